@@ -1,0 +1,95 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+WORKERS ?= auto
+
+BIN := .venv/bin
+PY := $(BIN)/python
+READY := .venv/.ready
+PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
+PYTEST := $(PY) -m pytest -n $(WORKERS) --dist=worksteal
+
+CLI_ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x64)
+CLI_HOME := .tools/claude
+CLI_READY := $(CLI_HOME)/.ready
+CLI := $(CLI_HOME)/node_modules/@anthropic-ai/claude-code-linux-$(CLI_ARCH)/claude
+
+.PHONY: help setup demo review test quality e2e bench lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: $(READY) ## Make .venv and install everything pinned (again only when the pins change)
+
+$(READY): requirements/dev.txt pyproject.toml tools/check_python.py
+	@$(PYTHON) tools/check_python.py
+	@echo "setup 1/3: virtual environment in .venv"
+	@$(PY) -c '' 2>/dev/null || $(PYTHON) -m venv --clear .venv
+	@echo "setup 2/3: $$(grep -c '^[a-z].*==' requirements/dev.txt) pinned packages, checked by hash (half a minute the first time)"
+	@$(PIP) install --require-hashes --only-binary :all: --requirement requirements/dev.txt
+	@echo "setup 3/3: review-advisor itself"
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup ## Review a git range of this checkout through the whole pipeline: no token, no model
+	@$(BIN)/review-advisor demo $(ARGS)
+
+review: setup ## Review this checkout against its base; choose otherwise with ARGS="--base main"
+ifeq ($(strip $(ARGS)),)
+	@base=$$($(PY) tools/comparison_base.py) && $(BIN)/review-advisor review --base "$$base"
+else
+	@$(BIN)/review-advisor review $(ARGS)
+endif
+
+test: setup ## Run every test except the end-to-end ones
+	@$(PYTEST) -q $(ARGS)
+	@$(PY) tools/count_e2e.py
+
+quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, and the bot on itself
+	@echo "quality: format and lint"
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@echo "quality: types"
+	@$(BIN)/mypy
+	@echo "quality: layers"
+	@$(BIN)/lint-imports
+	@echo "quality: leftovers and dependencies"
+	@$(PY) tools/unused_names.py
+	@$(BIN)/deptry src
+	@echo "quality: workflows"
+	@$(BIN)/zizmor --offline --no-progress --quiet .github
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	@echo "quality: tests with branch coverage"
+	@$(BIN)/coverage erase
+	@$(PYTEST) -q --cov --cov-report=
+	@$(BIN)/coverage report --fail-under=90
+	@$(BIN)/coverage report --fail-under=98 --include='src/review_advisor/core/*,src/review_advisor/review_phase.py'
+	@echo "quality: the bot on its own checkout"
+	@$(PY) tools/review_own_checkout.py
+
+e2e: setup $(CLI_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
+	@REVIEW_ADVISOR_E2E_CLAUDE="$(CURDIR)/$(CLI)" $(PY) -m pytest -q tests/e2e $(ARGS)
+
+$(CLI_READY): tests/e2e/cli/package.json tests/e2e/cli/package-lock.json
+	@command -v npm >/dev/null || { echo "make e2e needs npm, which installs the CLI; nothing is run without it" >&2; exit 1; }
+	@echo "e2e: installing the pinned CLI into $(CLI_HOME)"
+	@mkdir -p $(CLI_HOME) && cp $^ $(CLI_HOME)/
+	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix $(CLI_HOME)
+	@test -x $(CLI) || { echo "npm left no CLI at $(CLI): this platform or download failed" >&2; exit 1; }
+	@touch $@
+
+bench: setup ## Run the benchmarks; each says how to read it
+	@shopt -s nullglob; for bench in benchmarks/[!_]*.py; do echo "== $$bench"; $(PY) "$$bench" $(ARGS); done
+
+lock: ## Resolve the pinned requirements anew (needs uv: make lock UV=path/to/uv)
+	@tools/lock_requirements $(or $(UV),uv) $(ARGS)
+
+clean: ## Remove what make made: .venv, .tools, caches, reports
+	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* \
+		build dist review_logs
+	@find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""``claude -p``, and whatever else speaks its contract."""

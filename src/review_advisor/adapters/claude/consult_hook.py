@@ -1,0 +1,185 @@
+"""The consult cap: a hook around every use of the Agent tool. Standard library only, one file.
+
+Run by the CLI as ``python -I consult_hook.py --state DIR ...`` with the event on stdin. Before a consult it
+counts under a lock, records the question and rewrites the call (type, model, foreground, sentinel), or denies
+it with a reason; afterwards it records what became of it. State is one JSON file per consult, renamed into
+place, so that a reader never sees half of one. The harness reads the same files through ``records``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ASKED, ANSWERED, FAILED, DENIED = "asked", "answered", "failed", "denied"
+_KEPT = 20_000
+_FOREIGN_SENTINEL = re.compile(r"<!--(?=\s*HYDRAFLOW_)", re.IGNORECASE)
+
+Record = dict[str, str]
+
+
+def records(state: Path) -> list[Record]:
+    """Every consult so far, oldest first."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in state.glob("*.json")]
+    return sorted(found, key=lambda record: (record["at"], record["tool_use_id"]))
+
+
+def record_of(state: Path, call: str, tool_use_id: str) -> Record | None:
+    """The record of one consult of one call, if the hook let it through or denied it."""
+    try:
+        found: Record = json.loads(_path(state, call, tool_use_id).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return found
+
+
+def reserve(state: Path, record: Record, cap: int, max_refunds: int) -> bool:
+    """Count one more consult, unless the cap is reached. Failed ones are refunded up to ``max_refunds``."""
+    with _locked(state):
+        if record_of(state, record["call"], record["tool_use_id"]) is not None:
+            return False
+        statuses = [known["status"] for known in records(state)]
+        failed = statuses.count(FAILED)
+        used = statuses.count(ASKED) + statuses.count(ANSWERED) + max(0, failed - max_refunds)
+        granted = used < cap
+        status = ASKED if granted else DENIED
+        reason = "" if granted else _cap_reached(cap)
+        _store(state, {**record, "status": status, "reason": reason, "at": f"{len(statuses):06d}"})
+        return granted
+
+
+def settle(state: Path, call: str, tool_use_id: str, **outcome: str) -> None:
+    """Record what became of a consult that was let through; anything else is left as it is."""
+    with _locked(state):
+        record = record_of(state, call, tool_use_id)
+        if record is not None and record["status"] == ASKED:
+            _store(state, {**record, **{key: value[:_KEPT] for key, value in outcome.items()}})
+
+
+def settle_unfinished(state: Path, call: str, reason: str) -> None:
+    """Record as failed what a call that is over left open."""
+    for record in records(state):
+        if record["call"] == call and record["status"] == ASKED:
+            settle(state, call, record["tool_use_id"], status=FAILED, reason=reason)
+
+
+@contextmanager
+def _locked(state: Path) -> Iterator[None]:
+    descriptor = os.open(state / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _path(state: Path, call: str, tool_use_id: str) -> Path:
+    return state / f"{hashlib.sha256(f'{call} {tool_use_id}'.encode()).hexdigest()[:40]}.json"
+
+
+def _store(state: Path, record: Record) -> None:
+    descriptor, name = tempfile.mkstemp(dir=state, suffix=".part")
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(record, file)
+    os.replace(name, _path(state, record["call"], record["tool_use_id"]))
+
+
+def _cap_reached(cap: int) -> str:
+    return f"All {cap} consults of this review are used. Decide on your own, and say which question stayed open."
+
+
+# --- the hook -------------------------------------------------------------------------------------
+
+
+def _before(options: argparse.Namespace, event: dict[str, Any]) -> dict[str, Any]:
+    asked = event["tool_input"]
+    question = _FOREIGN_SENTINEL.sub("<!- -", str(asked.get("prompt", "")))
+    record = {
+        "call": options.call,
+        "tool_use_id": str(event["tool_use_id"]),
+        "question": question[:_KEPT],
+        "reply": "",
+        "resolved_model": "",
+    }
+    if not question.strip():
+        return _decision("deny", permissionDecisionReason="A consult needs a question.")
+    if not reserve(options.state, record, options.cap, options.max_refunds):
+        return _decision("deny", permissionDecisionReason=_cap_reached(options.cap))
+    # Rewritten from nothing: whatever else the executor asked for (model, effort, isolation) is dropped,
+    # so that the agent's own definition decides.
+    rewritten = {
+        "description": str(asked.get("description", ""))[:200],
+        "prompt": f"{options.sentinel}\n{question}",
+        "subagent_type": options.subagent_type,
+        "run_in_background": False,
+    }
+    return _decision("allow", updatedInput=rewritten)
+
+
+def _decision(decision: str, **more: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": decision, **more}}
+
+
+def _after(options: argparse.Namespace, event: dict[str, Any]) -> None:
+    response = event.get("tool_response")
+    answer = response if isinstance(response, dict) else {}
+    blocks = answer.get("content") if isinstance(answer.get("content"), list) else []
+    reply = "\n".join(block["text"] for block in blocks or [] if isinstance(block, dict) and "text" in block)
+    answered = answer.get("status") == "completed" and bool(reply.strip())
+    settle(
+        options.state,
+        options.call,
+        str(event["tool_use_id"]),
+        status=ANSWERED if answered else FAILED,
+        reply=reply if answered else "",
+        reason="" if answered else f"the advisor gave no answer ({answer.get('status', 'no status')})",
+        resolved_model=str(answer.get("resolvedModel", "")),
+    )
+
+
+def _failed(options: argparse.Namespace, event: dict[str, Any]) -> None:
+    settle(
+        options.state,
+        options.call,
+        str(event["tool_use_id"]),
+        status=FAILED,
+        reason=str(event.get("error", "the consult failed")),
+    )
+
+
+def _options(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--call", required=True)
+    parser.add_argument("--cap", type=int, required=True)
+    parser.add_argument("--max-refunds", type=int, required=True)
+    parser.add_argument("--subagent-type", required=True)
+    parser.add_argument("--sentinel", required=True)
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str]) -> int:
+    """Answer one event. An exception leaves by a non-zero exit code, which the hook's shell line turns into a no."""
+    options = _options(argv)
+    event = json.loads(sys.stdin.buffer.read())
+    if event["hook_event_name"] == "PreToolUse":
+        sys.stdout.write(json.dumps(_before(options, event)))
+    elif event["hook_event_name"] == "PostToolUse":
+        _after(options, event)
+    elif event["hook_event_name"] == "PostToolUseFailure":
+        _failed(options, event)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

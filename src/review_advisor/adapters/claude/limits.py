@@ -1,0 +1,29 @@
+"""Every bound this adapter puts on the CLI, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How often the CLI may retry, how long it may be silent, and what is done when it goes on for too long.
+
+    The defaults fit a call of ten minutes: three tries of a request that hangs end before it does.
+    """
+
+    api_retries: int = 2
+    request_timeout_ms: int = 150_000
+    stream_idle_timeout_ms: int = 120_000
+    max_turns: int = 60
+    max_turns_without_tools: int = 12
+    advisor_max_turns: int = 12
+    hook_timeout_seconds: int = 20
+    terminate_grace_seconds: float = 5.0
+    end_grace_seconds: float = 3.0
+    max_prompt_bytes: int = 9_500_000
+    max_line_bytes: int = 32 * 1024 * 1024
+    max_stream_bytes: int = 512 * 1024 * 1024
+
+
+DEFAULT_LIMITS = Limits()

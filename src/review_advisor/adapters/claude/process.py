@@ -1,0 +1,238 @@
+"""Child processes: started in their own session, bounded in time and output, and gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from review_advisor.adapters.claude.exits import EndedBy, Exit
+from review_advisor.adapters.claude.leftovers import kill_leftovers
+from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
+
+_SLICE_SECONDS = 0.05
+_CHUNK = 65_536
+_STDERR_KEPT = 16_384
+_DRAIN_SECONDS = 0.5
+
+Observe = Callable[[bytes], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One child to run. ``secrets`` maps a variable to what a pipe will carry; the variable gets its descriptor.
+
+    ``marker``, a string unique to this child's environment (its temp folder), is how processes that left its
+    session are recognised afterwards.
+    """
+
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    secrets: Mapping[str, str]
+    cwd: Path
+    stdin: bytes
+    deadline_seconds: float
+    marker: str
+
+
+@dataclass(slots=True)
+class _Child:
+    process: subprocess.Popen[bytes]
+    ended_by: EndedBy | None = None
+    kill_at: float = 0.0
+
+    def end(self, reason: EndedBy, grace_seconds: float) -> None:
+        """Ask it to end; the loop that owns it kills it after the grace. Safe from a signal handler."""
+        if self.ended_by is None:
+            self.ended_by, self.kill_at = reason, time.monotonic() + grace_seconds
+            with suppress(ProcessLookupError):
+                self.process.terminate()
+
+    def kill_if_overdue(self) -> None:
+        if self.ended_by is not None and time.monotonic() >= self.kill_at and self.process.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+
+@dataclass(slots=True)
+class Children:
+    """Every child in flight. ``end_running`` may be called from any thread, or from a signal handler: it
+    takes no lock and does not wait."""
+
+    limits: Limits = DEFAULT_LIMITS
+    _running: dict[int, _Child] = field(default_factory=dict)
+    _ended_generations: int = 0
+
+    def generation(self) -> int:
+        """Taken before deciding to start a child: ``run`` then cannot miss an ``end_running`` in between."""
+        return self._ended_generations
+
+    def run(self, launch: Launch, observe: Observe, generation: int) -> Exit:
+        """Run one child to its end. ``observe`` sees every line of stdout and returns whether to go on.
+
+        When this returns, the child and everything it started is gone. Raises ``OSError`` if it cannot be started.
+        """
+        started = time.monotonic()
+        child = _Child(_spawn(launch))
+        self._running[child.process.pid] = child
+        try:
+            if generation != self._ended_generations:
+                child.end(EndedBy.REQUEST, self.limits.end_grace_seconds)
+            return _Conversation(child, launch, observe, self.limits, started).hold()
+        finally:
+            # Also after a bug in ``observe``: no child outlives its call.
+            if child.process.poll() is None:
+                child.process.kill()
+            child.process.wait()
+            kill_leftovers(child.process.pid, launch.marker)
+            del self._running[child.process.pid]
+
+    def end_running(self) -> None:
+        """Ask every child in flight to end (SIGTERM; SIGKILL after the grace, by whoever runs it)."""
+        self._ended_generations += 1
+        for child in list(self._running.values()):
+            child.end(EndedBy.REQUEST, self.limits.end_grace_seconds)
+
+
+def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
+    environment, descriptors = dict(launch.environment), []
+    try:
+        for variable, secret in launch.secrets.items():
+            descriptors.append(_pipe_with(secret))
+            environment[variable] = str(descriptors[-1])
+        return subprocess.Popen(
+            list(launch.argv),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=launch.cwd,
+            env=environment,
+            pass_fds=descriptors,
+            start_new_session=True,
+        )
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _pipe_with(secret: str) -> int:
+    readable, writable = os.pipe()
+    try:
+        os.set_blocking(writable, False)  # a secret larger than a pipe would block for ever
+        os.write(writable, secret.encode())
+    finally:
+        os.close(writable)
+    return readable
+
+
+@dataclass(slots=True)
+class _Conversation:
+    child: _Child
+    launch: Launch
+    observe: Observe
+    limits: Limits
+    started: float
+    _unsent: memoryview = field(default_factory=lambda: memoryview(b""))
+    _line: bytearray = field(default_factory=bytearray)
+    _stderr: bytearray = field(default_factory=bytearray)
+    _received: int = 0
+    _selector: selectors.DefaultSelector = field(default_factory=selectors.DefaultSelector)
+
+    def hold(self) -> Exit:
+        process = self.child.process
+        assert process.stdin and process.stdout and process.stderr
+        self._unsent = memoryview(self.launch.stdin)
+        deadline = self.started + self.launch.deadline_seconds
+        try:
+            for pipe, events in (
+                (process.stdin, selectors.EVENT_WRITE),
+                (process.stdout, selectors.EVENT_READ),
+                (process.stderr, selectors.EVENT_READ),
+            ):
+                os.set_blocking(pipe.fileno(), False)
+                self._selector.register(pipe, events)
+            silent_until = float("inf")
+            while self._reading() and time.monotonic() < silent_until:
+                moved = self._exchange()
+                if time.monotonic() >= deadline:
+                    self.child.end(EndedBy.DEADLINE, self.limits.terminate_grace_seconds)
+                self.child.kill_if_overdue()
+                # A grandchild may hold the pipe open for ever after the child is gone.
+                if process.poll() is not None and (moved or silent_until == float("inf")):
+                    silent_until = time.monotonic() + _DRAIN_SECONDS
+            self._wait(deadline)
+            if self._line:
+                self._see(bytes(self._line))
+        finally:
+            self._selector.close()
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                with suppress(BrokenPipeError):
+                    pipe.close()
+        stderr = self._stderr.decode(errors="replace")
+        return Exit(process.returncode, self.child.ended_by, stderr, time.monotonic() - self.started)
+
+    def _reading(self) -> bool:
+        mapped = self._selector.get_map()
+        return any(key.events & selectors.EVENT_READ for key in mapped.values())
+
+    def _exchange(self) -> bool:
+        ready = self._selector.select(_SLICE_SECONDS)
+        for key, _ in ready:
+            if key.fileobj is self.child.process.stdin:
+                self._write()
+            else:
+                self._read(key)
+        return bool(ready)
+
+    def _write(self) -> None:
+        stdin = self.child.process.stdin
+        assert stdin
+        try:
+            sent = os.write(stdin.fileno(), self._unsent[:_CHUNK]) if self._unsent else 0
+            self._unsent = self._unsent[sent:]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._unsent = memoryview(b"")
+        if not self._unsent:
+            self._selector.unregister(stdin)
+            stdin.close()
+
+    def _read(self, key: selectors.SelectorKey) -> None:
+        chunk = os.read(key.fd, _CHUNK)
+        if not chunk:
+            self._selector.unregister(key.fileobj)
+        elif key.fileobj is self.child.process.stderr:
+            self._stderr += chunk
+            del self._stderr[:-_STDERR_KEPT]
+        elif self.child.ended_by is not EndedBy.OVERFLOW:
+            self._split(chunk)
+
+    def _split(self, chunk: bytes) -> None:
+        self._received += len(chunk)
+        first, *rest = chunk.split(b"\n")
+        self._line += first
+        for part in rest:
+            self._see(bytes(self._line))
+            self._line = bytearray(part)
+        if len(self._line) > self.limits.max_line_bytes or self._received > self.limits.max_stream_bytes:
+            self._line.clear()
+            self.child.end(EndedBy.OVERFLOW, self.limits.terminate_grace_seconds)
+
+    def _see(self, line: bytes) -> None:
+        if not self.observe(line):
+            self.child.end(EndedBy.OBSERVER, self.limits.terminate_grace_seconds)
+
+    def _wait(self, deadline: float) -> None:
+        while self.child.process.poll() is None:
+            if time.monotonic() >= deadline:
+                self.child.end(EndedBy.DEADLINE, self.limits.terminate_grace_seconds)
+            self.child.kill_if_overdue()
+            time.sleep(_SLICE_SECONDS / 5)

@@ -1,0 +1,138 @@
+"""The files between two trees: status, modes and counts by machine formats, text by hunk counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from review_advisor.adapters.git.attributes import Attributes, base_attributes
+from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.core.facts.change import FileChange, Status
+from review_advisor.core.facts.patch import Section, split_git_diff
+from review_advisor.core.facts.patch_files import count_lines, shown_name
+
+_DIFF = ("diff-tree", "-r", "-M50%", "-l1000", "--diff-algorithm=myers", "--no-ext-diff", "--no-textconv", "--no-color")
+_FACTS = ("--raw", "--numstat", "-z", "--no-abbrev")
+_TEXT = (
+    "-p",
+    "-U3",
+    "--inter-hunk-context=0",
+    "--full-index",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "--submodule=short",
+    "--no-indent-heuristic",
+)
+_STATUS = {
+    b"A": Status.ADDED,
+    b"M": Status.MODIFIED,
+    b"D": Status.DELETED,
+    b"R": Status.RENAMED,
+    b"C": Status.COPIED,
+    b"T": Status.TYPE_CHANGED,
+}
+_MOVED = (Status.RENAMED, Status.COPIED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One record of ``--raw`` with its record of ``--numstat``."""
+
+    status: Status
+    old_mode: str
+    new_mode: str
+    old_object: bytes
+    new_object: bytes
+    old_name: bytes
+    name: bytes
+    added: int | None
+    removed: int | None
+
+
+def changed_files(store: ObjectStore, base: str, head: str) -> tuple[FileChange, ...]:
+    """Every difference between the trees ``base`` and ``head``, in git's order.
+
+    A type change (a file that becomes a symbolic link) has the hunks of a deletion and of a creation, and counts their
+    lines; git's own ``--numstat`` would leave out lines that both sides share.
+    """
+    entries = _entries(store.git.run(*_DIFF, *_FACTS, base, head, "--"))
+    if not entries:
+        return ()
+    attributes = base_attributes(store, base, [entry.name for entry in entries])
+    sections = iter(split_git_diff(store.git.run(*_DIFF, *_TEXT, base, head, "--")))
+    files = tuple(_file(entry, sections, said) for entry, said in zip(entries, attributes, strict=True))
+    if next(sections, None) is not None:
+        raise AssertionError("git's diff has more sections than changed files")
+    return files
+
+
+def _entries(output: bytes) -> list[_Entry]:
+    fields = iter(output.split(b"\0")[:-1])
+    raws: list[tuple[list[bytes], bytes, bytes]] = []
+    counts: list[tuple[bytes, bytes]] = []
+    for record in fields:
+        if record.startswith(b":"):
+            facts = record[1:].split(b" ")
+            old = next(fields)
+            raws.append((facts, old, next(fields) if _STATUS[facts[4][:1]] in _MOVED else old))
+        else:
+            added, removed, name = record.split(b"\t", 2)
+            where = (next(fields), next(fields)) if not name else (name,)
+            if where[-1] != raws[len(counts)][2]:
+                raise AssertionError(f"git's numstat is out of step with its raw diff at {shown_name(where[-1])!r}")
+            counts.append((added, removed))
+    return [_entry(raw, count) for raw, count in zip(raws, counts, strict=True)]
+
+
+def _entry(raw: tuple[list[bytes], bytes, bytes], count: tuple[bytes, bytes]) -> _Entry:
+    (old_mode, new_mode, old_object, new_object, letter), old_name, name = raw
+    added, removed = (None if number == b"-" else int(number) for number in count)
+    return _Entry(
+        _STATUS[letter[:1]],
+        old_mode.decode("ascii"),
+        new_mode.decode("ascii"),
+        old_object,
+        new_object,
+        old_name,
+        name,
+        added,
+        removed,
+    )
+
+
+def _file(entry: _Entry, sections: Iterator[Section], said: Attributes) -> FileChange:
+    typed = entry.status is Status.TYPE_CHANGED
+    own = [section for _, section in zip(range(1 + typed), sections, strict=False)]
+    hunks = tuple(hunk for section in own for hunk in section.hunks)
+    added, removed = count_lines(hunks)
+    binary = entry.added is None if not typed else any(section.binary for section in own)
+    _check(entry, own, (added, removed), typed=typed)
+    return FileChange(
+        status=entry.status,
+        path=shown_name(entry.name),
+        old_path=shown_name(entry.old_name) if entry.status in _MOVED else None,
+        old_mode=entry.old_mode,
+        new_mode=entry.new_mode,
+        added=added,
+        removed=removed,
+        binary=binary,
+        hunks=hunks,
+        generated=said.generated,
+        vendored=said.vendored,
+        documentation=said.documentation,
+    )
+
+
+def _check(entry: _Entry, own: list[Section], counted: tuple[int, int], *, typed: bool) -> None:
+    """Stop if the patch's section is not this entry's: a wrong pairing would show one file's text as another's."""
+    path = shown_name(entry.name)
+    if len(own) != 1 + typed:
+        raise AssertionError(f"git's diff has no section for {path!r}")
+    if not typed and counted != (entry.added or 0, entry.removed or 0):
+        raise AssertionError(f"git counts {entry.added} and {entry.removed} lines in {path!r}, its patch has {counted}")
+    none = b"0" * len(entry.old_object)
+    pairs = [(entry.old_object, none), (none, entry.new_object)] if typed else [(entry.old_object, entry.new_object)]
+    for section, (old, new) in zip(own, pairs, strict=True):
+        stated = [line[6:].split(b" ")[0] for line in section.header if line.startswith(b"index ")]
+        if stated not in ([], [old + b".." + new]):
+            raise AssertionError(f"git's patch section for {path!r} is of other objects")

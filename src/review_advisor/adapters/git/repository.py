@@ -1,0 +1,123 @@
+"""The user's repository: where its parts lie, and what a revision's name means in it.
+
+Only ``git rev-parse`` ever runs here. Everything else happens in an ``ObjectStore``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from review_advisor.adapters.git.run import Git, find_git
+from review_advisor.ports import SourceError
+
+_OBJECT_NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_WHERE = (
+    "rev-parse",
+    "--path-format=absolute",
+    "--show-object-format",
+    "--is-shallow-repository",
+    "--git-path",
+    "objects",
+    "--git-path",
+    "index",
+    "--git-path",
+    "shallow",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """An existing repository, bare or not."""
+
+    git: Git
+    object_format: str
+    shallow: bool
+    objects: Path
+    index: Path
+    shallow_file: Path
+
+    def commit(self, revision: str) -> str:
+        """The full name of the commit that ``revision`` names. Raises ``SourceError``."""
+        if name := self._resolve(revision, "commit"):
+            return name
+        raise SourceError(f"{revision!r} names no commit in this repository: {self.advice('check the name, or')}.")
+
+    def base(self, revision: str) -> str:
+        """As ``commit``, but a tree (such as the empty one) will do: the left side of ``A..B``."""
+        return self._resolve(revision, "commit") or self._resolve(revision, "tree") or self.commit(revision)
+
+    def head(self) -> str | None:
+        """The commit of HEAD, None while the branch is unborn."""
+        return self._resolve("HEAD", "commit")
+
+    def advice(self, otherwise: str) -> str:
+        """What to do about history that is not here."""
+        if self.shallow:
+            return "the clone is shallow, fetch the whole history (`git fetch --unshallow`, in CI `fetch-depth: 0`)"
+        return f"{otherwise} fetch it first (in CI: `fetch-depth: 0`)"
+
+    def _resolve(self, revision: str, kind: str) -> str | None:
+        if not revision or "\0" in revision:
+            return None
+        reply = self.git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{{kind}}}")
+        name = reply.stdout.decode("ascii", "replace").strip()
+        return name if reply.code == 0 and _OBJECT_NAME.fullmatch(name) else None
+
+
+def open_repository(folder: Path) -> Repository:
+    """The repository that holds ``folder``, at any depth. Raises ``SourceError``."""
+    if not folder.is_dir():
+        raise SourceError(f"{folder} is not a folder: give the path of a git repository.")
+    folder = folder.resolve()
+    git = Git(find_git(folder), folder)
+    reply = git.attempt(*_WHERE)
+    if reply.code != 0 and _is_ownership(reply.stderr):
+        git = replace(git, settings=tuple(f"safe.directory={value}" for value in _allowed_folders(git)))
+        reply = git.attempt(*_WHERE)
+        if reply.code != 0 and _is_ownership(reply.stderr):
+            raise SourceError(
+                f"git refuses {folder} because another user owns it: run as its owner, or allow it with "
+                f"`git config --global --add safe.directory {folder}`."
+            )
+    if reply.code != 0:
+        if b"not a git repository" in reply.stderr:
+            raise SourceError(f"{folder} is not in a git repository: run inside one, or review a patch file instead.")
+        raise SourceError(f"git cannot open {folder}: {reply.complaint}.")
+    return _located(git, reply.stdout)
+
+
+def _located(git: Git, output: bytes) -> Repository:
+    lines = [os.fsdecode(line) for line in output.removesuffix(b"\n").split(b"\n")]
+    try:
+        object_format, shallow, objects, index, shallow_file = lines
+    except ValueError:
+        raise SourceError(
+            f"git cannot place {git.folder}: git 2.31 or newer is needed, and a path without line breaks."
+        ) from None
+    return Repository(git, object_format, shallow == "true", Path(objects), Path(index), Path(shallow_file))
+
+
+def _is_ownership(stderr: bytes) -> bool:
+    return b"dubious ownership" in stderr or b"owned by someone else" in stderr
+
+
+def _allowed_folders(git: Git) -> list[str]:
+    """The ``safe.directory`` values of the system and of the user who runs us (``actions/checkout`` sets one)."""
+    own = {name: os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL")}
+    outside = replace(git, folder=Path(git.folder.anchor))
+    values: list[str] = []
+    for scope in ("--system", "--global"):
+        reply = outside.attempt(
+            "config",
+            scope,
+            "--null",
+            "--type=path",
+            "--get-all",
+            "safe.directory",
+            environment={"GIT_CONFIG_NOSYSTEM": None, **own},
+        )
+        values += [os.fsdecode(value) for value in reply.stdout.split(b"\0")[:-1]]
+    return values

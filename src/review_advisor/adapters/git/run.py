@@ -1,0 +1,140 @@
+"""The one place that runs git: which executable, with which environment, and what a failure says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from review_advisor.ports import SourceError
+
+_SETTINGS = (
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    f"core.attributesFile={os.devnull}",
+    "core.pager=cat",
+    "log.showSignature=false",
+)
+_SYSTEM_PATH = ("/usr/bin", "/bin")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a git process left: its exit code and both outputs."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def complaint(self) -> str:
+        """The first line of stderr, printable, without git's ``fatal:``."""
+        text = self.stderr.decode("utf-8", "backslashreplace").strip().partition("\n")[0]
+        text = text.removeprefix("fatal: ").removeprefix("error: ")
+        return "".join(c if c.isprintable() else "?" for c in text) or f"exit code {self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """git, ready to run in one folder.
+
+    Nothing of the caller's environment or configuration reaches it: the environment is made here, system and user
+    configuration are off, and replace refs, grafts, hooks, lazy fetches and prompts too.
+    """
+
+    executable: Path
+    folder: Path
+    settings: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def attempt(
+        self, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str | None] | None = None
+    ) -> Reply:
+        """Run to the end, whatever the exit code. A variable that is None in ``environment`` is not passed."""
+        try:
+            done = subprocess.run(
+                self._argv(arguments),
+                cwd=self.folder,
+                env=self._environment(environment),
+                input=stdin,
+                capture_output=True,
+                check=False,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SourceError(f"git cannot be started in {self.folder}: {error.strerror}.") from error
+        return Reply(done.returncode, done.stdout, done.stderr)
+
+    def run(
+        self, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str | None] | None = None
+    ) -> bytes:
+        """The output of a command that has to succeed. Raises ``SourceError``."""
+        reply = self.attempt(*arguments, stdin=stdin, environment=environment)
+        if reply.code != 0:
+            raise SourceError(f"git {arguments[0]} failed: {reply.complaint} (a partial or damaged clone?).")
+        return reply.stdout
+
+    def start(self, *arguments: str, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
+        """A process whose output the caller reads as it comes; stderr is dropped."""
+        try:
+            return subprocess.Popen(
+                self._argv(arguments),
+                cwd=self.folder,
+                env=self._environment(None),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SourceError(f"git cannot be started in {self.folder}: {error.strerror}.") from error
+
+    def _argv(self, arguments: tuple[str, ...]) -> list[str]:
+        settings = [word for setting in (*_SETTINGS, *self.settings) for word in ("-c", setting)]
+        return [str(self.executable), *settings, *arguments]
+
+    def _environment(self, more: Mapping[str, str | None] | None) -> dict[str, str]:
+        variables = {
+            "PATH": os.pathsep.join((str(self.executable.parent), *_SYSTEM_PATH)),
+            "HOME": os.devnull,
+            "XDG_CONFIG_HOME": os.devnull,
+            "LC_ALL": "C.UTF-8",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_ALLOW_PROTOCOL": "none",
+            "GIT_GRAFT_FILE": os.devnull,
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+            **self.environment,
+            **(more or {}),
+        }
+        return {name: value for name, value in variables.items() if value is not None}
+
+
+def find_git(checkout: Path, search_path: str | None = None) -> Path:
+    """The absolute path of git, from ``PATH`` unless ``search_path`` is given; never one that lies in ``checkout``.
+
+    Relative entries of the path are passed over. Raises ``SourceError`` when no git is left.
+    """
+    root = _root_of(checkout.resolve())
+    path = os.environ.get("PATH", os.defpath) if search_path is None else search_path
+    for entry in path.split(os.pathsep):
+        found = shutil.which("git", path=entry) if Path(entry).is_absolute() else None
+        if found is None:
+            continue
+        places = {Path(found), Path(found).resolve()}
+        if root == Path(root.anchor) or not any(place.is_relative_to(root) for place in places):
+            return Path(found)
+    raise SourceError("git was not found on PATH (outside the checkout): install git 2.31 or newer.")
+
+
+def _root_of(folder: Path) -> Path:
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)

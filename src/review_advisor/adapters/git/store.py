@@ -1,0 +1,92 @@
+"""A private bare repository that borrows another one's objects and nothing else of it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from dataclasses import replace
+from pathlib import Path
+
+from review_advisor.adapters.git.repository import Repository
+from review_advisor.ports import SourceError
+
+_INDEX = "staged-index"
+_REGULAR_FILES = (b"100644", b"100755")
+
+
+class ObjectStore:
+    """Where all reading is done: no configuration, attributes, work tree, hooks, filters, grafts or remotes.
+
+    The attributes in a work tree, in an index and in ``.git/info``, and whatever ``.git/config`` says, therefore cannot
+    decide what a diff shows. New objects (the index's tree) stay in here; the user's repository is never written to.
+    The folder is private, made under ``scratch``, and removed with this object or at exit.
+    """
+
+    def __init__(self, repository: Repository, scratch: Path | None) -> None:
+        try:
+            if scratch is not None:
+                scratch.mkdir(parents=True, exist_ok=True)
+            self.folder = Path(tempfile.mkdtemp(prefix="review-advisor-git-", dir=scratch)).resolve()
+            self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+            self._fill(repository)
+        except OSError as error:
+            raise SourceError(f"A temporary folder cannot be filled: {error.strerror} ({error.filename}).") from error
+        self.git = replace(
+            repository.git, folder=self.folder, settings=(), environment={"GIT_DIR": str(self.folder)}
+        )
+
+    def _fill(self, repository: Repository) -> None:
+        (self.folder / "objects" / "info").mkdir(parents=True)
+        (self.folder / "refs").mkdir()
+        (self.folder / "HEAD").write_text("ref: refs/heads/unborn\n", encoding="ascii")
+        version = "0" if repository.object_format == "sha1" else "1"
+        extension = "" if version == "0" else f"[extensions]\n\tobjectformat = {repository.object_format}\n"
+        # A low core.bigFileThreshold makes text binary; git's own default holds here.
+        config = f"[core]\n\trepositoryformatversion = {version}\n\tbare = true\n{extension}"
+        (self.folder / "config").write_text(config, encoding="ascii")
+        (self.folder / "objects" / "info" / "alternates").write_bytes(bytes(repository.objects) + b"\n")
+        if repository.shallow_file.is_file():
+            shutil.copyfile(repository.shallow_file, self.folder / "shallow")
+
+    def close(self) -> None:
+        """Remove the folder now."""
+        self._remove()
+
+    def tree(self, name: str) -> str:
+        """The tree of a commit, or the tree itself."""
+        return self.git.run("rev-parse", "--verify", "--end-of-options", f"{name}^{{tree}}").decode("ascii").strip()
+
+    def empty_tree(self) -> str:
+        """The empty tree's name."""
+        return self.git.run("mktree").decode("ascii").strip()
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """The commit both come from (git's first, if there are several), None if there is none."""
+        reply = self.git.attempt("merge-base", "--end-of-options", one, other)
+        return reply.stdout.decode("ascii").strip() if reply.code == 0 else None
+
+    def staged_tree(self, repository: Repository) -> str:
+        """The tree that a commit of the index would have. Raises ``SourceError`` while a merge is unresolved."""
+        if not repository.index.exists():
+            return self.empty_tree()
+        try:
+            shutil.copyfile(repository.index, self.folder / _INDEX)
+            for shared in repository.index.parent.glob("sharedindex.*"):
+                shutil.copyfile(shared, self.folder / shared.name)
+        except OSError as error:
+            raise SourceError(f"The index cannot be read: {error.strerror} ({error.filename}).") from error
+        use = {"GIT_INDEX_FILE": str(self.folder / _INDEX)}
+        if self.git.run("ls-files", "--unmerged", "-z", environment=use):
+            raise SourceError("The index holds unresolved conflicts: resolve them and `git add` the files first.")
+        return self.git.run("write-tree", "--missing-ok", environment=use).decode("ascii").strip()
+
+    def blob(self, tree: str, path: str) -> bytes | None:
+        """A regular file of a tree, None if there is none at ``path`` (a link or a folder is none)."""
+        listed = self.git.run("ls-tree", "-z", "--full-tree", tree, "--", path).split(b"\0")
+        for entry in listed[:-1]:
+            facts, _, name = entry.partition(b"\t")
+            mode, _, rest = facts.partition(b" ")
+            if mode in _REGULAR_FILES and name == path.encode("utf-8", "surrogateescape"):
+                return self.git.run("cat-file", "blob", rest.split(b" ")[1].decode("ascii"))
+        return None

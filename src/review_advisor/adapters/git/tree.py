@@ -1,0 +1,133 @@
+"""A tree written out to a folder, byte for byte, by nobody's checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from review_advisor.adapters.git.run import Git
+from review_advisor.core.facts.change import SUBMODULE_MODE
+from review_advisor.core.facts.patch_files import shown_name
+from review_advisor.ports import SourceError
+
+_CHUNK = 1 << 20
+# HFS+ ignores these characters, so that ".g\u200cit" would be ".git" there.
+_IGNORED = dict.fromkeys(
+    [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    mode: str
+    name: str
+    path: bytes
+
+
+@contextmanager
+def exported(git: Git, tree: str, scratch: Path | None) -> Iterator[Path]:
+    """A fresh private folder that holds exactly ``tree``; removed afterwards, whatever happened inside.
+
+    The bytes are the blobs' own: no filter, no LFS, no ``export-ignore`` or ``export-subst``, and no ``.git``. A
+    symbolic link becomes a regular file that holds the link's target, so that nothing leads out of the folder; a
+    submodule becomes an empty folder; nothing is executable. Raises ``SourceError`` for a tree with a name that could
+    escape (``..``, ``.git``).
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="review-advisor-tree-", dir=scratch))
+    except OSError as error:
+        raise SourceError(f"A temporary folder cannot be made: {error.strerror} ({error.filename}).") from error
+    try:
+        _write(git, _listed(git, tree), os.fsencode(folder.resolve()))
+        yield folder.resolve()
+    finally:
+        _remove(folder)
+
+
+def _listed(git: Git, tree: str) -> list[_Entry]:
+    entries: list[_Entry] = []
+    for record in git.run("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")[:-1]:
+        facts, _, path = record.partition(b"\t")
+        mode, _, name = facts.decode("ascii").split(" ")
+        if any(map(_escapes, path.split(b"/"))):
+            raise SourceError(f"The tree holds a path that must not be written to disk: {shown_name(path)!r}.")
+        entries.append(_Entry(mode, name, path))
+    return entries
+
+
+def _escapes(part: bytes) -> bool:
+    plain = part.decode("utf-8", "replace").translate(_IGNORED).rstrip(". ").casefold()
+    return plain in {"", ".git", "git~1"} or b"\0" in part or (os.sep == "\\" and b"\\" in part)
+
+
+def _write(git: Git, entries: list[_Entry], root: bytes) -> None:
+    made: set[bytes] = {root}
+    blobs = [entry for entry in entries if entry.mode != SUBMODULE_MODE]
+    try:
+        for entry in entries:
+            target = os.path.join(root, entry.path)
+            _make(target if entry.mode == SUBMODULE_MODE else os.path.dirname(target), made)
+        with tempfile.TemporaryFile() as names:
+            names.writelines(entry.name.encode("ascii") + b"\n" for entry in blobs)
+            names.seek(0)
+            _fill(git, blobs, root, names)
+    except OSError as error:
+        where = shown_name(error.filename) if isinstance(error.filename, bytes) else error.filename
+        raise SourceError(f"The reviewed tree cannot be written out: {error.strerror} ({where}).") from error
+
+
+def _make(folder: bytes, made: set[bytes]) -> None:
+    if folder not in made:
+        _make(os.path.dirname(folder), made)
+        os.mkdir(folder, 0o700)
+        made.add(folder)
+
+
+def _fill(git: Git, blobs: list[_Entry], root: bytes, names: IO[bytes]) -> None:
+    process = git.start("cat-file", "--batch", "--buffer", stdin=names)
+    with process:
+        try:
+            output = process.stdout
+            if output is None:
+                raise AssertionError("the process was started with a pipe")
+            for entry in blobs:
+                header = output.readline().split()
+                if len(header) != 3 or header[1] != b"blob":
+                    raise SourceError(
+                        f"The content of {shown_name(entry.path)!r} is not in the repository: a partial clone? "
+                        "Fetch all objects first."
+                    )
+                _copy(output, int(header[2]), os.path.join(root, entry.path))
+        except BaseException:
+            process.kill()
+            raise
+
+
+def _copy(output: IO[bytes], size: int, target: bytes) -> None:
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb") as file:
+        while size:
+            chunk = output.read(min(size, _CHUNK))
+            if not chunk:
+                raise SourceError("git ended while the reviewed tree was being written out (a damaged repository?).")
+            file.write(chunk)
+            size -= len(chunk)
+    if output.read(1) != b"\n":
+        raise AssertionError("git cat-file is out of step")
+
+
+def _remove(folder: Path) -> None:
+    """Remove the folder even if somebody made parts of it read-only."""
+    for place, folders, _ in os.walk(folder):
+        for name in folders:
+            path = Path(place, name)
+            if not path.is_symlink():
+                path.chmod(0o700)
+    folder.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)

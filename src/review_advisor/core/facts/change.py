@@ -1,0 +1,114 @@
+"""The Change: what is under review, as facts that a Source established by git plumbing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """What happened to a file between base and head (the letters of ``git diff --raw``)."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+    RENAMED = "renamed"
+    COPIED = "copied"
+    TYPE_CHANGED = "type_changed"
+
+
+SYMLINK_MODE = "120000"
+SUBMODULE_MODE = "160000"
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One hunk of a text patch.
+
+    ``lines`` keep their first character (``" "``, ``"+"``, ``"-"`` or ``"\\\\"`` for "No newline at
+    end of file") and have no line ending. Line numbers count from 1; an empty side has start 0.
+    """
+
+    old_start: int
+    old_count: int
+    new_start: int
+    new_count: int
+    section: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One changed path.
+
+    ``path`` is the head side (the base side for a deletion), with forward slashes, relative to the
+    repository's root; bytes that are not UTF-8 appear as ``\\xNN``. ``old_path`` is set for renames
+    and copies only. Modes are git's six octal digits, ``"000000"`` for an absent side. ``added`` and
+    ``removed`` are git's own counts (``--numstat``), 0 for a binary file.
+    """
+
+    status: Status
+    path: str
+    old_path: str | None = None
+    old_mode: str = "100644"
+    new_mode: str = "100644"
+    added: int = 0
+    removed: int = 0
+    binary: bool = False
+    hunks: tuple[Hunk, ...] = ()
+    generated: bool | None = None
+    """The base tree's ``linguist-generated`` attribute; None where it says nothing."""
+    vendored: bool | None = None
+    """The base tree's ``linguist-vendored`` attribute."""
+    documentation: bool | None = None
+    """The base tree's ``linguist-documentation`` attribute."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Both sides: the path, and the old path of a rename or copy."""
+        return (self.path,) if self.old_path is None else (self.path, self.old_path)
+
+    @property
+    def changed_lines(self) -> int:
+        """Added plus removed."""
+        return self.added + self.removed
+
+    @property
+    def is_symlink(self) -> bool:
+        """Whether either side is a symbolic link."""
+        return SYMLINK_MODE in (self.old_mode, self.new_mode)
+
+    @property
+    def is_submodule(self) -> bool:
+        """Whether either side is a submodule."""
+        return SUBMODULE_MODE in (self.old_mode, self.new_mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """The specification a change says it implements: where it was found, and its text."""
+
+    origin: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is under review: a git range, the index, a patch, or (later) a pull request.
+
+    ``label`` names the change's folder of artefacts (``range-<base>-<head>``, ``staged-<head>``,
+    ``patch-<digest>``): letters, digits, dots and dashes only. ``base_sha`` and ``head_sha`` are full
+    object names; ``head_sha`` is None for the index and for a patch. ``own_repository`` says that
+    this is the bot's own repository, where its package and build files are its implementation.
+    """
+
+    label: str
+    title: str = ""
+    body: str = ""
+    author: str = ""
+    base_sha: str | None = None
+    head_sha: str | None = None
+    files: tuple[FileChange, ...] = field(default=())
+    spec: Spec | None = None
+    prior_fix_attempts: int = 0
+    own_repository: bool = False

@@ -1,0 +1,83 @@
+"""The diff as agents read it: numbered lines, nothing a content line could forge, and its inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from review_advisor.core.facts.change import FileChange, Hunk
+from review_advisor.core.facts.kinds import kind_of
+
+_COLUMN = 7
+_TEXT_AT = 2 * (_COLUMN + 1)
+
+
+def shown_path(path: str) -> str:
+    """A path on one line: control characters, quotes and backslashes escaped when there are any."""
+    if path.isprintable() and '"' not in path and "\\" not in path and path.strip() == path:
+        return path
+    escaped = path.encode("unicode_escape").decode("ascii").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def render_file(file: FileChange) -> str:
+    """One file: a header, then its hunks with old and new line numbers in front of each line."""
+    head = [f"FILE {shown_path(file.path)}", "  " + ", ".join(_facts(file))]
+    return "\n".join([*head, *(line for hunk in file.hunks for line in _hunk_lines(hunk))])
+
+
+def render_files(files: Iterable[FileChange]) -> str:
+    """Several files, a blank line between them."""
+    return "\n\n".join(render_file(file) for file in files)
+
+
+def render_statistics(files: Iterable[FileChange]) -> str:
+    """One line a file: status, counts, kind, path."""
+    return "\n".join(f"{', '.join(_facts(file))}: {shown_path(file.path)}" for file in files)
+
+
+def _facts(file: FileChange) -> list[str]:
+    facts = [file.status.value, f"+{file.added} -{file.removed}", kind_of(file).value]
+    if file.old_path is not None:
+        facts.append(f"from {shown_path(file.old_path)}")
+    if file.old_mode != file.new_mode and "000000" not in (file.old_mode, file.new_mode):
+        facts.append(f"mode {file.old_mode} to {file.new_mode}")
+    for is_so, word in ((file.binary, "binary, not shown"), (file.is_symlink, "symlink"), (file.is_submodule, "submodule")):
+        if is_so:
+            facts.append(word)
+    return facts
+
+
+def _hunk_lines(hunk: Hunk) -> Iterator[str]:
+    yield f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@"
+    old, new = hunk.old_start, hunk.new_start
+    for line in hunk.lines:
+        sign = line[:1]
+        shown_old = str(old) if sign in (" ", "-") else ""
+        shown_new = str(new) if sign in (" ", "+") else ""
+        yield f"{shown_old:>{_COLUMN}} {shown_new:>{_COLUMN}} {line}"
+        old += sign in (" ", "-")
+        new += sign in (" ", "+")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """One changed line as an agent was shown it. ``number`` is the new line's, or the old one's if removed."""
+
+    path: str
+    number: int
+    added: bool
+    text: str
+
+
+def changed_lines(text: str) -> Iterator[ShownLine]:
+    """The added and removed lines of a rendered diff, in order: the inverse of ``render_files``."""
+    path = ""
+    for line in text.split("\n"):
+        if line.startswith("FILE "):
+            path = line.removeprefix("FILE ")
+            continue
+        sign = line[_TEXT_AT : _TEXT_AT + 1]
+        column = line[_COLUMN + 1 : _TEXT_AT - 1] if sign == "+" else line[:_COLUMN]
+        if sign in ("+", "-") and column.strip().isdigit():
+            yield ShownLine(path, int(column), sign == "+", line[_TEXT_AT + 1 :])

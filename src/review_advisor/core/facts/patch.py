@@ -1,0 +1,156 @@
+"""The hunk walker: where each file's section and each hunk of a patch begins and ends.
+
+Boundaries come from the hunks' own counts, never from what a line looks like: inside a hunk a line that
+reads ``diff --git`` or ``@@`` is content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from review_advisor.core.facts.change import Hunk
+
+_HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))? @@(?: (.*))?", re.DOTALL)
+_FILE = b"diff --git "
+_COMBINED = (b"diff --cc ", b"diff --combined ")
+_HEADER = (
+    b"old mode ",
+    b"new mode ",
+    b"deleted file mode ",
+    b"new file mode ",
+    b"copy from ",
+    b"copy to ",
+    b"rename from ",
+    b"rename to ",
+    b"similarity index ",
+    b"dissimilarity index ",
+    b"index ",
+    b"--- ",
+    b"+++ ",
+    b"Binary files ",
+    b"GIT binary patch",
+)
+
+
+class PatchError(ValueError):
+    """The text is not a whole, well-formed patch. One sentence, with the line's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One file's part of a patch: the header lines as bytes (no line ends), and its hunks."""
+
+    header: tuple[bytes, ...]
+    hunks: tuple[Hunk, ...]
+
+    @property
+    def binary(self) -> bool:
+        """Whether the patch says that the file is binary."""
+        return any(line.startswith((b"Binary files ", b"GIT binary patch")) for line in self.header)
+
+
+def parse_hunks(lines: Sequence[bytes]) -> tuple[Hunk, ...]:
+    """The hunks of one file's patch that has no file header (as GitHub's API gives it).
+
+    ``lines`` are the text split on ``b"\\n"``. Every line must belong to a hunk; raises ``PatchError`` otherwise.
+    """
+    lines = lines[:-1] if lines and not lines[-1] else lines
+    hunks, at = _hunks(lines, 0)
+    if at != len(lines):
+        raise PatchError(f"line {at + 1} of the patch belongs to no hunk")
+    return hunks
+
+
+def split_git_diff(data: bytes) -> tuple[Section, ...]:
+    """The sections of ``git diff`` output, in order. Every line must be accounted for; raises ``PatchError``."""
+    lines = _lines(data)
+    sections: list[Section] = []
+    at = 0
+    while at < len(lines):
+        if not lines[at].startswith(_FILE):
+            raise PatchError(f"line {at + 1} of git's diff belongs to no file")
+        section, at = _section(lines, at)
+        sections.append(section)
+    return tuple(sections)
+
+
+def split_patch(data: bytes) -> tuple[Section, ...]:
+    """The sections of a patch from anywhere: ``git diff``, ``git format-patch``, ``diff -u``.
+
+    Text before, between and after the sections (a mail's message and signature) is passed over, as ``git apply``
+    does. Raises ``PatchError`` for a hunk that is cut short or has no file, and for a merge's combined diff.
+    """
+    lines = _lines(data)
+    sections: list[Section] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if line.startswith(_COMBINED):
+            raise PatchError(f"line {at + 1}: a merge's combined diff cannot be reviewed, make it against one parent")
+        if line.startswith(_FILE) or _plain_header(lines, at):
+            section, at = _section(lines, at)
+            sections.append(section)
+        elif _HUNK.fullmatch(line):
+            raise PatchError(f"line {at + 1}: a hunk without a file header")
+        else:
+            at += 1
+    return tuple(sections)
+
+
+def _lines(data: bytes) -> list[bytes]:
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _plain_header(lines: Sequence[bytes], at: int) -> bool:
+    return (
+        lines[at].startswith(b"--- ")
+        and at + 2 < len(lines)
+        and lines[at + 1].startswith(b"+++ ")
+        and _HUNK.fullmatch(lines[at + 2]) is not None
+    )
+
+
+def _section(lines: Sequence[bytes], start: int) -> tuple[Section, int]:
+    """The section whose first line is ``lines[start]``, and the index behind it."""
+    at = start + 1
+    while at < len(lines) and lines[at].startswith(_HEADER):
+        at += 1
+    header = tuple(line.removesuffix(b"\r") for line in lines[start:at])
+    hunks, at = _hunks(lines, at)
+    return Section(header, hunks), at
+
+
+def _hunks(lines: Sequence[bytes], at: int) -> tuple[tuple[Hunk, ...], int]:
+    hunks: list[Hunk] = []
+    while at < len(lines) and (match := _HUNK.fullmatch(lines[at])):
+        hunk, at = _hunk(match, lines, at + 1)
+        hunks.append(hunk)
+    return tuple(hunks), at
+
+
+def _hunk(head: re.Match[bytes], lines: Sequence[bytes], first: int) -> tuple[Hunk, int]:
+    old_start, old_count, new_start, new_count = (1 if count is None else int(count) for count in head.groups()[:4])
+    old_left, new_left = old_count, new_count
+    at = first
+    while old_left or new_left:
+        if at == len(lines):
+            raise PatchError(f"the hunk at line {first} is cut short: the patch ends inside it")
+        mark = lines[at][:1]
+        # diff.suppressBlankEmpty writes an empty context line as nothing at all.
+        old_left -= mark in b"- "
+        new_left -= mark in b"+ "
+        if mark not in b"+- \\":
+            raise PatchError(f"line {at + 1}: not a line of the hunk that line {first} begins")
+        if min(old_left, new_left) < 0:
+            raise PatchError(f"line {at + 1}: more lines than the hunk at line {first} announces")
+        at += 1
+    while at < len(lines) and lines[at].startswith(b"\\ "):
+        at += 1
+    text = tuple(line.decode("utf-8", "replace") or " " for line in lines[first:at])
+    section = (head.group(5) or b"").decode("utf-8", "replace").removesuffix("\r")
+    return Hunk(old_start, old_count, new_start, new_count, section, text), at

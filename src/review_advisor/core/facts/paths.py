@@ -1,0 +1,108 @@
+"""Path rules as gitignore-style globs, matched on normalised paths, both sides of a rename, any case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pathspec import GitIgnoreSpec
+
+from review_advisor.core.facts.change import FileChange
+
+CRITICAL_PATHS_ADR: tuple[str, ...] = (
+    ".github/workflows/",
+    ".github/actions/",
+    "action.yml",
+    "action.yaml",
+    ".gitlab-ci.yml",
+    "Jenkinsfile",
+    "Dockerfile*",
+    "docker-compose*.y*ml",
+    "*.tf",
+    "*.tfvars",
+    "**/auth/",
+    "**/*auth*.*",
+    "**/oauth/",
+    "**/login/",
+    "**/security/",
+    "**/crypto/",
+    "**/permissions/",
+    "**/*permission*.*",
+    "**/secrets/",
+    "**/migrations/",
+    "**/payments/",
+    "**/billing/",
+    "**/infra/",
+    "**/infrastructure/",
+    "**/terraform/",
+    "**/k8s/",
+    "**/helm/",
+    "**/deploy/",
+    "CODEOWNERS",
+    ".gitattributes",
+    ".gitmodules",
+)
+"""What is critical in any repository, unless the configuration says otherwise."""
+
+CRITICAL_PATHS_HYDRAFLOW: tuple[str, ...] = (
+    "/src/orchestrator.py",
+    "/src/service_registry.py",
+    "/src/coordinator.py",
+    "/src/review_phase.py",
+    "/src/review_advisor.py",
+    "/src/persistence/",
+    "/src/state/",
+    "/src/*_loop.py",
+)
+"""ADR-0059's own list (profile ``hydraflow``)."""
+
+OWN_IMPLEMENTATION_ANYWHERE: tuple[str, ...] = (
+    ".review-advisor.toml",
+    ".claude",
+    ".mcp.json",
+    "CLAUDE.md",
+    ".github/workflows",
+    "/src/review_advisor.py",
+    "/src/review_phase.py",
+)
+"""The bot's implementation in every repository: config, agents, prompts, workflows, the ADR's two files."""
+
+OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
+    "/src/review_advisor",
+    "/action.yml",
+    "/Makefile",
+    "/pyproject.toml",
+    "/requirements",
+    "/.ci",
+)
+"""What is added to it in the bot's own repository: the package, its build, its pins."""
+
+
+@lru_cache(maxsize=64)
+def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    return GitIgnoreSpec.from_lines(p.casefold() for p in patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class PathRule:
+    """A list of globs. A pattern without a slash matches at any depth; a folder matches all below it."""
+
+    patterns: tuple[str, ...]
+
+    def matches(self, path: str) -> bool:
+        """Whether ``path`` (forward slashes, relative) is covered, in any case."""
+        return _compiled(self.patterns).match_file(path.casefold())
+
+    def touched_by(self, files: Iterable[FileChange]) -> tuple[str, ...]:
+        """The covered paths among both sides of every file, in order, each once.
+
+        A symlink or a submodule that takes the place of a covered folder counts as that folder.
+        """
+        hits: dict[str, None] = {}
+        for file in files:
+            for path in file.paths:
+                as_folder = file.is_symlink or file.is_submodule
+                if self.matches(path) or (as_folder and self.matches(f"{path}/x")):
+                    hits[path] = None
+        return tuple(hits)

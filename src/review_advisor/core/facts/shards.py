@@ -1,0 +1,115 @@
+"""A change cut into parts that fit one call: whole files, a huge file by hunks, a huge hunk by lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from review_advisor.core.facts.change import Change, FileChange, Hunk
+
+CHARACTERS_PER_TOKEN = 3.5
+_LINE_PREFIX = 17
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One part. ``index`` counts from 0; ``files`` may hold a file's hunks in part."""
+
+    index: int
+    files: tuple[FileChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """A file of which something cannot be sent, and why."""
+
+    path: str
+    extent: Literal["partly", "not"]
+    why: str
+
+
+def shards(change: Change, shard_tokens: int) -> tuple[tuple[Shard, ...], tuple[Unsent, ...]]:
+    """Cut ``change`` so that each part's rendered diff stays within about ``shard_tokens``.
+
+    At least one shard always comes back, so that an empty change is reviewed too. A line longer than a
+    whole part is not sent; its file is named.
+    """
+    room = int(shard_tokens * CHARACTERS_PER_TOKEN)
+    parts: list[tuple[FileChange, ...]] = []
+    unsent: list[Unsent] = []
+    current: list[FileChange] = []
+    used = 0
+    for file in change.files:
+        sendable, missing = _without_huge_lines(file, room)
+        unsent += missing
+        for piece in _pieces(sendable, room):
+            size = _size(piece)
+            if current and used + size > room:
+                parts.append(tuple(current))
+                current, used = [], 0
+            current.append(piece)
+            used += size
+    if current or not parts:
+        parts.append(tuple(current))
+    return tuple(Shard(index, files) for index, files in enumerate(parts)), tuple(unsent)
+
+
+def _size(file: FileChange) -> int:
+    return 100 + 2 * len(file.path) + sum(_hunk_size(hunk) for hunk in file.hunks)
+
+
+def _hunk_size(hunk: Hunk) -> int:
+    return 40 + sum(len(line) + _LINE_PREFIX for line in hunk.lines)
+
+
+def _without_huge_lines(file: FileChange, room: int) -> tuple[FileChange, list[Unsent]]:
+    longest = room - 200 - 2 * len(file.path)
+    if all(len(line) <= longest for hunk in file.hunks for line in hunk.lines):
+        return file, []
+    hunks = tuple(
+        hunk for hunk in file.hunks if all(len(line) <= longest for line in hunk.lines)
+    )
+    extent: Literal["partly", "not"] = "partly" if hunks else "not"
+    return replace(file, hunks=hunks), [Unsent(file.path, extent, f"a line longer than {longest} characters")]
+
+
+def _pieces(file: FileChange, room: int) -> Iterator[FileChange]:
+    if _size(file) <= room:
+        yield file
+        return
+    budget = room - 100 - 2 * len(file.path)
+    current: list[Hunk] = []
+    used = 0
+    for hunk in (part for whole in file.hunks for part in _split(whole, budget)):
+        size = _hunk_size(hunk)
+        if current and used + size > budget:
+            yield replace(file, hunks=tuple(current))
+            current, used = [], 0
+        current.append(hunk)
+        used += size
+    yield replace(file, hunks=tuple(current))
+
+
+def _split(hunk: Hunk, budget: int) -> Iterator[Hunk]:
+    if _hunk_size(hunk) <= budget:
+        yield hunk
+        return
+    old, new = hunk.old_start, hunk.new_start
+    lines: list[str] = []
+    used = 40
+    for line in hunk.lines:
+        if lines and used + len(line) + _LINE_PREFIX > budget:
+            part = _part(hunk, old, new, lines)
+            yield part
+            old, new = old + part.old_count, new + part.new_count
+            lines, used = [], 40
+        lines.append(line)
+        used += len(line) + _LINE_PREFIX
+    yield _part(hunk, old, new, lines)
+
+
+def _part(hunk: Hunk, old: int, new: int, lines: list[str]) -> Hunk:
+    old_count = sum(line[:1] in (" ", "-") for line in lines)
+    new_count = sum(line[:1] in (" ", "+") for line in lines)
+    return Hunk(old, old_count, new, new_count, hunk.section, tuple(lines))

@@ -1,0 +1,1 @@
+"""What the answers mean: rulings, the join, the event stream, and its readings."""

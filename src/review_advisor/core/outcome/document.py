@@ -1,0 +1,315 @@
+"""``outcome.json``: the whole review as one document, computed from its events and from nothing else."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
+
+from pydantic import TypeAdapter
+
+from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.kinds import kind_of
+from review_advisor.core.facts.shards import Shard, Unsent
+from review_advisor.core.outcome.events import (
+    CallEnded,
+    Consulted,
+    Event,
+    FileFact,
+    PartEnded,
+    Planned,
+    PolicyFrozen,
+    Reported,
+    ReviewEnded,
+    RoleSkipped,
+    Ruled,
+    Step,
+    SurfaceEnded,
+    Verified,
+)
+from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
+from review_advisor.core.outcome.rulings import Ruling
+from review_advisor.core.policy.policy import Policy
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.answers import ReviewPlan
+from review_advisor.core.roles.calls import ModelUsage, Usage
+from review_advisor.core.roles.evidence import CheckedReport, Finding
+from review_advisor.core.roles.mid_flight import ConsultNote
+from review_advisor.core.roles.transcript import Attempt
+
+SCHEMA_VERSION: Literal[1] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What a reader must not overlook. ``lost``: ``surface/role`` of answers that did not come."""
+
+    degraded: bool
+    advisor_disabled: tuple[str, ...]
+    lost: tuple[str, ...]
+    recovered: bool
+    exhausted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileCoverage:
+    """One file of the change: whether the executor read it, and why not."""
+
+    path: str
+    read: Literal["read", "partly", "not"]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PartRecord:
+    """One part of a surface: its reports, consults, judgements and rulings, in order."""
+
+    shard: int
+    reports: tuple[CheckedReport, ...]
+    consults: tuple[ConsultNote, ...]
+    post_verify: tuple[Attempt, ...]
+    rulings: tuple[Ruling, ...]
+    ended: PartEnded | None
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceRecord:
+    """One surface of the review. ``outcome`` is None if the review stopped before it ended."""
+
+    surface: Surface
+    outcome: Outcome | None
+    because: tuple[str, ...]
+    plan: ReviewPlan | None
+    skipped: tuple[RoleSkipped, ...]
+    parts: tuple[PartRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoleCost:
+    """What one role used of one model. ``usage.cost_usd`` is None where no call reported its cost."""
+
+    role: Role
+    model: str
+    calls: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeDocument:
+    """One review, whole. The schema is versioned and exported (``config schema --outcome``)."""
+
+    schema_version: Literal[1]
+    run_id: str
+    label: str
+    title: str
+    base_sha: str | None
+    head_sha: str | None
+    started_at: datetime
+    ended_at: datetime
+    outcome: Outcome
+    because: tuple[str, ...]
+    exit_code: int
+    flags: Flags
+    policy: Policy
+    surfaces: tuple[SurfaceRecord, ...]
+    findings: tuple[Finding, ...]
+    coverage: tuple[FileCoverage, ...]
+    cost: tuple[RoleCost, ...]
+    events: tuple[Event, ...]
+
+
+Kind = TypeVar("Kind")
+
+
+def _only(kind: type[Kind], events: Iterable[object]) -> tuple[Kind, ...]:
+    return tuple(event for event in events if isinstance(event, kind))
+
+
+def file_facts(change: Change, parts: Sequence[Shard], unsent: Sequence[Unsent]) -> tuple[FileFact, ...]:
+    """What the first event says about each file of the change."""
+    went: dict[str, list[int]] = defaultdict(list)
+    for part in parts:
+        for path in dict.fromkeys(file.path for file in part.files):
+            went[path].append(part.index)
+    missing = {each.path: each for each in unsent}
+    facts = []
+    for file in change.files:
+        gap = missing.get(file.path)
+        facts.append(
+            FileFact(
+                path=file.path,
+                status=file.status,
+                kind=kind_of(file),
+                binary=file.binary,
+                shards=tuple(went[file.path]),
+                unsent=gap.extent if gap else "",
+                why_unsent=gap.why if gap else "",
+            )
+        )
+    return tuple(facts)
+
+
+def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
+    """The document of a review whose stream begins with ``PolicyFrozen`` and ends with ``ReviewEnded``."""
+    first, last = events[0], events[-1]
+    if not isinstance(first, PolicyFrozen) or not isinstance(last, ReviewEnded):
+        raise TypeError("a review's events begin with PolicyFrozen and end with ReviewEnded")
+    surfaces = tuple(_surface(row.surface, events) for row in first.policy.surfaces)
+    flags = _flags(first.policy, events)
+    return OutcomeDocument(
+        schema_version=SCHEMA_VERSION,
+        run_id=first.run_id,
+        label=first.label,
+        title=first.title,
+        base_sha=first.base_sha,
+        head_sha=first.head_sha,
+        started_at=first.at,
+        ended_at=last.at,
+        outcome=last.outcome,
+        because=last.because,
+        exit_code=_exit_code(last.outcome, flags, first.policy),
+        flags=flags,
+        policy=first.policy,
+        surfaces=surfaces,
+        findings=_findings(surfaces),
+        coverage=_coverage(first.files, events),
+        cost=_cost(_only(CallEnded, events)),
+        events=tuple(events),
+    )
+
+
+def _exit_code(outcome: Outcome, flags: Flags, policy: Policy) -> int:
+    """The outcome's code; an approval that was not verified calls a human where ``fail_on`` says so."""
+    unverified = flags.degraded or flags.advisor_disabled
+    if outcome is Outcome.APPROVED and policy.fail_on_degraded and unverified:
+        return EXIT_CODES[Outcome.ESCALATED]
+    return EXIT_CODES[outcome]
+
+
+def _flags(policy: Policy, events: Sequence[Event]) -> Flags:
+    ended = _only(PartEnded, events)
+    lost = (f"{call.surface.value}/{call.role.value}" for call in _only(CallEnded, events) if _is_lost(call, events))
+    return Flags(
+        degraded=any(part.degraded for part in ended),
+        advisor_disabled=policy.advisor_disabled,
+        lost=tuple(dict.fromkeys(lost)),
+        recovered=any(part.recovered for part in ended),
+        exhausted=any(part.exhausted for part in ended),
+    )
+
+
+def _same_question(one: CallEnded, other: CallEnded) -> bool:
+    return (one.surface, one.role, one.shard, one.attempt) == (other.surface, other.role, other.shard, other.attempt)
+
+
+def _is_lost(call: CallEnded, events: Sequence[Event]) -> bool:
+    """Lost or refused for good: no repair ask brought the answer after all."""
+    if call.ended not in ("lost", "refused"):
+        return False
+    return not any(_same_question(call, other) and other.ended == "answered" for other in _only(CallEnded, events))
+
+
+def _surface(surface: Surface, events: Sequence[Event]) -> SurfaceRecord:
+    steps = tuple(event for event in events if isinstance(event, Step) and event.surface is surface)
+    ended = [event for event in _only(SurfaceEnded, events) if event.surface is surface]
+    plans = _only(Planned, steps)
+    return SurfaceRecord(
+        surface=surface,
+        outcome=ended[0].outcome if ended else None,
+        because=ended[0].because if ended else (),
+        plan=plans[-1].plan if plans else None,
+        skipped=_only(RoleSkipped, steps),
+        parts=tuple(_part(shard, steps) for shard in sorted({step.shard for step in steps})),
+    )
+
+
+def _part(shard: int, steps: Iterable[Step]) -> PartRecord:
+    its = tuple(step for step in steps if step.shard == shard)
+    ended = _only(PartEnded, its)
+    return PartRecord(
+        shard=shard,
+        reports=tuple(event.report for event in _only(Reported, its)),
+        consults=tuple(event.note for event in _only(Consulted, its)),
+        post_verify=tuple(event.judged for event in _only(Verified, its)),
+        rulings=tuple(event.ruling for event in _only(Ruled, its)),
+        ended=ended[-1] if ended else None,
+    )
+
+
+def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:
+    """The findings of each part's last report, each id once."""
+    found: dict[str, Finding] = {}
+    for surface in surfaces:
+        for part in surface.parts:
+            for finding in part.reports[-1].findings if part.reports else ():
+                found.setdefault(finding.id, finding)
+    return tuple(found.values())
+
+
+def _coverage(files: Iterable[FileFact], events: Sequence[Event]) -> tuple[FileCoverage, ...]:
+    reported = {step.shard for step in _only(Reported, events) if step.surface is Surface.PR_REVIEW}
+    return tuple(_file_coverage(file, reported) for file in files)
+
+
+def _file_coverage(file: FileFact, reported: set[int]) -> FileCoverage:
+    seen = [shard in reported for shard in file.shards]
+    if not any(seen):
+        return FileCoverage(file.path, "not", "no report came on its part of the change")
+    if file.binary:
+        return FileCoverage(file.path, "not", "binary")
+    if file.unsent:
+        return FileCoverage(file.path, file.unsent, file.why_unsent)
+    if not all(seen):
+        return FileCoverage(file.path, "partly", "no report came on some of its parts")
+    return FileCoverage(file.path, "read")
+
+
+def _cost(calls: Iterable[CallEnded]) -> tuple[RoleCost, ...]:
+    """By role and model. What a subagent used within an executor's call is the mid-flight advisor's."""
+    used: dict[tuple[Role, str], list[Usage]] = defaultdict(list)
+    for call in calls:
+        if call.ended == "refused":
+            continue
+        for each in call.by_model or (ModelUsage(call.resolved_model or call.requested_model, call.usage),):
+            foreign = call.role is Role.EXECUTOR and call.resolved_model not in ("", each.model)
+            used[Role.MID_FLIGHT if foreign else call.role, each.model].append(each.usage)
+    return tuple(
+        RoleCost(role, model, len(usages), total_usage(usages))
+        for (role, model), usages in sorted(used.items(), key=lambda item: (item[0][0].value, item[0][1]))
+    )
+
+
+def total_usage(usages: Iterable[Usage]) -> Usage:
+    """The sum; its cost is None only if none of them reported one."""
+    every = tuple(usages)
+    costs = [usage.cost_usd for usage in every if usage.cost_usd is not None]
+    return Usage(
+        input_tokens=sum(usage.input_tokens for usage in every),
+        output_tokens=sum(usage.output_tokens for usage in every),
+        cache_read_tokens=sum(usage.cache_read_tokens for usage in every),
+        cache_write_tokens=sum(usage.cache_write_tokens for usage in every),
+        cost_usd=sum(costs) if costs else None,
+    )
+
+
+@lru_cache(maxsize=1)
+def _adapter() -> TypeAdapter[OutcomeDocument]:
+    return TypeAdapter(OutcomeDocument)
+
+
+def outcome_json(document: OutcomeDocument) -> str:
+    """The document as JSON text, two spaces deep, with a final line feed."""
+    return _adapter().dump_json(document, indent=2).decode("utf-8") + "\n"
+
+
+def read_outcome(text: str | bytes) -> OutcomeDocument:
+    """The document back from its JSON. Raises ``pydantic.ValidationError`` for anything else."""
+    return _adapter().validate_json(text)
+
+
+def outcome_schema() -> dict[str, Any]:
+    """The JSON schema of ``outcome.json``."""
+    return _adapter().json_schema()

@@ -1,0 +1,201 @@
+"""What happened in a review, as values: one stream, of which everything else is a reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from review_advisor.core.facts.change import Status
+from review_advisor.core.facts.kinds import Kind
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.rulings import Ruling
+from review_advisor.core.policy.policy import Policy
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.answers import ReviewPlan
+from review_advisor.core.roles.calls import ModelUsage, Usage
+from review_advisor.core.roles.evidence import CheckedReport
+from review_advisor.core.roles.mid_flight import ConsultNote
+from review_advisor.core.roles.transcript import Attempt
+
+
+Ended = Literal["answered", "lost", "refused", "stopped"]
+"""How a call ended."""
+
+StopReason = Literal["credit_exhausted", "authentication_failed", "interrupted"]
+"""Why a review could not go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFact:
+    """One changed file as the review saw it. ``unsent``: what of it fits no call; ``shards``: where it went."""
+
+    path: str
+    status: Status
+    kind: Kind
+    binary: bool
+    shards: tuple[int, ...]
+    unsent: Literal["", "partly", "not"] = ""
+    why_unsent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happened:
+    """Common to all events. ``at`` is the moment, with its zone."""
+
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Happened):
+    """An event of one part of one surface. ``attempt`` and ``shard`` count from 0."""
+
+    surface: Surface
+    attempt: int = 0
+    shard: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFrozen(Happened):
+    """The review began: what it is about, and every decision taken before the first call. Always first."""
+
+    kind: Literal["policy_frozen"] = "policy_frozen"
+    run_id: str
+    label: str
+    title: str
+    base_sha: str | None
+    head_sha: str | None
+    files: tuple[FileFact, ...]
+    shards: int
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleSkipped(Step):
+    """A role did not run here, and why: switched off, not triggered, or not part of the surface."""
+
+    kind: Literal["role_skipped"] = "role_skipped"
+    role: Role
+    because: tuple[str, ...]
+    disabled_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallEnded(Step):
+    """A call was made, or refused by one of our caps. ``detail`` is empty for an answer."""
+
+    kind: Literal["call_ended"] = "call_ended"
+    role: Role
+    ended: Ended
+    reason: str = ""
+    detail: str = ""
+    requested_model: str
+    resolved_model: str = ""
+    session_id: str = ""
+    usage: Usage = field(default_factory=Usage)
+    by_model: tuple[ModelUsage, ...] = ()
+    duration_seconds: float = 0.0
+    prompt_characters: int = 0
+    prompt_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned(Step):
+    """Pre-flight's plan."""
+
+    kind: Literal["planned"] = "planned"
+    plan: ReviewPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consulted(Step):
+    """The executor used, or tried to use, a mid-flight consult."""
+
+    kind: Literal["consulted"] = "consulted"
+    note: ConsultNote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported(Step):
+    """The executor's report, held against the change. ``structural``: made by our own check, no model asked."""
+
+    kind: Literal["reported"] = "reported"
+    report: CheckedReport
+    structural: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified(Step):
+    """Post-verify answered; its raw verdict, before any advisory downgrade."""
+
+    kind: Literal["verified"] = "verified"
+    judged: Attempt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruled(Step):
+    """What the post-verify answer, or its absence, means."""
+
+    kind: Literal["ruled"] = "ruled"
+    ruling: Ruling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartEnded(Step):
+    """One part of one surface came to its end. ``read``: the executor gave a report on it."""
+
+    kind: Literal["part_ended"] = "part_ended"
+    outcome: Outcome
+    because: str
+    read: bool = True
+    degraded: bool = False
+    recovered: bool = False
+    exhausted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceEnded(Happened):
+    """One surface came to its end: its parts joined, the worst wins."""
+
+    kind: Literal["surface_ended"] = "surface_ended"
+    surface: Surface
+    outcome: Outcome
+    because: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewStopped(Happened):
+    """The review could not go on: no credit, no authentication, or an interrupt."""
+
+    kind: Literal["review_stopped"] = "review_stopped"
+    reason: StopReason
+    detail: str
+    resume_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewEnded(Happened):
+    """Always last."""
+
+    kind: Literal["review_ended"] = "review_ended"
+    outcome: Outcome
+    because: tuple[str, ...]
+
+
+Event = Annotated[
+    PolicyFrozen
+    | RoleSkipped
+    | CallEnded
+    | Planned
+    | Consulted
+    | Reported
+    | Verified
+    | Ruled
+    | PartEnded
+    | SurfaceEnded
+    | ReviewStopped
+    | ReviewEnded,
+    Field(discriminator="kind"),
+]

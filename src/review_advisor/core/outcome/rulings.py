@@ -1,0 +1,130 @@
+"""What a post-verify answer means: ADR-0059's two tables, and nobody else's business.
+
+``rule`` covers both: what a verdict means under an authority and a budget, and what a lost, refused or
+switched-off post-verify means. Every ruling carries its reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, assert_never
+
+from review_advisor.core.policy.budgets import REJECTION_RETRIES, Refused
+from review_advisor.core.policy.surfaces import Authority
+from review_advisor.core.roles.answers import PostVerifyResult
+from review_advisor.core.roles.calls import Lost
+
+Verdict = Literal["approve", "reject"]
+
+
+class Move(StrEnum):
+    """What happens next."""
+
+    ACCEPT = "accept"
+    RETRY = "retry"
+    ESCALATE = "escalate"
+
+
+@dataclass(frozen=True, slots=True)
+class Disabled:
+    """Post-verify was switched off: nothing was asked."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a surface stands when a post-verify answer comes in."""
+
+    executor: Verdict
+    authority: Authority
+    guarded: bool
+    fail_as_veto: bool
+    retry_budget: int
+    retries_used: int
+    rejection_retries_used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The move and its reason. ``degraded``: accepted without the judgement that was due.
+
+    ``exhausted``: escalated because the retry budget is spent. ``verdict``: the post-verify verdict that
+    counts after an advisory downgrade, None when there was none.
+    """
+
+    move: Move
+    because: str
+    degraded: bool = False
+    exhausted: bool = False
+    verdict: Literal["APPROVE", "VETO"] | None = None
+
+
+def rule(standing: Standing, answer: PostVerifyResult | Lost | Refused | Disabled) -> Ruling:
+    """What ``answer`` means."""
+    match answer:
+        case PostVerifyResult():
+            return _on_verdict(standing, answer)
+        case Lost():
+            return _on_lost(standing, answer)
+        case Refused():
+            return _on_refused(standing, answer)
+        case Disabled():
+            return _on_disabled(standing, answer)
+        case _:
+            assert_never(answer)
+
+
+def _on_verdict(standing: Standing, result: PostVerifyResult) -> Ruling:
+    if result.verdict == "APPROVE":
+        kept = "the verdict is confirmed" if standing.executor == "approve" else "the rejection is confirmed"
+        return Ruling(Move.ACCEPT, kept, verdict="APPROVE")
+    if standing.authority is Authority.ADVISORY:
+        return Ruling(Move.ACCEPT, "vetoed, but this surface's advisor is advisory", verdict="APPROVE")
+    if standing.executor == "reject":
+        return _on_vetoed_rejection(standing)
+    if standing.retries_used < standing.retry_budget:
+        left = f"retry {standing.retries_used + 1} of {standing.retry_budget}"
+        return Ruling(Move.RETRY, f"vetoed: {left}", verdict="VETO")
+    if standing.retry_budget == 0:
+        return Ruling(Move.ESCALATE, "vetoed on a one-shot surface", verdict="VETO")
+    spent = f"vetoed after {standing.retries_used} of {standing.retry_budget} retries"
+    return Ruling(Move.ESCALATE, spent, exhausted=True, verdict="VETO")
+
+
+def _on_vetoed_rejection(standing: Standing) -> Ruling:
+    may_retry = (
+        standing.rejection_retries_used < REJECTION_RETRIES and standing.retries_used < standing.retry_budget
+    )
+    if may_retry:
+        return Ruling(Move.RETRY, "the advisor calls the rejection wrong: one retry", verdict="VETO")
+    return Ruling(
+        Move.ESCALATE,
+        "the advisor calls the rejection wrong: the advisor alone never overturns a no",
+        exhausted=standing.retry_budget > 0,
+        verdict="VETO",
+    )
+
+
+def _on_lost(standing: Standing, lost: Lost) -> Ruling:
+    what = f"post-verify was lost ({lost.reason.value})"
+    if standing.guarded:
+        return Ruling(Move.ESCALATE, f"{what} while the self-modification guard holds", degraded=True)
+    if standing.fail_as_veto and standing.authority is Authority.VETO:
+        return Ruling(Move.ESCALATE, f"{what} and counts as a veto", degraded=True)
+    return Ruling(Move.ACCEPT, f"{what}: the executor's verdict stands, unverified", degraded=True)
+
+
+def _on_refused(standing: Standing, refused: Refused) -> Ruling:
+    what = f"post-verify was refused ({refused.detail})"
+    if standing.authority is Authority.VETO:
+        return Ruling(Move.ESCALATE, what, degraded=True)
+    return Ruling(Move.ACCEPT, f"{what}: this surface is advisory", degraded=True)
+
+
+def _on_disabled(standing: Standing, disabled: Disabled) -> Ruling:
+    what = f"post-verify is switched off by {disabled.by}"
+    if standing.guarded:
+        return Ruling(Move.ESCALATE, f"{what} while the self-modification guard holds")
+    return Ruling(Move.ACCEPT, f"{what}: the executor's verdict stands, unverified")

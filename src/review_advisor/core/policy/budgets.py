@@ -1,0 +1,90 @@
+"""Every budget's one home: retries, consults, money, wall clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Surface
+
+RETRIES_BY_BLAST: dict[BlastRadius, int] = {BlastRadius.LOW: 1, BlastRadius.MEDIUM: 2, BlastRadius.HIGH: 3}
+USD_BY_BLAST: dict[BlastRadius, float] = {BlastRadius.LOW: 1.0, BlastRadius.MEDIUM: 3.0, BlastRadius.HIGH: 10.0}
+MAX_CONSULTS = 5
+MAX_CONSULTS_CEILING = 20
+MAX_REFUNDS = 3
+CALL_SECONDS = 600.0
+REVIEW_SECONDS = 1800.0
+SMALLEST_CALL_USD = 0.01
+REJECTION_RETRIES = 1
+
+
+def post_verify_retry_budget(blast: BlastRadius, authority: Authority) -> int:
+    """How often a veto hands back to the executor: low 1, medium 2, high 3; advisory never (ADR-0059, R-2)."""
+    return RETRIES_BY_BLAST[blast] if authority is Authority.VETO else 0
+
+
+def surface_retry_budget(surface: Surface, blast: BlastRadius, authority: Authority) -> int:
+    """The same for one surface: a one-shot surface has no retry loop even when the guard forces its authority."""
+    if SURFACE_DEFAULTS[surface].retries != "blast radius":
+        return 0
+    return post_verify_retry_budget(blast, authority)
+
+
+def consults_left(cap: int, used: int, failed: int) -> int:
+    """How many consults the review may still start. Failed ones are refunded, at most three."""
+    return max(0, cap + min(failed, MAX_REFUNDS) - used)
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """What one review may spend."""
+
+    max_usd: float
+    call_seconds: float = CALL_SECONDS
+    review_seconds: float = REVIEW_SECONDS
+    max_consults: int = MAX_CONSULTS
+    max_refunds: int = MAX_REFUNDS
+
+
+def review_usd(blast: BlastRadius, usd_by_blast: dict[BlastRadius, float], shards: int, max_usd: float) -> float:
+    """Money for the review: the tier's amount for each shard, never more than ``max_usd``."""
+    return min(max_usd, usd_by_blast[blast] * max(1, shards))
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A call that one of our own caps did not allow: nothing was asked, nothing was spent."""
+
+    reason: Literal["money", "wall_clock"]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a review has used so far: money spent, money reserved by calls in flight, and time."""
+
+    spent_usd: float = 0.0
+    reserved_usd: float = 0.0
+    running: int = 0
+    elapsed_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Leave for one call: its money is reserved until it ends."""
+
+    max_usd: float
+    timeout_seconds: float
+
+
+def allow(budgets: Budgets, spending: Spending, jobs: int) -> Allowance | Refused:
+    """Leave for the next call, or the refusal. Parallel calls share what is left in equal parts."""
+    left_seconds = budgets.review_seconds - spending.elapsed_seconds
+    if left_seconds <= 0:
+        return Refused("wall_clock", f"the review's {budgets.review_seconds:.0f} seconds are over")
+    left_usd = budgets.max_usd - spending.spent_usd - spending.reserved_usd
+    share = left_usd / max(1, jobs - spending.running)
+    if share < SMALLEST_CALL_USD:
+        return Refused("money", f"the review's ${budgets.max_usd:.2f} are spent")
+    return Allowance(share, min(budgets.call_seconds, left_seconds))

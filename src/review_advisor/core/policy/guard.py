@@ -1,0 +1,33 @@
+"""The self-modification guard (T29): a change to the bot itself is judged with veto authority everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE, PathRule
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Whether the change touches the bot's own implementation, and where."""
+
+    paths: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """True forces veto authority, a high blast radius, and escalation of a missing post-verify."""
+        return bool(self.paths)
+
+
+def guard(change: Change, config_path: str | None) -> Guard:
+    """Look at both sides of every path, before any classification.
+
+    ``config_path`` is the file the bot's configuration was read from, wherever it stands.
+    """
+    patterns = OWN_IMPLEMENTATION_ANYWHERE
+    if change.own_repository:
+        patterns += OWN_IMPLEMENTATION_HERE
+    if config_path is not None:
+        patterns += ("/" + config_path,)
+    return Guard(PathRule(patterns).touched_by(change.files))

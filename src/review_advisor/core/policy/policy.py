@@ -1,0 +1,172 @@
+"""The Policy: every decision of one review that does not depend on a model's answer, frozen, with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from review_advisor.core.facts.adr_record import changed_records
+from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.kinds import changed_code_lines
+from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, PathRule
+from review_advisor.core.policy.blast import Blast, BlastRadius, blast_radius
+from review_advisor.core.policy.budgets import (
+    CALL_SECONDS,
+    REVIEW_SECONDS,
+    USD_BY_BLAST,
+    Budgets,
+    review_usd,
+    surface_retry_budget,
+)
+from review_advisor.core.policy.guard import Guard, guard
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
+from review_advisor.core.policy.switches import Switches
+from review_advisor.core.policy.trigger import AlwaysTrigger, CompositeTrigger, Trigger, TriggerFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the repository's configuration says, next to the switches. Defaults are the product's."""
+
+    critical_paths: tuple[str, ...] = CRITICAL_PATHS_ADR
+    adr_folders: tuple[str, ...] = ("docs/adr", "docs/adrs", "doc/adr", "docs/decisions")
+    usd_by_blast: Mapping[BlastRadius, float] = field(default_factory=lambda: dict(USD_BY_BLAST))
+    max_usd: float = 30.0
+    call_seconds: float = CALL_SECONDS
+    review_seconds: float = REVIEW_SECONDS
+    shard_tokens: int = 60_000
+    fail_on_degraded: bool = False
+    config_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoleDecision:
+    """Whether a role runs on a surface, and why. ``disabled_by`` names the switch that turned it off."""
+
+    runs: bool
+    because: tuple[str, ...]
+    disabled_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SurfacePolicy:
+    """One surface's row for this review."""
+
+    surface: Surface
+    pre_flight: RoleDecision
+    mid_flight: RoleDecision
+    post_verify: RoleDecision
+    authority: Authority
+    authority_because: str
+    retry_budget: int
+    executor_model: str
+    advisor_model: str
+
+    @property
+    def decisions(self) -> dict[Role, RoleDecision]:
+        """The three advisor roles' decisions."""
+        return {
+            Role.PRE_FLIGHT: self.pre_flight,
+            Role.MID_FLIGHT: self.mid_flight,
+            Role.POST_VERIFY: self.post_verify,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The frozen decisions for one review: its first event."""
+
+    surfaces: tuple[SurfacePolicy, ...]
+    blast: Blast
+    guard: Guard
+    critical_touched: tuple[str, ...]
+    code_lines: int
+    budgets: Budgets
+    fail_as_veto: bool
+    fail_on_degraded: bool
+    shard_tokens: int
+
+    @property
+    def advisor_disabled(self) -> tuple[str, ...]:
+        """``surface/role`` of every advisor role that a switch turned off."""
+        return tuple(
+            f"{row.surface.value}/{role.value}"
+            for row in self.surfaces
+            for role, decision in row.decisions.items()
+            if decision.disabled_by
+        )
+
+
+def decide_policy(change: Change, rules: Rules, switches: Switches, shards: int = 1) -> Policy:
+    """Decide everything that can be decided from the change, the switches and the configuration alone."""
+    held = guard(change, rules.config_path)
+    critical = PathRule(rules.critical_paths).touched_by(change.files)
+    lines = changed_code_lines(change.files)
+    blast = blast_radius(critical, held.paths, lines)
+    facts = TriggerFacts(switches.force_pre_flight, change.prior_fix_attempts, critical, lines)
+    return Policy(
+        surfaces=tuple(
+            _surface_policy(surface, facts, switches, held, blast) for surface in surfaces_that_apply(change, rules)
+        ),
+        blast=blast,
+        guard=held,
+        critical_touched=critical,
+        code_lines=lines,
+        budgets=Budgets(
+            max_usd=review_usd(blast.radius, dict(rules.usd_by_blast), shards, rules.max_usd),
+            call_seconds=rules.call_seconds,
+            review_seconds=rules.review_seconds,
+            max_consults=switches.max_consults,
+        ),
+        fail_as_veto=switches.fail_as_veto,
+        fail_on_degraded=rules.fail_on_degraded,
+        shard_tokens=rules.shard_tokens,
+    )
+
+
+def surfaces_that_apply(change: Change, rules: Rules) -> tuple[Surface, ...]:
+    """The surfaces of this change, in the order of running."""
+    applies = {
+        Surface.PR_REVIEW: True,
+        Surface.PRE_MERGE_SPEC_CHECK: change.spec is not None,
+        Surface.ADR_REVIEW: bool(changed_records(change, rules.adr_folders)),
+    }
+    return tuple(surface for surface, yes in applies.items() if yes)
+
+
+def _surface_policy(
+    surface: Surface, facts: TriggerFacts, switches: Switches, held: Guard, blast: Blast
+) -> SurfacePolicy:
+    row = SURFACE_DEFAULTS[surface]
+    authority = Authority.VETO if held.holds else row.authority
+    return SurfacePolicy(
+        surface=surface,
+        pre_flight=_pre_flight(surface, facts, switches),
+        mid_flight=_switched(row.mid_flight, Role.MID_FLIGHT, surface, switches),
+        post_verify=_switched(True, Role.POST_VERIFY, surface, switches),
+        authority=authority,
+        authority_because="the self-modification guard holds" if held.holds else "this surface's default",
+        retry_budget=surface_retry_budget(surface, blast.radius, authority),
+        executor_model=switches.executor_models[surface],
+        advisor_model=switches.advisor_models[surface],
+    )
+
+
+def _switched(in_table: bool, role: Role, surface: Surface, switches: Switches) -> RoleDecision:
+    if not in_table:
+        return RoleDecision(False, (f"{surface.value} has no {role.value}",))
+    off = switches.disabled_by(role, surface)
+    if off is not None:
+        return RoleDecision(False, (f"switched off by {off}",), disabled_by=off)
+    return RoleDecision(True, ("this surface's default",))
+
+
+def _pre_flight(surface: Surface, facts: TriggerFacts, switches: Switches) -> RoleDecision:
+    rule = SURFACE_DEFAULTS[surface].pre_flight
+    if rule in (PreFlightRule.NEVER, PreFlightRule.REUSE):
+        return RoleDecision(False, (rule.value,))
+    decided = _switched(True, Role.PRE_FLIGHT, surface, switches)
+    if not decided.runs:
+        return decided
+    trigger: Trigger = (AlwaysTrigger() if rule is PreFlightRule.ALWAYS else CompositeTrigger()).decide(facts)
+    return RoleDecision(trigger.fires, trigger.because)

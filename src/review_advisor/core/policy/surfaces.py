@@ -1,0 +1,72 @@
+"""The surface table (ADR-0059, per-surface tiering): a surface is a row here and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class Surface(StrEnum):
+    """What kind of review runs on a change. Order is the order of running."""
+
+    PR_REVIEW = "pr_review"
+    PRE_MERGE_SPEC_CHECK = "pre_merge_spec_check"
+    ADR_REVIEW = "adr_review"
+    VISUAL_GATE = "visual_gate"
+    WIKI_INGEST = "wiki_ingest"
+
+
+class Role(StrEnum):
+    """Who is asked."""
+
+    PRE_FLIGHT = "pre_flight"
+    EXECUTOR = "executor"
+    MID_FLIGHT = "mid_flight"
+    POST_VERIFY = "post_verify"
+
+
+class Authority(StrEnum):
+    """What a post-verify veto may do."""
+
+    VETO = "veto"
+    ADVISORY = "advisory"
+
+
+class PreFlightRule(StrEnum):
+    """When a surface gets a plan."""
+
+    COMPOSITE = "composite trigger"
+    REUSE = "reuses pr_review's plan"
+    ALWAYS = "always"
+    NEVER = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceDefaults:
+    """One row of the table. ``retries``: whether a veto hands back to the executor at all."""
+
+    applies_when: str
+    pre_flight: PreFlightRule
+    mid_flight: bool
+    authority: Authority
+    retries: Literal["blast radius", "one shot", "none"]
+
+
+SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
+    Surface.PR_REVIEW: SurfaceDefaults(
+        "always", PreFlightRule.COMPOSITE, True, Authority.VETO, "blast radius"
+    ),
+    Surface.PRE_MERGE_SPEC_CHECK: SurfaceDefaults(
+        "the change links a spec", PreFlightRule.REUSE, True, Authority.VETO, "blast radius"
+    ),
+    Surface.ADR_REVIEW: SurfaceDefaults(
+        "a record under the ADR folders is added or changed", PreFlightRule.ALWAYS, False, Authority.VETO, "one shot"
+    ),
+    Surface.VISUAL_GATE: SurfaceDefaults(
+        "before and after images are there", PreFlightRule.NEVER, False, Authority.VETO, "one shot"
+    ),
+    Surface.WIKI_INGEST: SurfaceDefaults(
+        "the review yields knowledge entries", PreFlightRule.NEVER, False, Authority.ADVISORY, "none"
+    ),
+}

@@ -1,0 +1,1 @@
+"""What each role is asked and what it may answer: prompts, schemas, fences, transcripts."""

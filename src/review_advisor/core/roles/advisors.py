@@ -1,0 +1,165 @@
+"""Pre-flight, executor and post-verify: each says what it is asked, as one AgentCall without a price."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.shards import Shard
+from review_advisor.core.policy.policy import Policy, SurfacePolicy
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles import prompts
+from review_advisor.core.roles.answers import PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.roles.calls import AgentCall, ConsultGrant
+from review_advisor.core.roles.evidence import CheckedReport
+from review_advisor.core.roles.fence import fence
+from review_advisor.core.roles.instructions import Instructions
+from review_advisor.core.roles.mid_flight import MidFlightAdvisor, consult_advisor
+from review_advisor.core.roles.transcript import Attempt, transcript_section
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What every question of one review shares. ``tree`` is the exported head tree, None without one."""
+
+    run_id: str
+    nonce: str
+    change: Change
+    policy: Policy
+    instructions: Instructions
+    tree: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which part of the change a question is about."""
+
+    shard: Shard
+    of: int
+
+
+class PreFlightAdvisor:
+    """Plans the review, without tools: it sees the file list, and the diff when it fits one call."""
+
+    def __init__(self, briefing: Briefing) -> None:
+        self._briefing = briefing
+
+    def call(self, row: SurfacePolicy, part: Part | None) -> AgentCall:
+        """The question; ``part`` is None when the change is too large to be shown whole."""
+        seen = self._briefing
+        ask = "Plan the review of this change."
+        if seen.change.prior_fix_attempts:
+            ask += f" Fix attempts before this one: {seen.change.prior_fix_attempts}."
+        sections = [ask, prompts.description(seen.change, seen.nonce), prompts.spec_section(seen.change, seen.nonce)]
+        sections.append(prompts.whole_change(seen.change, seen.nonce))
+        if part is not None:
+            sections.append(prompts.diff(part.shard.files, seen.nonce, 0, 1))
+        return _call(seen, row, Role.PRE_FLIGHT, ReviewPlan, sections, tools=False)
+
+
+class Executor:
+    """Reviews one part of the change, with the plan, and on a retry with the full transcript."""
+
+    def __init__(self, briefing: Briefing) -> None:
+        self._briefing = briefing
+        self._mid_flight = MidFlightAdvisor(briefing.instructions, briefing.run_id, briefing.nonce)
+
+    def call(
+        self, row: SurfacePolicy, part: Part, plan: ReviewPlan | None, attempts: tuple[Attempt, ...]
+    ) -> AgentCall:
+        """The question of the next attempt."""
+        seen = self._briefing
+        grant = self._mid_flight.grant(row, seen.policy, len(attempts))
+        sections = ["Review this change and give your verdict."]
+        if grant is not None:
+            sections.append(consult_advisor(grant.cap))
+        sections += _material(seen, part, plan)
+        if attempts:
+            sections.append(
+                "Your earlier verdict was vetoed. Answer every disagreement below by its id: change your verdict or"
+                " findings where it is right, or contest it with a verbatim quote that settles it."
+            )
+            sections.append(transcript_section(attempts, seen.nonce))
+        return _call(
+            seen, row, Role.EXECUTOR, ReviewReport, sections, tools=True, part=part, attempt=len(attempts), grant=grant
+        )
+
+
+class PostVerifyAdvisor:
+    """Judges the executor's verdict on one part, with the spec, the plan, the report and the transcript."""
+
+    def __init__(self, briefing: Briefing) -> None:
+        self._briefing = briefing
+
+    def call(
+        self,
+        row: SurfacePolicy,
+        part: Part,
+        plan: ReviewPlan | None,
+        report: CheckedReport,
+        attempts: tuple[Attempt, ...],
+    ) -> AgentCall:
+        """The question about the executor's latest report."""
+        seen = self._briefing
+        verdict = "approved" if report.verdict == "approve" else "rejected"
+        sections = [f"The executor {verdict} this change. Judge that verdict (attempt {len(attempts) + 1})."]
+        sections += _material(seen, part, plan)
+        sections.append(f"The executor's report:\n{fence(prompts.REPORT, _report_json(report), seen.nonce)}")
+        sections.append(transcript_section(attempts, seen.nonce))
+        if seen.policy.critical_touched:
+            sections.append(
+                "A critical path is touched. Ask also what happens if this change itself fails, and whether that is"
+                " worse than what it sets out to do; if so, record it as a blocking disagreement."
+            )
+        return _call(
+            seen, row, Role.POST_VERIFY, PostVerifyResult, sections, tools=True, part=part, attempt=len(attempts)
+        )
+
+
+def _material(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
+    sections = [
+        prompts.description(seen.change, seen.nonce),
+        prompts.spec_section(seen.change, seen.nonce),
+        prompts.whole_change(seen.change, seen.nonce),
+        prompts.diff(part.shard.files, seen.nonce, part.shard.index, part.of),
+    ]
+    if plan is not None:
+        planned = fence(prompts.PLAN, plan.model_dump_json(indent=1), seen.nonce)
+        sections.append(f"The plan of this review. Treat its escalation signals as blocking unless evidence clears them:\n{planned}")
+    return sections
+
+
+def _report_json(report: CheckedReport) -> str:
+    return json.dumps(asdict(report), indent=1, default=lambda value: value.model_dump())
+
+
+def _call(
+    seen: Briefing,
+    row: SurfacePolicy,
+    role: Role,
+    answer: type[BaseModel],
+    sections: list[str],
+    *,
+    tools: bool,
+    part: Part | None = None,
+    attempt: int = 0,
+    grant: ConsultGrant | None = None,
+) -> AgentCall:
+    return AgentCall(
+        role=role,
+        surface=row.surface,
+        attempt=attempt,
+        shard=part.shard.index if part is not None else 0,
+        model=row.executor_model if role is Role.EXECUTOR else row.advisor_model,
+        system_prompt=seen.instructions.system_prompt(role, row.surface),
+        prompt="\n\n".join([prompts.opening(seen.run_id, seen.nonce), *(s for s in sections if s)]),
+        answer=answer,
+        tree=seen.tree if tools else None,
+        consults=grant,
+        max_usd=0.0,
+        timeout_seconds=0.0,
+    )

@@ -1,0 +1,165 @@
+"""One question to an agent, and everything that can come back from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from review_advisor.core.policy.surfaces import Role, Surface
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultGrant:
+    """Leave for the executor to consult the advisor while it works (the Agent tool).
+
+    ``cap`` counts all consults of the review together: every surface, shard and attempt. A failed
+    consult is refunded, at most ``max_refunds`` times. The adapter enforces both; ``advisor_prompt``
+    and ``advisor_model`` are forced on the subagent whatever the executor asks for. ``sentinel`` is
+    put in front of every question.
+    """
+
+    cap: int
+    max_refunds: int
+    subagent_type: str
+    advisor_prompt: str
+    advisor_model: str
+    sentinel: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCall:
+    """One ``claude -p`` call, before it is made. Role and surface travel as fields, never in text.
+
+    ``answer`` is the pydantic model whose JSON schema the reply must satisfy. ``tree`` is the
+    exported head tree the agent may read with Read, Grep and Glob; None means no tools at all.
+    """
+
+    role: Role
+    surface: Surface
+    attempt: int
+    shard: int
+    model: str
+    system_prompt: str
+    prompt: str
+    answer: type[BaseModel]
+    tree: Path | None
+    consults: ConsultGrant | None
+    max_usd: float
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money of one call, subagents included. ``cost_usd`` None means not reported."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What one resolved model used within a call."""
+
+    model: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultRecord:
+    """One use of the Agent tool by an executor, as the hook and the stream saw it.
+
+    ``answered``: ``reply`` holds the advisor's final text. ``failed``: it was allowed and gave no
+    answer. ``denied``: refused by the cap (``reason`` says so); the question stays unanswered.
+    """
+
+    tool_use_id: str
+    question: str
+    status: Literal["answered", "failed", "denied"]
+    reply: str = ""
+    reason: str = ""
+    resolved_model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What is known about a call however it ended."""
+
+    usage: Usage = Usage()
+    by_model: tuple[ModelUsage, ...] = ()
+    session_id: str = ""
+    resolved_model: str = ""
+    duration_seconds: float = 0.0
+    consults: tuple[ConsultRecord, ...] = ()
+    tool_failures: int = 0
+    """The longest run of consecutive failed tool calls, seen in the CLI's own event stream."""
+
+
+class LostReason(StrEnum):
+    """Why an answer that was asked for did not come."""
+
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    NO_STRUCTURED_OUTPUT = "no_structured_output"
+    INVALID_ANSWER = "invalid_answer"
+    TRUNCATED = "truncated"
+    SERVER_ERROR = "server_error"
+    RATE_LIMITED = "rate_limited"
+    MODEL_REFUSED = "model_refused"
+    MODEL_NOT_FOUND = "model_not_found"
+    CALL_BUDGET = "call_budget"
+    TOO_LONG = "too_long"
+    UNGUARDED_CONSULT = "unguarded_consult"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A reply that carried structured output. ``value`` is not yet checked against the schema's own rules."""
+
+    value: dict[str, Any]
+    receipt: Receipt = Receipt()
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """An answer that was asked for and did not come. ``detail`` is one sentence for people."""
+
+    reason: LostReason
+    detail: str
+    receipt: Receipt = Receipt()
+
+
+class Stop(Exception):
+    """The review cannot go on: not a lost answer, not a bug. Caught at the review's boundary only."""
+
+    def __init__(self, detail: str, receipt: Receipt | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.receipt = receipt or Receipt()
+
+
+class CreditExhaustedError(Stop):
+    """The account has no credit, or its limit will not lift soon. ``resume_at``: when, if the CLI said so."""
+
+    def __init__(self, detail: str, receipt: Receipt | None = None, resume_at: datetime | None = None) -> None:
+        super().__init__(detail, receipt)
+        self.resume_at = resume_at
+
+
+class AuthenticationFailedError(Stop):
+    """The credential was refused or is missing."""
+
+
+class ReviewInterrupted(Stop):
+    """The user or the runner asked the process to end. ``signal_number`` is SIGINT's or SIGTERM's."""
+
+    def __init__(self, detail: str, receipt: Receipt | None = None, signal_number: int = 2) -> None:
+        super().__init__(detail, receipt)
+        self.signal_number = signal_number

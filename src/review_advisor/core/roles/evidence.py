@@ -1,0 +1,202 @@
+"""The executor's findings held against the change: a quote that is not there is refused, a wrong line corrected."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.roles.answers import DisagreementAnswer, ReportedFinding, ReviewReport, Severity
+from review_advisor.core.roles.fence import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A finding whose evidence stands in the change.
+
+    ``id`` is stable across pushes: it depends on path, category and the quoted text, not on the line.
+    ``line`` and ``end_line`` are of the new side, or of the old side if ``removed``.
+    """
+
+    id: str
+    path: str
+    line: int
+    end_line: int
+    removed: bool
+    severity: Severity
+    category: str
+    title: str
+    body: str
+    suggestion: str | None
+    confidence: float
+    evidence: str
+    corrected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFinding:
+    """A finding that cannot be believed as it stands, and why."""
+
+    path: str
+    title: str
+    severity: Severity
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReport:
+    """The executor's report after its findings and answers were held against the change.
+
+    ``settled`` are the ids of the disagreements it answered with evidence.
+    """
+
+    verdict: Literal["approve", "reject"]
+    summary: str
+    confidence: float
+    findings: tuple[Finding, ...] = ()
+    refused: tuple[RefusedFinding, ...] = ()
+    answers: tuple[DisagreementAnswer, ...] = ()
+    settled: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> tuple[str, frozenset[tuple[str, str]], frozenset[str]]:
+        """What a retry must change to be worth a second question; prose does not count."""
+        return self.verdict, frozenset((f.id, f.severity) for f in self.findings), frozenset(self.settled)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    removed: bool
+    changed: bool
+    text: str
+
+
+class ShownChange:
+    """The change's lines as the agents saw them, ready to look quotes up in."""
+
+    def __init__(self, files: Iterable[FileChange]) -> None:
+        self._files = {shown_path(file.path): file for file in files}
+        self._lines: dict[str, tuple[_Line, ...]] = {}
+
+    def check(self, report: ReviewReport, open_disagreements: Collection[str] = ()) -> CheckedReport:
+        """Keep, correct or refuse each finding; the same finding twice is kept once.
+
+        An answer settles a disagreement (one of ``open_disagreements``) when it carries evidence: a quote
+        that is verbatim if its path is part of the change, or a quote from a named file outside it.
+        """
+        kept: dict[str, Finding] = {}
+        refused: list[RefusedFinding] = []
+        for reported in report.findings:
+            checked = self._check(reported)
+            if isinstance(checked, Finding):
+                kept.setdefault(checked.id, checked)
+            else:
+                refused.append(checked)
+        answers = tuple(a for a in report.answers if a.disagreement in open_disagreements)
+        return CheckedReport(
+            verdict=report.verdict,
+            summary=report.summary,
+            confidence=report.confidence,
+            findings=tuple(kept.values()),
+            refused=tuple(refused),
+            answers=answers,
+            settled=tuple(sorted({a.disagreement for a in answers if self._settles(a)})),
+        )
+
+    def _settles(self, answer: DisagreementAnswer) -> bool:
+        if not answer.evidence:
+            return False
+        if answer.path not in self._files:
+            return bool(answer.path)
+        return self._locate(answer.path, answer.evidence, 0) is not None
+
+    def _check(self, reported: ReportedFinding) -> Finding | RefusedFinding:
+        if reported.path not in self._files:
+            return _refuse(reported, "its file is not part of the change")
+        place = self._locate(reported.path, reported.evidence, reported.line)
+        if place is None:
+            return _refuse(reported, "its evidence does not stand in the changed lines of the file")
+        first, last = place
+        stated = (reported.line, reported.end_line or reported.line)
+        inside = first.number <= stated[0] <= stated[1] <= last.number
+        line, end_line = stated if inside else (first.number, last.number)
+        return Finding(
+            id=_finding_id(reported),
+            path=self._files[reported.path].path,
+            line=line,
+            end_line=end_line,
+            removed=first.removed,
+            severity=reported.severity,
+            category=reported.category,
+            title=reported.title,
+            body=reported.body,
+            suggestion=reported.suggestion,
+            confidence=reported.confidence,
+            evidence=reported.evidence,
+            corrected="" if inside else f"line {stated[0]} became {first.number}: the quote stands there",
+        )
+
+    def _locate(self, path: str, quote: str, near: int) -> tuple[_Line, _Line] | None:
+        wanted = [_bare(line) for line in quote.split("\n") if _bare(line)]
+        if not wanted:
+            return None
+        best: tuple[_Line, _Line] | None = None
+        for side in (False, True):
+            lines = [line for line in self._lines_of(path) if line.removed is side or not line.changed]
+            for start in range(len(lines) - len(wanted) + 1):
+                window = lines[start : start + len(wanted)]
+                if not any(line.changed for line in window) or not _matches(window, wanted):
+                    continue
+                if best is None or abs(window[0].number - near) < abs(best[0].number - near):
+                    best = (window[0], window[-1])
+            if best is not None:
+                return best
+        return None
+
+    def _lines_of(self, path: str) -> tuple[_Line, ...]:
+        if path not in self._lines:
+            self._lines[path] = tuple(_walk(self._files[path]))
+        return self._lines[path]
+
+
+def _walk(file: FileChange) -> Iterable[_Line]:
+    for hunk in file.hunks:
+        old, new = hunk.old_start, hunk.new_start
+        for line in hunk.lines:
+            sign, text = line[:1], _bare(line[1:])
+            if sign == "-":
+                yield _Line(old, True, True, text)
+            elif sign == "+":
+                yield _Line(new, False, True, text)
+            elif sign == " ":
+                yield _Line(new, False, False, text)
+            old += sign in (" ", "-")
+            new += sign in (" ", "+")
+
+
+def _bare(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def _matches(window: list[_Line], wanted: list[str]) -> bool:
+    if len(wanted) == 1:
+        return wanted[0] in window[0].text
+    inner = all(line.text == quote for line, quote in zip(window[1:-1], wanted[1:-1], strict=True))
+    return inner and window[0].text.endswith(wanted[0]) and window[-1].text.startswith(wanted[-1])
+
+
+def _refuse(reported: ReportedFinding, why: str) -> RefusedFinding:
+    return RefusedFinding(reported.path, reported.title, reported.severity, why)
+
+
+def _finding_id(reported: ReportedFinding) -> str:
+    facts: Mapping[str, str] = {
+        "path": reported.path,
+        "category": reported.category.casefold(),
+        "evidence": " ".join(reported.evidence.split()),
+    }
+    return "f-" + hashlib.sha256("\0".join(facts.values()).encode("utf-8", "replace")).hexdigest()[:10]

@@ -1,0 +1,57 @@
+"""The one place where untrusted text enters a prompt: cleaned, then fenced with the run's nonce."""
+
+from __future__ import annotations
+
+import re
+
+_SECRETS = re.compile(
+    "|".join(
+        (
+            r"gh[pousr]_[A-Za-z0-9]{20,}",
+            r"github_pat_[A-Za-z0-9_]{22,}",
+            r"sk-ant-[A-Za-z0-9_-]{16,}",
+            r"sk-(?:proj-)?[A-Za-z0-9_-]{32,}",
+            r"(?:AKIA|ASIA)[A-Z0-9]{16}",
+            r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
+            r"glpat-[A-Za-z0-9_-]{20,}",
+            r"npm_[A-Za-z0-9]{36}",
+            r"AIza[A-Za-z0-9_-]{35}",
+            r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+        )
+    )
+)
+_PRIVATE_KEY = re.compile(r"(?<=PRIVATE KEY-----)(?:\n.{0,18}?[A-Za-z0-9+/=]{32,}[ \t]*(?=\n|$))+")
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{32,}")
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+REDACTED = "[secret removed]"
+
+
+def clean(text: str) -> str:
+    """``text`` without anything that looks like a secret; invisible and bidi characters shown as ``<U+XXXX>``.
+
+    Line feeds and tabs stay, so no line of a diff can be made to disappear: of a private key only its
+    long lines of base64 go.
+    """
+    without = _PRIVATE_KEY.sub(lambda m: _KEY_LINE.sub(REDACTED, m[0]), _SECRETS.sub(REDACTED, text))
+    return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", without)
+
+
+def fence(label: str, text: str, nonce: str) -> str:
+    """``text``, cleaned, between two marker lines that only this run can know.
+
+    Nothing inside can end the fence: the nonce is taken out of the text.
+    """
+    inside = clean(text).replace(nonce, "[nonce removed]")
+    return f"<<<UNTRUSTED {label} {nonce}\n{inside}\n{label} {nonce} UNTRUSTED>>>"
+
+
+def fenced(prompt: str, label: str, nonce: str) -> str | None:
+    """What stands inside the first fence of that label, or None: the inverse of ``fence``."""
+    _, opening, rest = prompt.partition(f"<<<UNTRUSTED {label} {nonce}\n")
+    if not opening:
+        return None
+    return rest.partition(f"\n{label} {nonce} UNTRUSTED>>>")[0]

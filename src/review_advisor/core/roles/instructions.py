@@ -1,0 +1,32 @@
+"""The standing instructions of the roles: texts from ``agents/``, handed in once by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from review_advisor.core.policy.surfaces import Role, Surface
+
+ADVISOR = "hydraflow-review-advisor"
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """The texts by name: the advisor's definition, one file a role, one file a surface."""
+
+    texts: Mapping[str, str]
+
+    def advisor(self, role: str) -> str:
+        """The advisor's own words, then those of the role it plays."""
+        return f"{_without_frontmatter(self.texts[ADVISOR])}\n\n{self.texts[role].strip()}"
+
+    def system_prompt(self, role: Role, surface: Surface) -> str:
+        """The system prompt of one role on one surface."""
+        spoken = self.texts[role.value].strip() if role is Role.EXECUTOR else self.advisor(role.value)
+        return f"{spoken}\n\n{self.texts[surface.value].strip()}"
+
+
+def _without_frontmatter(text: str) -> str:
+    if text.startswith("---\n"):
+        text = text.partition("\n---\n")[2]
+    return text.strip()

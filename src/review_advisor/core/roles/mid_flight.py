@@ -1,0 +1,142 @@
+"""Mid-flight: the executor may consult the advisor while it works, through the CLI's Agent tool, capped.
+
+The adapter enforces the cap with a hook; this module says what is granted and reads what was recorded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import ValidationError
+
+from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.policy.policy import Policy, SurfacePolicy
+from review_advisor.core.roles.answers import Consult, Guidance
+from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord
+from review_advisor.core.roles.instructions import Instructions
+
+SUBAGENT_TYPE = "hydraflow-review-advisor"
+SENTINEL = "<!-- HYDRAFLOW_MIDFLIGHT_CONSULT_PROMPT_v1 nonce={nonce} surface={surface} run={run_id} attempt={attempt} -->"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultNote:
+    """One consult as the review remembers it. ``guidance`` is None unless the advisor answered.
+
+    ``wrapped``: the advisor did not answer in the asked form, so its text was taken as the action; such
+    guidance never carries a stop signal.
+    """
+
+    consult: Consult
+    status: Literal["answered", "failed", "denied"]
+    guidance: Guidance | None = None
+    wrapped: bool = False
+    reason: str = ""
+    resolved_model: str = ""
+
+
+class MidFlightAdvisor:
+    """Says what an executor is granted on one surface."""
+
+    def __init__(self, instructions: Instructions, run_id: str, nonce: str) -> None:
+        self._instructions = instructions
+        self._run_id = run_id
+        self._nonce = nonce
+
+    def grant(self, row: SurfacePolicy, policy: Policy, attempt: int) -> ConsultGrant | None:
+        """Leave to consult, or None when mid-flight does not run here or the cap is zero."""
+        if not row.mid_flight.runs or policy.budgets.max_consults == 0:
+            return None
+        return ConsultGrant(
+            cap=policy.budgets.max_consults,
+            max_refunds=policy.budgets.max_refunds,
+            subagent_type=SUBAGENT_TYPE,
+            advisor_prompt=self._instructions.advisor("mid_flight"),
+            advisor_model=row.advisor_model,
+            sentinel=SENTINEL.format(
+                nonce=self._nonce, surface=row.surface.value, run_id=self._run_id, attempt=attempt
+            ),
+        )
+
+
+def consult_advisor(cap: int) -> str:
+    """The template that tells an executor how to consult: for judgement calls only, never for what it can check."""
+    return (
+        f"You may consult a stronger advisor up to {cap} times in the whole review, with the Agent tool"
+        f' (subagent_type "{SUBAGENT_TYPE}"). Use it for judgement calls only, never for what you can verify by'
+        " reading. It does not see this conversation: the prompt you pass must be one JSON object"
+        ' {"question", "context", "options": [], "preferred_option", "urgency": "low"|"normal"|"high"} with the'
+        " lines in question quoted. Follow its action unless your evidence contradicts it; then say so in your"
+        " summary. If the tool is refused, decide alone."
+    )
+
+
+def read_consult(record: ConsultRecord) -> ConsultNote:
+    """What a recorded consult says. A question that is not the asked JSON object is taken as plain words."""
+    consult = _consult(record.question)
+    if record.status != "answered":
+        return ConsultNote(consult, record.status, reason=record.reason, resolved_model=record.resolved_model)
+    guidance, wrapped = _guidance(record.reply)
+    if guidance is None:
+        return ConsultNote(consult, "failed", reason="the advisor's answer is empty", resolved_model=record.resolved_model)
+    return ConsultNote(consult, "answered", guidance, wrapped, record.reason, record.resolved_model)
+
+
+def _consult(question: str) -> Consult:
+    parsed = _object_in(question)
+    if parsed is not None:
+        try:
+            return Consult.model_validate(parsed)
+        except ValidationError:
+            pass
+    return Consult(question=question.strip()[:8_000] or "(no question)")
+
+
+def _guidance(reply: str) -> tuple[Guidance | None, bool]:
+    parsed = _object_in(reply)
+    if parsed is not None:
+        try:
+            return Guidance.model_validate(parsed), False
+        except ValidationError:
+            pass
+    words = reply.strip()[:8_000]
+    return (Guidance(action=words), True) if words else (None, True)
+
+
+def _object_in(text: str) -> dict[str, object] | None:
+    body = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    try:
+        parsed = json.loads(body)
+    except ValueError:
+        return None
+    return parsed if isinstance(parsed, dict) else None
+
+
+def stop_signal(notes: Iterable[ConsultNote]) -> str | None:
+    """The advisor's stop signal, if any consult carried one: the review goes to a human, with these words."""
+    for note in notes:
+        if note.guidance is not None and note.guidance.stop_signal:
+            return f"the advisor asked to stop: {note.guidance.action}"
+    return None
+
+
+def unanswered_critical(notes: Iterable[ConsultNote], critical: tuple[str, ...], change: Change) -> str | None:
+    """A question refused by the cap that concerns a critical path, in words for people, or None.
+
+    It concerns one when it names it, or when it names no changed file at all.
+    """
+    changed = {shown_path(path) for file in change.files for path in file.paths}
+    for note in notes:
+        if note.status != "denied" or not critical:
+            continue
+        asked = f"{note.consult.question}\n{note.consult.context}"
+        named = {path for path in changed if path in asked}
+        concerned = named & {shown_path(path) for path in critical}
+        if concerned or not named:
+            about = ", ".join(sorted(concerned)) or "a change with critical paths"
+            return f"a question about {about} stayed unanswered at the consult cap: {note.consult.question}"
+    return None

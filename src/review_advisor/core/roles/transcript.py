@@ -1,0 +1,55 @@
+"""The post-verify transcript of one surface: every attempt whole, handed back to the executor on a retry."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from review_advisor.core.roles.answers import Disagreement, PostVerifyResult
+from review_advisor.core.roles.fence import fence
+from review_advisor.core.roles.prompts import TRANSCRIPT
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One judged attempt: what the executor said, what post-verify said, and its reply as it came."""
+
+    number: int
+    executor_verdict: Literal["approve", "reject"]
+    executor_summary: str
+    result: PostVerifyResult
+    raw: str
+
+    @property
+    def disagreements(self) -> tuple[tuple[str, Disagreement], ...]:
+        """Each disagreement with its id: ``d<attempt>.<n>``, n from 1."""
+        return tuple(
+            (f"d{self.number}.{position}", each) for position, each in enumerate(self.result.disagreements, start=1)
+        )
+
+
+def disagreement_ids(attempts: tuple[Attempt, ...]) -> frozenset[str]:
+    """The ids an executor may answer."""
+    return frozenset(identity for attempt in attempts for identity, _ in attempt.disagreements)
+
+
+def transcript_section(attempts: tuple[Attempt, ...], nonce: str) -> str:
+    """The whole transcript as fenced JSON; empty before the first judgement."""
+    if not attempts:
+        return ""
+    document = {"attempts": [_as_json(attempt) for attempt in attempts]}
+    return "The post-verify transcript so far:\n" + fence(TRANSCRIPT, json.dumps(document, indent=1), nonce)
+
+
+def _as_json(attempt: Attempt) -> dict[str, object]:
+    return {
+        "attempt": attempt.number,
+        "executor_verdict": attempt.executor_verdict,
+        "executor_summary": attempt.executor_summary,
+        "verdict": attempt.result.verdict,
+        "reasoning": attempt.result.reasoning,
+        "disagreements": [{"id": identity, **each.model_dump()} for identity, each in attempt.disagreements],
+        "suggested_fix_direction": attempt.result.suggested_fix_direction,
+        "raw": attempt.raw,
+    }

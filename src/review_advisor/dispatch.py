@@ -1,0 +1,152 @@
+"""One review's calls: allowed by the budgets, made, asked once more if the reply is unusable, and recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from review_advisor.core.outcome.events import CallEnded, Consulted, Ended, Event
+from review_advisor.core.policy.budgets import Budgets, Refused, Spending, allow
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
+from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
+from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, repair_ask
+from review_advisor.ports import Ports
+
+Checked = TypeVar("Checked", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[Checked]):
+    """What came of one question: the checked answer or why there is none, its raw form, and the consults made."""
+
+    answer: Checked | Lost | Refused
+    raw: str = ""
+    consults: tuple[ConsultNote, ...] = ()
+
+
+class Dispatch:
+    """All calls of one review. Used from several threads when parts run in parallel."""
+
+    def __init__(self, ports: Ports, budgets: Budgets, jobs: int) -> None:
+        self._ports = ports
+        self._budgets = budgets
+        self._jobs = jobs
+        self._lock = threading.Lock()
+        self._started = ports.clock.monotonic()
+        self._spending = Spending()
+        self._stopped: Stop | None = None
+        self._events: list[Event] = []
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything recorded so far, in order."""
+        return tuple(self._events)
+
+    def now(self) -> datetime:
+        """The moment an event happens."""
+        return self._ports.clock.now()
+
+    def record(self, event: Event) -> None:
+        """Append one event to the review's stream and hand it to the journal."""
+        with self._lock:
+            self._events.append(event)
+            self._ports.journal.record(event)
+
+    def ask(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
+        """Make ``call`` within the budgets. Raises ``Stop``; after one, no further call starts."""
+        first = self._ask_once(call, answer)
+        if not isinstance(first.answer, Lost) or first.answer.reason not in REPAIRABLE:
+            return first
+        second = self._ask_once(repair_ask(call, first.answer), answer)
+        return replace(second, consults=first.consults + second.consults)
+
+    def _ask_once(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
+        priced = self._reserve(call)
+        if isinstance(priced, Refused):
+            self._record_call(call, Receipt(), "refused", priced.reason, priced.detail)
+            return Asked(priced)
+        try:
+            reply = self._ports.agents.run(priced)
+        except Stop as stop:
+            self._settle(priced, stop.receipt)
+            self._record_call(priced, stop.receipt, "stopped", type(stop).__name__, stop.detail)
+            self._halt(stop)
+            raise
+        self._settle(priced, reply.receipt)
+        checked = checked_answer(answer, reply)
+        consults = self._record_reply(priced, reply.receipt, checked)
+        raw = json.dumps(reply.value, indent=1, sort_keys=True) if isinstance(reply, Answered) else ""
+        return Asked(checked, raw, consults)
+
+    def _reserve(self, call: AgentCall) -> AgentCall | Refused:
+        with self._lock:
+            if self._stopped is not None:
+                raise self._stopped
+            elapsed = self._ports.clock.monotonic() - self._started
+            allowance = allow(self._budgets, replace(self._spending, elapsed_seconds=elapsed), self._jobs)
+            if isinstance(allowance, Refused):
+                return allowance
+            self._spending = replace(
+                self._spending,
+                reserved_usd=self._spending.reserved_usd + allowance.max_usd,
+                running=self._spending.running + 1,
+            )
+        return replace(call, max_usd=allowance.max_usd, timeout_seconds=allowance.timeout_seconds)
+
+    def _settle(self, call: AgentCall, receipt: Receipt) -> None:
+        with self._lock:
+            self._spending = replace(
+                self._spending,
+                spent_usd=self._spending.spent_usd + (receipt.usage.cost_usd or 0.0),
+                reserved_usd=self._spending.reserved_usd - call.max_usd,
+                running=self._spending.running - 1,
+            )
+
+    def _halt(self, stop: Stop) -> None:
+        with self._lock:
+            first = self._stopped is None
+            self._stopped = self._stopped or stop
+        if first:
+            self._ports.agents.end_running()
+
+    def _record_reply(
+        self, call: AgentCall, receipt: Receipt, checked: BaseModel | Lost
+    ) -> tuple[ConsultNote, ...]:
+        if isinstance(checked, Lost):
+            self._record_call(call, receipt, "lost", checked.reason.value, checked.detail)
+        else:
+            self._record_call(call, receipt, "answered", "", "")
+        notes = tuple(read_consult(record) for record in receipt.consults)
+        for note in notes:
+            self.record(
+                Consulted(at=self.now(), surface=call.surface, attempt=call.attempt, shard=call.shard, note=note)
+            )
+        return notes
+
+    def _record_call(self, call: AgentCall, receipt: Receipt, ended: Ended, reason: str, detail: str) -> None:
+        self.record(
+            CallEnded(
+                at=self.now(),
+                surface=call.surface,
+                attempt=call.attempt,
+                shard=call.shard,
+                role=call.role,
+                ended=ended,
+                reason=reason,
+                detail=detail,
+                requested_model=call.model,
+                resolved_model=receipt.resolved_model,
+                session_id=receipt.session_id,
+                usage=receipt.usage,
+                by_model=receipt.by_model,
+                duration_seconds=receipt.duration_seconds,
+                prompt_characters=len(call.prompt),
+                prompt_sha256=hashlib.sha256(call.prompt.encode("utf-8", "replace")).hexdigest(),
+            )
+        )

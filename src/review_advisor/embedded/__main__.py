@@ -1,0 +1,63 @@
+"""``python -I -m review_advisor.embedded``: the embedded agent as a program."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from review_advisor.embedded.command_line import VERSION_LINE, Options, UsageError, parse
+from review_advisor.embedded.session import Session
+
+_MAX_STDIN = 10_000_000
+_ENDED_BY_TERM = 143
+
+
+def main(words: list[str]) -> int:
+    """Run one ``claude -p`` call. Exit 0 with an answer, 1 without; 143 after SIGTERM, 0 after SIGINT, as the CLI."""
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        options = parse(words)
+        if options is None:
+            sys.stdout.write(VERSION_LINE + "\n")
+            return 0
+        return _run(options, _prompt())
+    except UsageError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+
+
+def _run(options: Options, prompt: str) -> int:
+    session = Session(options, prompt, Path.cwd(), sys.stdout)
+    try:
+        if options.script is not None:
+            from review_advisor.embedded.script import Script  # noqa: PLC0415 - each mode loads its own half
+            from review_advisor.embedded.scripted import play  # noqa: PLC0415
+
+            return play(session, Script(options.script))
+        from review_advisor.embedded.static_checks import answer  # noqa: PLC0415
+
+        return answer(session, prompt)
+    except KeyboardInterrupt:
+        session.result(subtype="error_during_execution", is_error=True, terminal_reason="aborted_streaming")
+        return 0
+
+
+def _prompt() -> str:
+    given = sys.stdin.buffer.read(_MAX_STDIN + 1)
+    if len(given) > _MAX_STDIN:
+        raise UsageError("Error: piped stdin input exceeds 10MB")
+    if not given.strip():
+        raise UsageError(
+            "Error: Input must be provided either through stdin or as a prompt argument when using --print"
+        )
+    return given.decode("utf-8", "replace")
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(_ENDED_BY_TERM)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

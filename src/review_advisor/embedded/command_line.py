@@ -1,0 +1,186 @@
+"""The command line of ``claude -p``, as far as this product uses it. Pure, but for ``--agents`` and ``--settings`` files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from review_advisor.embedded.hooks import Hook, hooks_of
+
+VERSION = "2.1.329"
+VERSION_LINE = f"{VERSION} (review-advisor embedded agent)"
+
+_SWITCHES = {
+    "-p": "--print",
+    "-v": "--version",
+    **{
+        name: name
+        for name in (
+            "--print",
+            "--version",
+            "--restricted",
+            "--strict-mcp-config",
+            "--disable-slash-commands",
+            "--no-session-persistence",
+            "--verbose",
+            "--forward-subagent-text",
+            "--include-hook-events",
+        )
+    },
+}
+_VALUED = frozenset(
+    {
+        "--script",
+        "--setting-sources",
+        "--permission-mode",
+        "--permission-prompts",
+        "--model",
+        "--tools",
+        "--disallowedTools",
+        "--agents",
+        "--settings",
+        "--system-prompt",
+        "--max-turns",
+        "--max-budget-usd",
+        "--json-schema",
+        "--output-format",
+    }
+)
+_RULE = re.compile(r"\w+(?:\([^)]*\))?")
+
+
+class UsageError(Exception):
+    """Nothing can be answered: exit 1, the sentence on stderr, nothing on stdout."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefinition:
+    """One entry of ``--agents``."""
+
+    name: str
+    prompt: str
+    tools: tuple[str, ...] | None
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked on the command line. ``--max-turns`` and ``--max-budget-usd`` are accepted and never reached."""
+
+    model: str
+    tools: tuple[str, ...]
+    denied_agents: frozenset[str]
+    agents: tuple[AgentDefinition, ...]
+    hooks: tuple[Hook, ...]
+    system_prompt: str
+    permission_mode: str
+    schema: dict[str, Any]
+    script: Path | None
+    forward_subagent_text: bool
+    include_hook_events: bool
+
+    @property
+    def question(self) -> str:
+        """The title of the answer's schema: which question this is."""
+        return str(self.schema.get("title", ""))
+
+
+def parse(words: Sequence[str]) -> Options | None:
+    """The options, or None when only the version is asked for. Raises ``UsageError``."""
+    given = dict(_pairs(words))
+    if "--version" in given:
+        return None
+    _require_print_mode(given)
+    disallowed = _RULE.findall(given.get("--disallowedTools", ""))
+    tools = [_tool(name) for name in re.split(r"[,\s]+", given.get("--tools", "")) if name]
+    settings = _json_or_file("--settings", given["--settings"]) if "--settings" in given else {}
+    return Options(
+        model=given.get("--model", "opus"),
+        tools=tuple(name for name in tools if name not in {_tool(rule) for rule in disallowed}),
+        denied_agents=frozenset(rule[6:-1] for rule in disallowed if rule.startswith("Agent(")),
+        agents=_agents(given.get("--agents")),
+        hooks=hooks_of(settings),
+        system_prompt=given.get("--system-prompt", ""),
+        permission_mode=given.get("--permission-mode", "default"),
+        schema=_schema(given.get("--json-schema")),
+        script=Path(given["--script"]) if "--script" in given else None,
+        forward_subagent_text="--forward-subagent-text" in given,
+        include_hook_events="--include-hook-events" in given,
+    )
+
+
+def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if word in _SWITCHES:
+            yield _SWITCHES[word], ""
+        elif name in _VALUED and equals:
+            yield name, value
+        elif word in _VALUED:
+            following = next(rest, None)
+            if following is None:
+                raise UsageError(f"error: option '{word} <value>' argument missing")
+            yield word, following
+        elif word.startswith("-"):
+            raise UsageError(f"error: unknown option '{name}'")
+        else:
+            raise UsageError("error: the embedded agent takes its prompt from stdin only")
+
+
+def _require_print_mode(given: dict[str, str]) -> None:
+    if "--print" not in given:
+        raise UsageError("Error: the embedded agent has no interactive mode; use -p")
+    if given.get("--output-format") != "stream-json":
+        raise UsageError("Error: the embedded agent speaks --output-format stream-json only")
+    if "--verbose" not in given:
+        raise UsageError("Error: When using --print, --output-format=stream-json requires --verbose")
+
+
+def _tool(name: str) -> str:
+    return "Agent" if name == "Task" else name
+
+
+def _json_or_file(flag: str, value: str) -> Any:
+    try:
+        text = value if value.lstrip().startswith("{") else Path(value).read_text(encoding="utf-8")
+        return json.loads(text)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"Error: Invalid JSON or missing file in {flag}") from error
+
+
+def _agents(value: str | None) -> tuple[AgentDefinition, ...]:
+    if value is None:
+        return ()
+    entries = _json_or_file("--agents", value)
+    if not isinstance(entries, dict):
+        raise UsageError("Error: --agents must be a JSON object")
+    return tuple(_agent(str(name), entry) for name, entry in entries.items())
+
+
+def _agent(name: str, entry: Any) -> AgentDefinition:
+    if not isinstance(entry, dict) or not isinstance(entry.get("prompt"), str):
+        raise UsageError(f"Error: --agents: agent '{name}' needs a prompt")
+    tools = entry.get("tools")
+    return AgentDefinition(
+        name=name,
+        prompt=entry["prompt"],
+        tools=tuple(str(tool) for tool in tools) if isinstance(tools, list) else None,
+        model=str(entry.get("model", "")),
+    )
+
+
+def _schema(value: str | None) -> dict[str, Any]:
+    if value is None:
+        raise UsageError("Error: the embedded agent answers questions with a --json-schema only")
+    try:
+        schema = json.loads(value)
+    except ValueError as error:
+        raise UsageError("Error: --json-schema is not valid JSON") from error
+    if not isinstance(schema, dict):
+        raise UsageError("Error: --json-schema must be a JSON object")
+    return schema

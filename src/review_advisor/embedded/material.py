@@ -1,0 +1,114 @@
+"""What a prompt holds for the static checks: the fenced material, read back."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from review_advisor.core.facts.diff_text import ShownLine, changed_lines
+from review_advisor.core.facts.kinds import Kind
+from review_advisor.core.roles import prompts
+from review_advisor.core.roles.answers import ReviewPlan, ReviewReport
+from review_advisor.core.roles.fence import fenced
+from review_advisor.embedded.command_line import UsageError
+
+A = TypeVar("A", bound=BaseModel)
+
+_STATISTIC = re.compile(r"(\w+), \+(\d+) -(\d+), (\w+)((?:, .+?)?): (.+)")
+_NOT_TEXT = re.compile(r", (?:binary, not shown|symlink|submodule)(?:,|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class FileCount:
+    """One line of the list of files. ``is_text`` is False for binary files, symlinks and submodules."""
+
+    path: str
+    status: str
+    added: int
+    removed: int
+    kind: Kind
+    is_text: bool
+
+    @property
+    def changed(self) -> int:
+        """Added plus removed."""
+        return self.added + self.removed
+
+
+@dataclass(frozen=True, slots=True)
+class PastDisagreement:
+    """One disagreement of the last attempt, as the transcript tells it."""
+
+    id: str
+    assessment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All that was asked about. ``disagreements`` is None on a first attempt. Paths are as shown in the diff."""
+
+    files: tuple[FileCount, ...] = ()
+    lines: tuple[ShownLine, ...] = ()
+    plan: ReviewPlan | None = None
+    report: ReviewReport | None = None
+    disagreements: tuple[PastDisagreement, ...] | None = None
+
+    def lines_of(self, path: str) -> tuple[ShownLine, ...]:
+        """The changed lines of one file that hold any text."""
+        return tuple(line for line in self.lines if line.path == path and line.text.strip())
+
+    def planned_files(self) -> tuple[str, ...]:
+        """The plan's focus files that have changed text in this diff, in the plan's order, each once."""
+        if self.plan is None:
+            return ()
+        here = {line.path for line in self.lines if line.text.strip()}
+        planned = (path for area in self.plan.focus_areas for path in area.files)
+        return tuple(dict.fromkeys(path for path in planned if path in here))
+
+
+def material_of(prompt: str) -> Material:
+    """Read a prompt of this product. Raises ``UsageError`` for any other text."""
+    try:
+        nonce = prompts.nonce_of(prompt)
+    except ValueError as error:
+        raise UsageError(f"Error: {error}") from error
+    transcript = fenced(prompt, prompts.TRANSCRIPT, nonce)
+    return Material(
+        files=tuple(_counts(fenced(prompt, prompts.FILES, nonce) or "")),
+        lines=tuple(changed_lines(fenced(prompt, prompts.DIFF, nonce) or "")),
+        plan=_read(ReviewPlan, fenced(prompt, prompts.PLAN, nonce)),
+        report=_read(ReviewReport, fenced(prompt, prompts.REPORT, nonce)),
+        disagreements=None if transcript is None else _last_disagreements(transcript),
+    )
+
+
+def _counts(text: str) -> list[FileCount]:
+    counts = []
+    for line in text.split("\n"):
+        found = _STATISTIC.fullmatch(line)
+        if found is not None and found[4] in set(Kind):
+            status, added, removed, kind, facts, path = found.groups()
+            is_text = _NOT_TEXT.search(facts) is None
+            counts.append(FileCount(path, status, int(added), int(removed), Kind(kind), is_text))
+    return counts
+
+
+def _read(model: type[A], text: str | None) -> A | None:
+    if text is None:
+        return None
+    try:
+        return model.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+def _last_disagreements(text: str) -> tuple[PastDisagreement, ...]:
+    try:
+        last = json.loads(text)["attempts"][-1]["disagreements"]
+        return tuple(PastDisagreement(str(one["id"]), str(one["advisor_assessment"])) for one in last)
+    except (ValueError, KeyError, IndexError, TypeError):
+        return ()

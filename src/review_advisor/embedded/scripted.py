@@ -1,0 +1,123 @@
+"""Plays one scripted reply as the CLI would have shown it: answers, consults and every kind of failure."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from review_advisor.core.roles.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.embedded.agent_tool import AgentTool, Failed, Said
+from review_advisor.embedded.command_line import AgentDefinition, UsageError
+from review_advisor.embedded.script import CONSULT, Script
+from review_advisor.embedded.session import Session
+
+ANSWERS: dict[str, type[BaseModel]] = {
+    model.__name__: model for model in (ReviewPlan, ReviewReport, PostVerifyResult, Guidance)
+}
+_BUILT = ("value_error", "assertion_error")
+
+
+def play(session: Session, script: Script) -> int:
+    """Take the next reply to this session's question and play it. Returns the exit code."""
+    reply = script.take(session.options.question)
+    session.init()
+    agent_tool = AgentTool(session, lambda agent, prompt: _subagent(script))
+    while "consult" in reply:
+        agent_tool.ask(_tool_input(session, reply["consult"]))
+        reply = reply.get("then", {"truncate": True})
+    return _play(session, reply)
+
+
+def _play(session: Session, reply: dict[str, Any]) -> int:
+    match reply:
+        case {"answer": dict(answer)}:
+            return _answer(session, answer)
+        case {"text": str(text)}:
+            session.assistant([{"type": "text", "text": text}])
+            session.result(result=text)
+            return 0
+        case {"error": str(error)}:
+            status, message = reply.get("status"), str(reply.get("message", error))
+            session.api_error(error, status, message, parent=None)
+            ending = {"stop_reason": "stop_sequence", "terminal_reason": "api_error"}
+            session.result(is_error=True, status=status, result=message, **ending)
+            return 1
+        case {"garbage": str(text)}:
+            session.write_raw(text)
+            return 0
+        case {"truncate": True}:
+            session.assistant([{"type": "text", "text": "This reply has no end"}])
+            return 0
+        case {"crash": _} | {"hang": _}:
+            return _abrupt(reply)
+        case _:
+            raise UsageError(f"Error: not a reply that the embedded agent knows: {sorted(reply)}")
+
+
+def _abrupt(reply: dict[str, Any]) -> int:
+    """The endings that are no reply: a crash with its exit code, or silence for some seconds and then the end."""
+    if "hang" in reply:
+        time.sleep(float(reply["hang"]))
+        return 1
+    sys.stderr.write("the script asked for a crash\n")
+    return int(reply["crash"])
+
+
+def _answer(session: Session, answer: dict[str, Any]) -> int:
+    wrong = schema_errors(session.options.schema, answer)
+    if not wrong:
+        session.structured(answer)
+        return 0
+    session.result(
+        subtype="error_max_structured_output_retries",
+        is_error=True,
+        errors=wrong,
+        terminal_reason="structured_output_retry_exhausted",
+    )
+    return 1
+
+
+def schema_errors(schema: dict[str, Any], answer: dict[str, Any]) -> list[str]:
+    """What the CLI's own validation would refuse: missing keys, wrong types, broken bounds.
+
+    Rules that a JSON schema cannot state (a veto needs its reasoning) are not the CLI's to know.
+    """
+    missing = [f"must have required property '{key}'" for key in schema.get("required", []) if key not in answer]
+    model = ANSWERS.get(str(schema.get("title")))
+    if missing or model is None:
+        return missing
+    try:
+        model.model_validate(answer)
+    except ValidationError as error:
+        listed = error.errors(include_url=False, include_context=False, include_input=False)
+        return [f"{'/'.join(map(str, one['loc']))}: {one['msg']}" for one in listed if one["type"] not in _BUILT]
+    return []
+
+
+def _tool_input(session: Session, consult: dict[str, Any]) -> dict[str, Any]:
+    agents = session.options.agents
+    return {
+        "description": "consult the advisor",
+        "prompt": str(consult.get("question", "")),
+        "subagent_type": agents[0].name if agents else "general-purpose",
+        **consult.get("tool_input", {}),
+    }
+
+
+def _subagent(script: Script) -> Said | Failed:
+    reply = script.take(CONSULT)
+    match reply:
+        case {"answer": dict(answer)}:
+            return Said(json.dumps(answer))
+        case {"text": str(text)}:
+            return Said(text)
+        case {"error": str(error)}:
+            return Failed(error, reply.get("status"), str(reply.get("message", error)))
+        case {"crash": _} | {"hang": _}:
+            raise SystemExit(_abrupt(reply))
+        case _:
+            raise UsageError(f"Error: not a reply that a subagent can give: {sorted(reply)}")

@@ -1,0 +1,164 @@
+"""One session's stream of events, as the CLI writes them, and the estimate of its tokens."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from pathlib import Path
+from typing import Any, TextIO
+
+from review_advisor.embedded.command_line import VERSION, Options
+
+_CHARACTERS_PER_TOKEN = 3.5
+
+
+def tokens(text: str) -> int:
+    """An estimate, not a count: a token is taken to be 3.5 characters."""
+    return int(len(text) / _CHARACTERS_PER_TOKEN) + 1
+
+
+def resolved(model: str) -> str:
+    """The name that stands for a model here: ``opus`` becomes ``embedded-opus``. No model is behind it."""
+    return f"embedded-{model}"
+
+
+class Session:
+    """Writes events to ``out``, one JSON object a line, and ends with exactly one ``result``.
+
+    All token figures are estimates (see ``tokens``); money is always 0.
+    """
+
+    def __init__(self, options: Options, prompt: str, cwd: Path, out: TextIO) -> None:
+        self.options = options
+        self.cwd = cwd
+        self.session_id = str(uuid.uuid4())
+        self.model = resolved(options.model)
+        self.denials: list[dict[str, Any]] = []
+        self.subagents = {"spawned": 0, "completed": 0, "failed": 0}
+        self._out = out
+        self._started = time.monotonic()
+        self._turns = 0
+        self._context = tokens(options.system_prompt) + tokens(prompt)
+        self._used: dict[str, dict[str, int]] = {}
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """One event of this session."""
+        event = {"type": kind, **fields, "session_id": self.session_id, "uuid": str(uuid.uuid4())}
+        self.write_raw(json.dumps(event))
+
+    def write_raw(self, line: str) -> None:
+        """One line as it is."""
+        self._out.write(line + "\n")
+        self._out.flush()
+
+    def init(self) -> None:
+        """The first event. As in the real one, the Agent tool goes by its old name here."""
+        options = self.options
+        self.write(
+            "system",
+            subtype="init",
+            cwd=str(self.cwd),
+            tools=[*("Task" if tool == "Agent" else tool for tool in options.tools), "StructuredOutput"],
+            mcp_servers=[],
+            plugins=[],
+            skills=[],
+            slash_commands=[],
+            model=self.model,
+            permissionMode=options.permission_mode,
+            agents=[agent.name for agent in options.agents],
+            claude_code_version=VERSION,
+            apiKeySource="none",
+            output_style="default",
+        )
+
+    def assistant(self, content: list[dict[str, Any]]) -> None:
+        """A turn of the main loop."""
+        self._turns += 1
+        said = json.dumps(content)
+        self.message(self.model, content, self._context, tokens(said), parent=None)
+        self._context += tokens(said)
+
+    def message(
+        self, model: str, content: list[dict[str, Any]], read: int, written: int, parent: str | None, **fields: Any
+    ) -> None:
+        """One assistant message of the main loop (``parent`` None) or of a subagent; counted."""
+        self.count(model, read, written)
+        usage = {"input_tokens": read, "output_tokens": written}
+        message = {
+            "id": f"msg_{uuid.uuid4().hex[:24]}",
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "content": content,
+            "usage": {**usage, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0},
+        }
+        self.write("assistant", message=message, parent_tool_use_id=parent, **fields)
+
+    def api_error(self, error: str, status: int | None, text: str, parent: str | None) -> None:
+        """The synthetic message by which the CLI tells of a failed request."""
+        message = {
+            "id": str(uuid.uuid4()),
+            "type": "message",
+            "role": "assistant",
+            "model": "<synthetic>",
+            "content": [{"type": "text", "text": text}],
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+        }
+        self.write("assistant", message=message, parent_tool_use_id=parent, error=error, api_error_status=status)
+
+    def tool_result(self, tool_use_id: str, text: str, *, is_error: bool = False, details: Any = None) -> None:
+        """What a tool gave back to the main loop."""
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": tool_use_id, "content": text}
+        if is_error:
+            block["is_error"] = True
+        self._context += tokens(text)
+        self.write(
+            "user",
+            message={"role": "user", "content": [block]},
+            parent_tool_use_id=None,
+            tool_use_result=details if details is not None else text,
+        )
+
+    def count(self, model: str, read: int, written: int) -> None:
+        """Add tokens to what ``model`` used."""
+        used = self._used.setdefault(model, {"inputTokens": 0, "outputTokens": 0})
+        used["inputTokens"] += read
+        used["outputTokens"] += written
+
+    def structured(self, answer: dict[str, Any]) -> None:
+        """Give the answer by the StructuredOutput tool and end well."""
+        use = f"toolu_{uuid.uuid4().hex[:24]}"
+        self.assistant([{"type": "tool_use", "id": use, "name": "StructuredOutput", "input": answer}])
+        self.tool_result(use, "Structured output provided successfully")
+        self.result(result=json.dumps(answer), structured_output=answer)
+
+    def result(
+        self, *, subtype: str = "success", is_error: bool = False, status: int | None = None, **fields: Any
+    ) -> None:
+        """The last event."""
+        main = self._used.get(self.model, {"inputTokens": 0, "outputTokens": 0})
+        duration = int((time.monotonic() - self._started) * 1000)
+        self.write(
+            "result",
+            subtype=subtype,
+            is_error=is_error,
+            api_error_status=status,
+            **{"stop_reason": "end_turn", "terminal_reason": "completed", **fields},
+            num_turns=self._turns,
+            duration_ms=duration,
+            duration_api_ms=duration,
+            total_cost_usd=0.0,
+            usage={
+                "input_tokens": main["inputTokens"],
+                "output_tokens": main["outputTokens"],
+                "cache_read_input_tokens": 0,
+                "cache_creation_input_tokens": 0,
+            },
+            modelUsage={
+                model: {**used, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, "costUSD": 0.0}
+                for model, used in self._used.items()
+            },
+            permission_denials=self.denials,
+            subagent_stats={**self.subagents, "started_in_background": 0},
+        )

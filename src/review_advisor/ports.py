@@ -1,0 +1,92 @@
+"""The world as the pipeline sees it: five Protocols, and the bundle that ReviewPhase is given."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from review_advisor.core.facts.change import Change
+from review_advisor.core.outcome.events import Event
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost
+
+
+class Agents(Protocol):
+    """Whoever answers a call: the real CLI, the embedded agent, or MockWorld's scripted ones."""
+
+    def run(self, call: AgentCall) -> Answered | Lost:
+        """Make the call and wait. Raises ``Stop`` for spent credit, failed authentication or an interrupt."""
+        ...
+
+    def check_interrupt(self) -> None:
+        """Raise ``ReviewInterrupted`` once the user or the runner has asked the process to end."""
+        ...
+
+    def end_running(self) -> None:
+        """End every call in flight (another part of this review has met a Stop)."""
+        ...
+
+
+class Source(Protocol):
+    """Where the change comes from: a git range, the index, a patch."""
+
+    def change(self) -> Change:
+        """The facts, read once. Raises ``SourceError`` with one clear sentence."""
+        ...
+
+    def head_text(self, path: str) -> str | None:
+        """The whole text of one file at the head; None if it cannot be had (a bare patch, a binary file)."""
+        ...
+
+    def head_tree(self) -> AbstractContextManager[Path | None]:
+        """A fresh folder holding exactly the reviewed head tree, removed afterwards; None if there is none."""
+        ...
+
+
+class Journal(Protocol):
+    """Where events go as they happen. Ledger and telemetry will read the same stream."""
+
+    def record(self, event: Event) -> None:
+        """Take one event. Called from the thread where it happened."""
+        ...
+
+
+class Artifacts(Protocol):
+    """The review's folder on disk."""
+
+    def write(self, name: str, text: str) -> None:
+        """Store ``text`` under ``name``, whole or not at all. Raises ``ArtifactError``."""
+        ...
+
+
+class Clock(Protocol):
+    """Time."""
+
+    def now(self) -> datetime:
+        """The present moment, with its zone."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+        ...
+
+
+class SourceError(Exception):
+    """The change cannot be read: nothing was asked. One sentence for the user (exit code 2)."""
+
+
+class ArtifactError(Exception):
+    """An artefact could not be stored. One sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Everything ReviewPhase may touch."""
+
+    agents: Agents
+    source: Source
+    journal: Journal
+    artifacts: Artifacts
+    clock: Clock

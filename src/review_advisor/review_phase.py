@@ -1,0 +1,274 @@
+"""The review, start to end, as ADR-0059 tells it. It sequences; every decision is a function of the core.
+
+    change  -> policy, frozen
+    for each surface that applies:
+        plan    <- pre-flight, if its trigger fires
+        loop:   report <- executor, which may consult mid-flight
+                answer <- post-verify
+                ruling <- accept | retry with the full transcript | escalate to a human
+    outcome <- the surfaces' outcomes, the worst wins
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor as Pool
+from concurrent.futures import wait
+from dataclasses import asdict, dataclass
+
+from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.shards import shards
+from review_advisor.core.outcome.document import OutcomeDocument, file_facts, outcome_document
+from review_advisor.core.outcome.ends import (
+    Ending,
+    PartEnding,
+    end_of_stop,
+    halted,
+    join_parts,
+    join_review,
+    nothing_changed,
+    ruled,
+    unread,
+)
+from review_advisor.core.outcome.events import (
+    Event,
+    PartEnded,
+    Planned,
+    PolicyFrozen,
+    Reported,
+    ReviewEnded,
+    RoleSkipped,
+    Ruled,
+    SurfaceEnded,
+    Verified,
+)
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, Standing, rule
+from review_advisor.core.policy.budgets import Refused
+from review_advisor.core.policy.policy import Policy, Rules, SurfacePolicy, decide_policy
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
+from review_advisor.core.policy.switches import Switches
+from review_advisor.core.roles.advisors import Briefing, Executor, Part, PostVerifyAdvisor, PreFlightAdvisor
+from review_advisor.core.roles.answers import PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.roles.calls import Lost, Stop
+from review_advisor.core.roles.evidence import CheckedReport, ShownChange
+from review_advisor.core.roles.instructions import Instructions
+from review_advisor.core.roles.mid_flight import stop_signal, unanswered_critical
+from review_advisor.core.roles.structure import SURFACE_INPUTS, structural_report
+from review_advisor.core.roles.transcript import Attempt, disagreement_ids
+from review_advisor.dispatch import Dispatch
+from review_advisor.ports import Ports
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    """What one review is asked under. ``nonce`` is fresh random text that no change can know."""
+
+    run_id: str
+    nonce: str
+    rules: Rules
+    switches: Switches
+
+
+class ReviewPhase:
+    """The last line of defence. It keeps nothing between reviews: one review is one call."""
+
+    def __init__(self, ports: Ports, instructions: Instructions, pool: Pool | None = None, jobs: int = 1) -> None:
+        self._ports = ports
+        self._instructions = instructions
+        self._pool = pool
+        self._jobs = jobs
+
+    def review(self, request: ReviewRequest) -> OutcomeDocument:
+        """Review the source's change. Spent credit, failed authentication and interrupts end as ``stopped``.
+
+        Raises ``SourceError`` if the change cannot be read and ``ArtifactError`` if the review's folder
+        cannot be written. Anything else that is raised is a bug.
+        """
+        change = self._ports.source.change()
+        parts, unsent = shards(change, request.rules.shard_tokens)
+        policy = decide_policy(change, request.rules, request.switches, len(parts))
+        dispatch = Dispatch(self._ports, policy.budgets, self._jobs)
+        files = file_facts(change, parts, unsent)
+        dispatch.record(
+            PolicyFrozen(
+                at=dispatch.now(),
+                run_id=request.run_id,
+                label=change.label,
+                title=change.title,
+                base_sha=change.base_sha,
+                head_sha=change.head_sha,
+                files=files,
+                shards=len(parts),
+                policy=policy,
+            )
+        )
+        ends: list[Ending] = []
+        stopped: str | None = None
+        try:
+            if change.files:
+                with self._ports.source.head_tree() as tree:
+                    briefing = Briefing(request.run_id, request.nonce, change, policy, self._instructions, tree)
+                    running = _RunningReview(self._ports, request.rules, dispatch, briefing, self._pool)
+                    ends = running.surfaces()
+            self._ports.agents.check_interrupt()
+        except Stop as stop:
+            dispatch.record(end_of_stop(stop, dispatch.now()))
+            stopped = stop.detail
+        ending = join_review(ends, files, stopped)
+        dispatch.record(ReviewEnded(at=dispatch.now(), outcome=ending.outcome, because=ending.because))
+        return outcome_document(dispatch.events)
+
+
+class _RunningReview:
+    """The state of one review in flight: its calls, and the plans its surfaces made."""
+
+    def __init__(
+        self, ports: Ports, rules: Rules, dispatch: Dispatch, briefing: Briefing, pool: Pool | None
+    ) -> None:
+        self._ports = ports
+        self._rules = rules
+        self._dispatch = dispatch
+        self._change: Change = briefing.change
+        self._policy: Policy = briefing.policy
+        self._pool = pool
+        self._pre_flight_advisor = PreFlightAdvisor(briefing)
+        self._executor = Executor(briefing)
+        self._post_verify_advisor = PostVerifyAdvisor(briefing)
+        self._plans: dict[Surface, ReviewPlan] = {}
+
+    def surfaces(self) -> list[Ending]:
+        """Review every surface that applies; a surface that stops ends the review."""
+        ends: list[Ending] = []
+        for row in self._policy.surfaces:
+            ending = self._surface(row)
+            self._dispatch.record(
+                SurfaceEnded(
+                    at=self._dispatch.now(), surface=row.surface, outcome=ending.outcome, because=ending.because
+                )
+            )
+            ends.append(ending)
+            if ending.outcome is Outcome.STOPPED:
+                break
+        return ends
+
+    def _surface(self, row: SurfacePolicy) -> Ending:
+        narrowed = SURFACE_INPUTS[row.surface].narrow(self._change, self._rules)
+        cut, _ = shards(narrowed, self._rules.shard_tokens)
+        parts = [Part(shard, len(cut)) for shard in cut]
+        refusal = structural_report(row.surface, narrowed, self._ports.source.head_text)
+        if refusal is not None:
+            self._record(Reported, row, 0, parts[0], report=refusal, structural=True)
+            ending = PartEnding(Outcome.CHANGES_REQUESTED, refusal.summary)
+            return join_parts([self._end(row, parts[0], 0, ending)])
+        plan = self._pre_flight(row, parts)
+        return join_parts(self._each(parts, lambda part: self._part(row, part, plan)))
+
+    def _each(self, parts: Sequence[Part], review: Callable[[Part], PartEnded]) -> list[PartEnded]:
+        """All parts, in their order; in parallel when there is a pool. A Stop waits for the running ones."""
+        if self._pool is None:
+            return [review(part) for part in parts]
+        futures = [self._pool.submit(review, part) for part in parts]
+        wait(futures)
+        return [future.result() for future in futures]
+
+    def _pre_flight(self, row: SurfacePolicy, parts: Sequence[Part]) -> ReviewPlan | None:
+        """A plan if the trigger fires; a lost or refused one is simply no plan."""
+        if SURFACE_DEFAULTS[row.surface].pre_flight is PreFlightRule.REUSE:
+            return self._plans.get(Surface.PR_REVIEW)
+        if not row.pre_flight.runs:
+            self._skipped(row, Role.PRE_FLIGHT, parts[0])
+            return None
+        call = self._pre_flight_advisor.call(row, parts[0] if len(parts) == 1 else None)
+        plan = self._dispatch.ask(call, ReviewPlan).answer
+        if not isinstance(plan, ReviewPlan):
+            return None
+        self._plans[row.surface] = plan
+        self._record(Planned, row, 0, parts[0], plan=plan)
+        name = "preflight.json" if row.surface is Surface.PR_REVIEW else f"preflight.{row.surface.value}.json"
+        self._ports.artifacts.write(name, plan.model_dump_json(indent=2) + "\n")
+        return plan
+
+    def _part(self, row: SurfacePolicy, part: Part, plan: ReviewPlan | None) -> PartEnded:
+        """The self-repairing loop: execute, verify, rule; a retry hands back the whole transcript."""
+        attempts: tuple[Attempt, ...] = ()
+        before: CheckedReport | None = None
+        if not row.mid_flight.runs:
+            self._skipped(row, Role.MID_FLIGHT, part)
+        while True:
+            report, halt = self._execute(row, part, plan, attempts)
+            if not isinstance(report, CheckedReport):
+                return self._end(row, part, len(attempts), unread(report))
+            halt = halt or nothing_changed(before, report)
+            if halt is not None:
+                return self._end(row, part, len(attempts), halted(halt))
+            ruling, judged = self._post_verify(row, part, plan, report, attempts)
+            if ruling.move is not Move.RETRY or judged is None:
+                return self._end(row, part, len(attempts), ruled(ruling, report, attempts))
+            attempts += (judged,)
+            before = report
+
+    def _execute(
+        self, row: SurfacePolicy, part: Part, plan: ReviewPlan | None, attempts: tuple[Attempt, ...]
+    ) -> tuple[CheckedReport | Lost | Refused, str | None]:
+        """The executor's checked report, and why it must go to a human before it is judged, if it must."""
+        asked = self._dispatch.ask(self._executor.call(row, part, plan, attempts), ReviewReport)
+        if not isinstance(asked.answer, ReviewReport):
+            return asked.answer, None
+        report = ShownChange(part.shard.files).check(asked.answer, disagreement_ids(attempts))
+        self._record(Reported, row, len(attempts), part, report=report)
+        halt = stop_signal(asked.consults)
+        return report, halt or unanswered_critical(asked.consults, self._policy.critical_touched, self._change)
+
+    def _post_verify(
+        self,
+        row: SurfacePolicy,
+        part: Part,
+        plan: ReviewPlan | None,
+        report: CheckedReport,
+        attempts: tuple[Attempt, ...],
+    ) -> tuple[Ruling, Attempt | None]:
+        """The ruling on the executor's verdict, and the judgement if there was one."""
+        answer: PostVerifyResult | Lost | Refused | Disabled
+        judged: Attempt | None = None
+        if row.post_verify.disabled_by is not None:
+            self._skipped(row, Role.POST_VERIFY, part)
+            answer = Disabled(row.post_verify.disabled_by)
+        else:
+            call = self._post_verify_advisor.call(row, part, plan, report, attempts)
+            asked = self._dispatch.ask(call, PostVerifyResult)
+            answer = asked.answer
+            if isinstance(answer, PostVerifyResult):
+                judged = Attempt(len(attempts), report.verdict, report.summary, answer, asked.raw)
+                self._record(Verified, row, len(attempts), part, judged=judged)
+        ruling = rule(self._standing(row, report, attempts), answer)
+        self._record(Ruled, row, len(attempts), part, ruling=ruling)
+        return ruling, judged
+
+    def _standing(self, row: SurfacePolicy, report: CheckedReport, attempts: tuple[Attempt, ...]) -> Standing:
+        return Standing(
+            executor=report.verdict,
+            authority=row.authority,
+            guarded=self._policy.guard.holds,
+            fail_as_veto=self._policy.fail_as_veto,
+            retry_budget=row.retry_budget,
+            retries_used=len(attempts),
+            rejection_retries_used=sum(attempt.executor_verdict == "reject" for attempt in attempts),
+        )
+
+    def _skipped(self, row: SurfacePolicy, role: Role, part: Part) -> None:
+        decision = row.decisions[role]
+        self._record(
+            RoleSkipped, row, 0, part, role=role, because=decision.because, disabled_by=decision.disabled_by
+        )
+
+    def _record(self, event: Callable[..., Event], row: SurfacePolicy, attempt: int, part: Part, **facts: object) -> None:
+        at = self._dispatch.now()
+        self._dispatch.record(event(at=at, surface=row.surface, attempt=attempt, shard=part.shard.index, **facts))
+
+    def _end(self, row: SurfacePolicy, part: Part, attempt: int, ending: PartEnding) -> PartEnded:
+        ended = PartEnded(
+            at=self._dispatch.now(), surface=row.surface, attempt=attempt, shard=part.shard.index, **asdict(ending)
+        )
+        self._dispatch.record(ended)
+        return ended

@@ -1,0 +1,246 @@
+"""The rules about the checkout itself that no other tool checks."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LONGEST_SOURCE_FILE = 400
+DRAWERS = {"util", "utils", "helper", "helpers", "common", "misc"}
+
+
+def files_of_the_project() -> list[Path]:
+    """Tracked files and new ones that are not ignored."""
+    listing = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listing, capture_output=True, check=True).stdout.decode().split("\0")
+    return sorted(path for name in names if name and (path := ROOT / name).is_file() and not path.is_symlink())
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def lines_matching(pattern: re.Pattern[str]) -> list[str]:
+    return [
+        f"{shown(path)}:{number}: {line.strip()[:120]}"
+        for path in files_of_the_project()
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1)
+        if pattern.search(line)
+    ]
+
+
+# Each pattern is written so that it does not match the line it stands on.
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"pypi[.]org|pythonhosted[.]org|npmjs[.]org|npmjs[.]com|yarnpkg[.]com",
+        r"--(?:extra-)?index[-]url|--find[-]links|\bregistry\s*=\s*\"?http",
+        r"\"resolved\"\s*:\s*\"http",
+    ],
+)
+def test_no_file_names_a_package_index(pattern: str) -> None:
+    assert lines_matching(re.compile(pattern)) == []
+
+
+def test_no_file_holds_a_path_of_the_machine_it_was_written_on() -> None:
+    assert lines_matching(re.compile(r"(?<![\w.*}~)-])/(?:root|wor[k]|Users/[a-z]+)/")) == []
+
+
+def requirements() -> dict[str, list[str]]:
+    """Per file, each requirement as one line with its continuation lines joined, comments left out."""
+    joined = {}
+    for path in sorted((ROOT / "requirements").glob("*.txt")):
+        text = re.sub(r"^\s*#.*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        joined[path.name] = [line for line in text.replace("\\\n", " ").splitlines() if line.strip()]
+    return joined
+
+
+def test_every_requirement_is_pinned_and_hashed() -> None:
+    files = requirements()
+    assert {"runtime.txt", "dev.txt"} <= files.keys()
+    pinned = re.compile(r"[a-z0-9.-]+==[^\s;]+(\s*;[^\\]+?)?(\s+--hash=sha256:[0-9a-f]{64})+\s*")
+    assert [line[:80] for lines in files.values() for line in lines if not pinned.fullmatch(line)] == []
+
+
+def test_what_users_run_is_what_was_tested() -> None:
+    versions = {name: {line.split(" ")[0] for line in lines} for name, lines in requirements().items()}
+    assert versions["runtime.txt"] - versions["dev.txt"] == set()
+
+
+def test_source_files_stay_short() -> None:
+    lengths = {shown(p): len(p.read_text(encoding="utf-8").splitlines()) for p in (ROOT / "src").rglob("*.py")}
+    assert {name: length for name, length in lengths.items() if length > LONGEST_SOURCE_FILE} == {}
+
+
+def test_no_module_is_a_drawer_for_anything() -> None:
+    paths = [path.relative_to(ROOT) for path in files_of_the_project()]
+    assert [str(path) for path in paths if DRAWERS & {*path.parts[:-1], path.stem}] == []
+
+
+def make_targets() -> dict[str, str]:
+    """Every phony target and its help text, empty if it has none."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = " ".join(re.findall(r"^\.PHONY:(.*)$", makefile, re.MULTILINE)).split()
+    described = dict(re.findall(r"^([a-z0-9-]+):[^\n]*## (.+)$", makefile, re.MULTILINE))
+    return {target: described.get(target, "") for target in phony}
+
+
+def test_every_make_target_says_what_it_does() -> None:
+    targets = make_targets()
+    assert {"help", "setup", "demo", "review", "test", "quality", "e2e", "bench", "clean"} <= targets.keys()
+    assert [target for target, text in targets.items() if not text] == []
+
+
+def test_make_without_a_target_lists_the_targets() -> None:
+    listed = subprocess.run(["make", "-C", str(ROOT)], capture_output=True, text=True, check=True).stdout
+    assert [target for target in make_targets() if f"make {target} " not in listed] == []
+
+
+def test_make_targets_named_in_prose_exist() -> None:
+    prose = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", ".ci/run")] + list((ROOT / "docs").rglob("*.md"))
+    named = {
+        (shown(path), target)
+        for path in prose
+        if path.exists()
+        for target in re.findall(r"(?:`|^)make ([a-z0-9-]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert named
+    assert sorted((path, target) for path, target in named if target not in make_targets()) == []
+
+
+def enforced_by(record: str) -> list[str]:
+    """The backticked paths of a decision record's "Enforced by": a heading's section, or a line and its paragraph."""
+    paths: list[str] = []
+    inside = under_heading = False
+    for line in record.splitlines():
+        heading = line.startswith("#")
+        if re.match(r"[#>*\s-]*Enforced by\b", line):
+            inside, under_heading = True, heading
+        elif heading or (not under_heading and (not line.strip() or re.match(r"\s*[*-]\s+\**[A-Z][\w ]*\**:", line))):
+            inside = False
+        if inside:
+            paths += [quoted for quoted in re.findall(r"`([^`\s]+)`", line) if "/" in quoted]
+    return paths
+
+
+def missing(citation: str) -> bool:
+    """Whether the cited file (or glob, or file::test) is not there."""
+    pattern, _, test = citation.partition("::")
+    found = [ROOT / pattern] if (ROOT / pattern).exists() else sorted(ROOT.glob(pattern.rstrip("/")))
+    if not test:
+        return not found
+    names = test.split("::")
+    return not any(path.is_file() and all(name in path.read_text(encoding="utf-8") for name in names) for path in found)
+
+
+def test_what_the_decision_records_cite_exists() -> None:
+    records = sorted((ROOT / "docs" / "adr").glob("*.md"))
+    assert records, "docs/adr is empty: the decision this project carries out belongs there"
+    cited = [(shown(path), citation) for path in records for citation in enforced_by(path.read_text(encoding="utf-8"))]
+    assert cited, 'no record says "Enforced by"'
+    assert [(record, citation) for record, citation in cited if missing(citation)] == []
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "- Status: Accepted\n- **Enforced by**: `a/b.py`,\n  `c/d.py`; `make quality`\n- Related: `e/f.py`\n\n`g/h.py`",
+        "# Title\nEnforced by `a/b.py`\nand `c/d.py`.\n\nSee `e/f.py`.",
+        "## Enforced by\n\n- `a/b.py`\n- Layers: `c/d.py`\n\n## Context\n`e/f.py`",
+    ],
+)
+def test_citations_are_read_from_each_form_of_enforced_by(record: str) -> None:
+    assert enforced_by(record) == ["a/b.py", "c/d.py"]
+
+
+def test_a_cited_test_must_be_in_the_cited_file() -> None:
+    assert not missing("tests/unit/test_pro*.py::test_a_cited_test_must_be_in_the_cited_file")
+    assert missing("tests/unit/test_project.py::test_" + "nobody_wrote")
+    assert missing("tests/unit/test_" + "nothing.py")
+
+
+def test_workflows_pin_every_action_to_a_commit() -> None:
+    uses = [
+        (shown(path), line.strip())
+        for path in files_of_the_project()
+        if path.suffix in {".yml", ".yaml"} and (".github" in path.parts or path.name.startswith("action."))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.match(r"\s*(- )?uses:", line)
+    ]
+    assert uses
+    pinned = re.compile(r"(- )?uses: (\./\S*|[\w./-]+@[0-9a-f]{40} # v\d\S*)")
+    assert [(path, line) for path, line in uses if not pinned.fullmatch(line)] == []
+
+
+def test_the_one_command_for_ci_runs_what_the_readme_promises() -> None:
+    script = ROOT / ".ci" / "run"
+    assert script.stat().st_mode & 0o111, "it must be executable"
+    ran = re.findall(r"^make (\S+)$", script.read_text(encoding="utf-8"), re.MULTILINE)
+    assert ran[-3:] == ["test", "quality", "e2e"]
+
+
+class Checkout:
+    """A throw-away repository in which the base of a comparison is looked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *arguments: str) -> str:
+        identity = ["-c", "user.name=A", "-c", "user.email=a@example.test", "-c", "commit.gpgsign=false"]
+        command = ["git", *identity, "-C", str(self.folder), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    def commit(self) -> str:
+        self.git("commit", "--quiet", "--allow-empty", "--message", "x")
+        return self.git("rev-parse", "HEAD")
+
+    def base(self, wanted: str = "") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(ROOT / "tools" / "comparison_base.py")]
+        environment = {"PATH": os.environ["PATH"], "QUALITY_BASE": wanted}
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+def test_the_base_is_the_fork_point_from_main(checkout: Checkout) -> None:
+    fork_point = checkout.commit()
+    checkout.git("update-ref", "refs/remotes/origin/main", fork_point)
+    checkout.commit()
+    checkout.commit()
+    assert checkout.base().stdout == f"{fork_point}\n"
+
+
+def test_the_base_on_main_itself_is_the_commit_before(checkout: Checkout) -> None:
+    before = checkout.commit()
+    checkout.git("update-ref", "refs/remotes/origin/main", checkout.commit())
+    assert checkout.base().stdout == f"{before}\n"
+
+
+def test_a_named_base_goes_before_the_others_and_must_exist(checkout: Checkout) -> None:
+    first = checkout.commit()
+    checkout.commit()
+    checkout.commit()
+    assert checkout.base(first).stdout == f"{first}\n"
+    refused = checkout.base("no-such-branch")
+    assert (refused.returncode, refused.stderr) == (1, "QUALITY_BASE=no-such-branch is not a commit of this checkout\n")
+
+
+def test_without_a_base_it_says_why(checkout: Checkout) -> None:
+    answers = [checkout.base()]
+    checkout.commit()
+    answers.append(checkout.base())
+    checkout.commit()
+    (checkout.folder / ".git" / "shallow").write_text(checkout.git("rev-parse", "HEAD") + "\n")
+    answers.append(checkout.base())
+    assert [answer.returncode for answer in answers] == [3, 3, 3]
+    assert "no commit yet" in answers[0].stderr
+    assert "one commit only" in answers[1].stderr
+    assert "shallow" in answers[2].stderr
