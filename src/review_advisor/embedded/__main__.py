@@ -55,7 +55,7 @@ def _prompt() -> str:
     return given.decode("utf-8", "replace")
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _end(_number: int, _frame: FrameType | None) -> None:
     raise SystemExit(_ENDED_BY_TERM)
 
 

@@ -42,7 +42,18 @@ class Declined:
     reason: str
 
 
-Subagent = Callable[[AgentDefinition, str], Said | Failed]
+Subagent = Callable[[str], Said | Failed]
+"""From the prompt of the tool call to what the subagent said."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    use: str
+    id: str
+    agent: AgentDefinition
+    model: str
+    prompt: str
+    payload: dict[str, Any]
 
 
 class AgentTool:
@@ -74,80 +85,78 @@ class AgentTool:
         return self._run(use, agent, permission.tool_input)
 
     def _run(self, use: str, agent: AgentDefinition, tool_input: dict[str, Any]) -> Said | Declined:
-        session, task = self._session, uuid.uuid4().hex[:8]
-        prompt = str(tool_input.get("prompt", ""))
-        model = resolved(str(tool_input.get("model") or agent.model or session.options.model))
+        session = self._session
+        task = _Task(
+            use=use,
+            id=uuid.uuid4().hex[:8],
+            agent=agent,
+            model=resolved(str(tool_input.get("model") or agent.model or session.options.model)),
+            prompt=str(tool_input.get("prompt", "")),
+            payload=self._payload(use, tool_input),
+        )
         session.subagents["spawned"] += 1
         session.write(
             "system",
             subtype="task_started",
-            task_id=task,
+            task_id=task.id,
             tool_use_id=use,
             description=tool_input.get("description", ""),
             subagent_type=agent.name,
-            prompt=prompt,
+            prompt=task.prompt,
             is_backgrounded=False,
         )
-        asked = {"role": "user", "content": [{"type": "text", "text": prompt}]}
-        session.write("user", message=asked, parent_tool_use_id=use, agent_id=task)
-        reply = self._subagent(agent, prompt)
-        if isinstance(reply, Failed):
-            return self._failed(use, task, agent, tool_input, reply)
-        return self._completed(use, task, agent, tool_input, model, reply)
+        asked = {"role": "user", "content": [{"type": "text", "text": task.prompt}]}
+        session.write("user", message=asked, parent_tool_use_id=use, agent_id=task.id)
+        reply = self._subagent(task.prompt)
+        return self._failed(task, reply) if isinstance(reply, Failed) else self._completed(task, reply)
 
-    def _completed(
-        self, use: str, task: str, agent: AgentDefinition, tool_input: dict[str, Any], model: str, reply: Said
-    ) -> Said:
+    def _completed(self, task: _Task, reply: Said) -> Said:
         session = self._session
-        read, written = tokens(agent.prompt) + tokens(str(tool_input.get("prompt", ""))), tokens(reply.text)
+        read, written = tokens(task.agent.prompt) + tokens(task.prompt), tokens(reply.text)
         content = [{"type": "text", "text": reply.text}]
         if session.options.forward_subagent_text:
-            session.message(model, content, read, written, parent=use)
+            session.message(task.model, content, (read, written), parent=task.use)
         else:
-            session.count(model, read, written)
+            session.count(task.model, (read, written))
         session.subagents["completed"] += 1
-        common = self._payload(use, tool_input)
-        stopped = {"agent_type": agent.name, "last_assistant_message": reply.text, "agent_transcript_path": ""}
-        self._hooks.tell("SubagentStop", {**_without_tool(common), **stopped}, names=(agent.name,))
+        stopped = {"agent_type": task.agent.name, "last_assistant_message": reply.text, "agent_transcript_path": ""}
+        self._hooks.tell("SubagentStop", {**_without_tool(task.payload), **stopped}, names=(task.agent.name,))
         response = {
             "status": "completed",
-            "agentId": task,
-            "agentType": agent.name,
-            "prompt": tool_input.get("prompt", ""),
-            "resolvedModel": model,
+            "agentId": task.id,
+            "agentType": task.agent.name,
+            "prompt": task.prompt,
+            "resolvedModel": task.model,
             "content": content,
             "totalTokens": read + written,
             "totalToolUseCount": 0,
             "usage": {"input_tokens": read, "output_tokens": written},
         }
-        self._hooks.tell("PostToolUse", {**common, "tool_response": response})
-        self._notify(use, task, {"status": "completed"}, reply.text)
-        session.tool_result(use, _HAND_BACK + "  " + reply.text.replace("\n", "\n  "), details=response)
+        self._hooks.tell("PostToolUse", {**task.payload, "tool_response": response})
+        self._notify(task, {"status": "completed"}, reply.text)
+        session.tool_result(task.use, _HAND_BACK + "  " + reply.text.replace("\n", "\n  "), details=response)
         return reply
 
-    def _failed(
-        self, use: str, task: str, agent: AgentDefinition, tool_input: dict[str, Any], reply: Failed
-    ) -> Declined:
+    def _failed(self, task: _Task, reply: Failed) -> Declined:
         session = self._session
         status = "" if reply.status is None else f", HTTP {reply.status}"
         said = f"Agent terminated early due to an API error: {reply.message} (error type {reply.error}{status})"
         if session.options.forward_subagent_text:
-            session.api_error(reply.error, reply.status, reply.message, parent=use)
+            session.api_error(reply.error, reply.status, reply.message, parent=task.use)
         session.subagents["failed"] += 1
-        common = self._payload(use, tool_input)
-        stopped = {"agent_type": agent.name, "error": reply.error}
-        self._hooks.tell("StopFailure", {**_without_tool(common), **stopped}, names=(reply.error,))
-        self._hooks.tell("PostToolUseFailure", {**common, "error": said})
-        self._notify(use, task, {"status": "failed", "error": said}, said)
-        return self._refuse(use, said)
+        stopped = {"agent_type": task.agent.name, "error": reply.error}
+        self._hooks.tell("StopFailure", {**_without_tool(task.payload), **stopped}, names=(reply.error,))
+        self._hooks.tell("PostToolUseFailure", {**task.payload, "error": said})
+        self._notify(task, {"status": "failed", "error": said}, said)
+        return self._refuse(task.use, said)
 
-    def _notify(self, use: str, task: str, patch: dict[str, Any], summary: str) -> None:
-        self._session.write("system", subtype="task_updated", task_id=task, patch=patch)
+    def _notify(self, task: _Task, patch: dict[str, Any], summary: str) -> None:
+        self._session.write("system", subtype="task_updated", task_id=task.id, patch=patch)
         self._session.write(
             "system",
             subtype="task_notification",
-            task_id=task,
-            tool_use_id=use,
+            task_id=task.id,
+            tool_use_id=task.use,
             status=patch["status"],
             output_file="",
             summary=summary,

@@ -1,4 +1,4 @@
-"""The command line of ``claude -p``, as far as this product uses it. Pure, but for ``--agents`` and ``--settings`` files."""
+"""The command line of ``claude -p``, as far as this product uses it."""
 
 from __future__ import annotations
 

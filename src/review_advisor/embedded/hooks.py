@@ -52,7 +52,12 @@ def hooks_of(settings: Any) -> tuple[Hook, ...]:
         return ()
     try:
         return tuple(
-            Hook(str(event), str(entry.get("matcher", "")), str(one["command"]), float(one.get("timeout", _DEFAULT_TIMEOUT)))
+            Hook(
+                str(event),
+                str(entry.get("matcher", "")),
+                str(one["command"]),
+                float(one.get("timeout", _DEFAULT_TIMEOUT)),
+            )
             for event, entries in events.items()
             for entry in entries
             for one in entry["hooks"]

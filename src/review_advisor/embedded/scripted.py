@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from review_advisor.core.roles.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.embedded.agent_tool import AgentTool, Failed, Said
-from review_advisor.embedded.command_line import AgentDefinition, UsageError
+from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.script import CONSULT, Script
 from review_advisor.embedded.session import Session
 
@@ -25,7 +25,7 @@ def play(session: Session, script: Script) -> int:
     """Take the next reply to this session's question and play it. Returns the exit code."""
     reply = script.take(session.options.question)
     session.init()
-    agent_tool = AgentTool(session, lambda agent, prompt: _subagent(script))
+    agent_tool = AgentTool(session, lambda _: _subagent(script))
     while "consult" in reply:
         agent_tool.ask(_tool_input(session, reply["consult"]))
         reply = reply.get("then", {"truncate": True})

@@ -76,15 +76,13 @@ class Session:
         """A turn of the main loop."""
         self._turns += 1
         said = json.dumps(content)
-        self.message(self.model, content, self._context, tokens(said), parent=None)
+        self.message(self.model, content, (self._context, tokens(said)), parent=None)
         self._context += tokens(said)
 
-    def message(
-        self, model: str, content: list[dict[str, Any]], read: int, written: int, parent: str | None, **fields: Any
-    ) -> None:
-        """One assistant message of the main loop (``parent`` None) or of a subagent; counted."""
-        self.count(model, read, written)
-        usage = {"input_tokens": read, "output_tokens": written}
+    def message(self, model: str, content: list[dict[str, Any]], used: tuple[int, int], *, parent: str | None) -> None:
+        """One assistant message of the main loop (``parent`` None) or of a subagent; its tokens in and out counted."""
+        self.count(model, used)
+        usage = {"input_tokens": used[0], "output_tokens": used[1]}
         message = {
             "id": f"msg_{uuid.uuid4().hex[:24]}",
             "type": "message",
@@ -93,7 +91,7 @@ class Session:
             "content": content,
             "usage": {**usage, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0},
         }
-        self.write("assistant", message=message, parent_tool_use_id=parent, **fields)
+        self.write("assistant", message=message, parent_tool_use_id=parent)
 
     def api_error(self, error: str, status: int | None, text: str, parent: str | None) -> None:
         """The synthetic message by which the CLI tells of a failed request."""
@@ -120,11 +118,11 @@ class Session:
             tool_use_result=details if details is not None else text,
         )
 
-    def count(self, model: str, read: int, written: int) -> None:
-        """Add tokens to what ``model`` used."""
-        used = self._used.setdefault(model, {"inputTokens": 0, "outputTokens": 0})
-        used["inputTokens"] += read
-        used["outputTokens"] += written
+    def count(self, model: str, used: tuple[int, int]) -> None:
+        """Add tokens, in and out, to what ``model`` used."""
+        entry = self._used.setdefault(model, {"inputTokens": 0, "outputTokens": 0})
+        entry["inputTokens"] += used[0]
+        entry["outputTokens"] += used[1]
 
     def structured(self, answer: dict[str, Any]) -> None:
         """Give the answer by the StructuredOutput tool and end well."""

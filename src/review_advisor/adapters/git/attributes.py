@@ -36,9 +36,7 @@ def base_attributes(store: ObjectStore, tree: str, names: Sequence[bytes]) -> li
     step = len(_NAMES)
     if len(values) != step * len(names):
         raise AssertionError(f"git check-attr answered {len(values)} times for {len(names)} paths")
-    return [
-        Attributes(*(_VALUES.get(value) for value in values[at : at + step])) for at in range(0, len(values), step)
-    ]
+    return [Attributes(*(_VALUES.get(value) for value in values[at : at + step])) for at in range(0, len(values), step)]
 
 
 def _is_rules(name: bytes) -> bool:

@@ -69,9 +69,7 @@ class Git:
             raise SourceError(f"git cannot be started in {self.folder}: {error.strerror}.") from error
         return Reply(done.returncode, done.stdout, done.stderr)
 
-    def run(
-        self, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str | None] | None = None
-    ) -> bytes:
+    def run(self, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str | None] | None = None) -> bytes:
         """The output of a command that has to succeed. Raises ``SourceError``."""
         reply = self.attempt(*arguments, stdin=stdin, environment=environment)
         if reply.code != 0:

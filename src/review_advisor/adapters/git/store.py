@@ -32,9 +32,7 @@ class ObjectStore:
             self._fill(repository)
         except OSError as error:
             raise SourceError(f"A temporary folder cannot be filled: {error.strerror} ({error.filename}).") from error
-        self.git = replace(
-            repository.git, folder=self.folder, settings=(), environment={"GIT_DIR": str(self.folder)}
-        )
+        self.git = replace(repository.git, folder=self.folder, settings=(), environment={"GIT_DIR": str(self.folder)})
 
     def _fill(self, repository: Repository) -> None:
         (self.folder / "objects" / "info").mkdir(parents=True)

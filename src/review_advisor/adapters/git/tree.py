@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -44,7 +44,7 @@ def exported(git: Git, tree: str, scratch: Path | None) -> Iterator[Path]:
     except OSError as error:
         raise SourceError(f"A temporary folder cannot be made: {error.strerror} ({error.filename}).") from error
     try:
-        _write(git, _listed(git, tree), os.fsencode(folder.resolve()))
+        _write(git, _listed(git, tree), folder.resolve())
         yield folder.resolve()
     finally:
         _remove(folder)
@@ -63,71 +63,66 @@ def _listed(git: Git, tree: str) -> list[_Entry]:
 
 def _escapes(part: bytes) -> bool:
     plain = part.decode("utf-8", "replace").translate(_IGNORED).rstrip(". ").casefold()
-    return plain in {"", ".git", "git~1"} or b"\0" in part or (os.sep == "\\" and b"\\" in part)
+    return part in {b"", b".", b".."} or plain in {".git", "git~1"}
 
 
-def _write(git: Git, entries: list[_Entry], root: bytes) -> None:
-    made: set[bytes] = {root}
+def _write(git: Git, entries: list[_Entry], root: Path) -> None:
+    made = {root}
     blobs = [entry for entry in entries if entry.mode != SUBMODULE_MODE]
     try:
         for entry in entries:
-            target = os.path.join(root, entry.path)
-            _make(target if entry.mode == SUBMODULE_MODE else os.path.dirname(target), made)
+            target = root / os.fsdecode(entry.path)
+            _make(target if entry.mode == SUBMODULE_MODE else target.parent, made)
         with tempfile.TemporaryFile() as names:
             names.writelines(entry.name.encode("ascii") + b"\n" for entry in blobs)
             names.seek(0)
-            _fill(git, blobs, root, names)
+            process = git.start("cat-file", "--batch", "--buffer", stdin=names)
+            with process:
+                try:
+                    for entry in blobs:
+                        _copy(process.stdout, entry, root)
+                except BaseException:
+                    process.kill()
+                    raise
     except OSError as error:
-        where = shown_name(error.filename) if isinstance(error.filename, bytes) else error.filename
+        where = shown_name(os.fsencode(error.filename or root))
         raise SourceError(f"The reviewed tree cannot be written out: {error.strerror} ({where}).") from error
 
 
-def _make(folder: bytes, made: set[bytes]) -> None:
+def _make(folder: Path, made: set[Path]) -> None:
     if folder not in made:
-        _make(os.path.dirname(folder), made)
-        os.mkdir(folder, 0o700)
+        _make(folder.parent, made)
+        folder.mkdir(mode=0o700)
         made.add(folder)
 
 
-def _fill(git: Git, blobs: list[_Entry], root: bytes, names: IO[bytes]) -> None:
-    process = git.start("cat-file", "--batch", "--buffer", stdin=names)
-    with process:
-        try:
-            output = process.stdout
-            if output is None:
-                raise AssertionError("the process was started with a pipe")
-            for entry in blobs:
-                header = output.readline().split()
-                if len(header) != 3 or header[1] != b"blob":
-                    raise SourceError(
-                        f"The content of {shown_name(entry.path)!r} is not in the repository: a partial clone? "
-                        "Fetch all objects first."
-                    )
-                _copy(output, int(header[2]), os.path.join(root, entry.path))
-        except BaseException:
-            process.kill()
-            raise
-
-
-def _copy(output: IO[bytes], size: int, target: bytes) -> None:
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as file:
-        while size:
-            chunk = output.read(min(size, _CHUNK))
-            if not chunk:
-                raise SourceError("git ended while the reviewed tree was being written out (a damaged repository?).")
+def _copy(output: IO[bytes] | None, entry: _Entry, root: Path) -> None:
+    """One answer of ``cat-file --batch``: a line with name, type and size, the bytes, and a line end."""
+    if output is None:
+        raise AssertionError("the process was started with a pipe")
+    name, _, rest = output.readline().partition(b" ")
+    kind, _, size = rest.partition(b" ")
+    if kind != b"blob" or name != entry.name.encode("ascii"):
+        raise SourceError(
+            f"The content of {shown_name(entry.path)!r} is not in the repository (a partial or damaged clone): "
+            "fetch all objects first."
+        )
+    left = int(size)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(root / os.fsdecode(entry.path), flags, 0o600), "wb") as file:
+        while chunk := output.read(min(left, _CHUNK)):
             file.write(chunk)
-            size -= len(chunk)
-    if output.read(1) != b"\n":
-        raise AssertionError("git cat-file is out of step")
+            left -= len(chunk)
+    if left or output.read(1) != b"\n":
+        raise SourceError("git ended while the reviewed tree was being written out (a damaged repository?).")
 
 
 def _remove(folder: Path) -> None:
     """Remove the folder even if somebody made parts of it read-only."""
-    for place, folders, _ in os.walk(folder):
-        for name in folders:
-            path = Path(place, name)
-            if not path.is_symlink():
-                path.chmod(0o700)
-    folder.chmod(0o700)
+    with suppress(OSError):
+        folder.chmod(0o700)
+        for place, folders, _ in os.walk(folder):
+            for path in (Path(place, name) for name in folders):
+                if not path.is_symlink():
+                    path.chmod(0o700)
     shutil.rmtree(folder, ignore_errors=True)

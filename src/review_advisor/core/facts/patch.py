@@ -52,9 +52,9 @@ class Section:
 
 
 def parse_hunks(lines: Sequence[bytes]) -> tuple[Hunk, ...]:
-    """The hunks of one file's patch that has no file header (as GitHub's API gives it).
+    r"""The hunks of one file's patch that has no file header (as GitHub's API gives it).
 
-    ``lines`` are the text split on ``b"\\n"``. Every line must belong to a hunk; raises ``PatchError`` otherwise.
+    ``lines`` are the text split on ``b"\n"``. Every line must belong to a hunk; raises ``PatchError`` otherwise.
     """
     lines = lines[:-1] if lines and not lines[-1] else lines
     hunks, at = _hunks(lines, 0)

@@ -13,7 +13,12 @@ _REGULAR = "100644"
 _INDEX = re.compile(rb"index [0-9a-f]+\.\.[0-9a-f]+ ([0-7]{6})")
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
+_PREFIX = re.compile(rb"[abciow]/")
+_TYPE = slice(0, 3)
+"""Where a mode says whether it is a file, a symbolic link or a submodule."""
 _CONTROLS = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
+
+
 def files_of_patch(data: bytes) -> tuple[FileChange, ...]:
     """Every file a patch changes, in its order. Raises ``PatchError`` where the patch is damaged or contradicts itself.
 
@@ -30,7 +35,7 @@ def files_of_patch(data: bytes) -> tuple[FileChange, ...]:
 
 
 def shown_name(name: bytes) -> str:
-    """A path as ``FileChange`` holds it: UTF-8, other bytes as ``\\xNN``."""
+    r"""A path as ``FileChange`` holds it: UTF-8, other bytes as ``\xNN``."""
     return name.decode("utf-8", "backslashreplace")
 
 
@@ -213,4 +218,3 @@ def _type_change(first: FileChange, second: FileChange) -> FileChange:
         binary=first.binary or second.binary,
         hunks=(*first.hunks, *second.hunks),
     )
-

@@ -1,0 +1,187 @@
+"""The two sources: two trees of a repository, and a patch without one."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from review_advisor.adapters.git.diff import changed_files
+from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.adapters.git.tree import exported
+from review_advisor.core.facts.change import Change, Spec
+from review_advisor.core.facts.patch import PatchError
+from review_advisor.core.facts.patch_files import files_of_patch
+from review_advisor.core.facts.spec import spec_path
+from review_advisor.ports import SourceError
+
+_OWN_PIPELINE = "src/review_advisor/review_phase.py"
+_SHORT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both sides of a change. ``base`` and ``head`` are commits, or trees where there is no commit.
+
+    ``commits`` says whether ``head`` is a commit; the index's tree is not one.
+    """
+
+    base: str
+    head: str
+    base_tree: str
+    head_tree: str
+    commits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    author: str
+    subject: str
+    message: str
+
+    @property
+    def body(self) -> str:
+        """The message without its subject."""
+        return self.message.partition("\n\n")[2].strip()
+
+
+class GitSource:
+    """A range of commits, or HEAD against the index. Made by ``open_range``, ``open_base`` and ``open_staged``.
+
+    ``base_sha`` is the full name of the base commit (of the empty tree, where there is none yet).
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        sides: Sides,
+        *,
+        title: str | None,
+        body: str | None,
+        spec: Spec | None,
+        scratch: Path | None,
+    ) -> None:
+        self.base_sha: str | None = sides.base
+        self._store = store
+        self._sides = sides
+        self._title = title
+        self._body = body
+        self._spec = spec
+        self._scratch = scratch
+        self._change: Change | None = None
+
+    def change(self) -> Change:
+        """The facts, read once. Raises ``SourceError`` with one clear sentence."""
+        if self._change is None:
+            self._change = self._read()
+        return self._change
+
+    def head_tree(self) -> AbstractContextManager[Path]:
+        """A fresh private folder that holds exactly the head tree (the index, for staged changes)."""
+        return exported(self._store.git, self._sides.head_tree, self._scratch)
+
+    def base_file(self, path: str) -> bytes | None:
+        """A regular file of the base tree, None if there is none."""
+        return self._store.blob(self._sides.base_tree, path)
+
+    def close(self) -> None:
+        """Remove the private folder that the reading goes through. Happens by itself at the latest at exit."""
+        self._store.close()
+
+    def _read(self) -> Change:
+        sides = self._sides
+        kind = "range" if sides.commits else "staged"
+        names = (sides.base, sides.head) if sides.commits else (sides.head,)
+        change = Change(
+            label="-".join((kind, *(name[:_SHORT] for name in names))),
+            title="staged changes",
+            base_sha=sides.base,
+            head_sha=sides.head if sides.commits else None,
+            files=changed_files(self._store, sides.base_tree, sides.head_tree),
+            own_repository=any(
+                self._store.blob(tree, _OWN_PIPELINE) is not None for tree in (sides.head_tree, sides.base_tree)
+            ),
+        )
+        if sides.commits:
+            change = self._with_words(change)
+        change = replace(
+            change,
+            title=change.title if self._title is None else self._title,
+            body=change.body if self._body is None else self._body,
+        )
+        return replace(change, spec=self._spec or self._linked_spec(change.body))
+
+    def _with_words(self, change: Change) -> Change:
+        """Title, body and author from the commits: one commit's own words, or all messages, oldest first."""
+        commits = self._log("--reverse", "--topo-order", self._sides.head, *self._left_out())
+        (head,) = self._log("--max-count=1", self._sides.head)
+        match commits:
+            case []:
+                body = ""
+            case [only]:
+                body = only.body
+            case _:
+                body = "\n\n".join(commit.message for commit in commits)
+        return replace(change, title=head.subject, body=body, author=head.author)
+
+    def _left_out(self) -> list[str]:
+        return [] if self._sides.base == self._sides.base_tree else [f"^{self._sides.base}"]
+
+    def _log(self, *arguments: str) -> list[_Commit]:
+        form = "--format=tformat:%an%x00%s%x00%B"
+        output = self._store.git.run("log", "-z", "--encoding=UTF-8", "--no-mailmap", form, *arguments, "--")
+        fields = output.decode("utf-8", "replace").split("\0")[:-1]
+        triples = (fields[at : at + 3] for at in range(0, len(fields), 3))
+        return [_Commit(author, subject, message.strip()) for author, subject, message in triples]
+
+    def _linked_spec(self, body: str) -> Spec | None:
+        """The file that a ``spec:`` line names: the base's, so that a change cannot rewrite it, else the head's."""
+        path = spec_path(body)
+        if path is None:
+            return None
+        sides = self._sides
+        for tree, where in ((sides.base_tree, f"base {sides.base[:_SHORT]}"), (sides.head_tree, self._head_name())):
+            text = self._store.blob(tree, path)
+            if text is not None:
+                return Spec(f"{path} at {where}", text.decode("utf-8", "replace"))
+        return None
+
+    def _head_name(self) -> str:
+        return f"head {self._sides.head[:_SHORT]}" if self._sides.commits else "the index"
+
+
+class PatchSource:
+    """A patch from a file, without any repository. Made by ``open_patch``."""
+
+    base_sha: str | None = None
+
+    def __init__(self, patch: bytes, *, title: str, body: str, spec: Spec | None) -> None:
+        self._patch = patch
+        self._title = title
+        self._body = body
+        self._spec = spec
+
+    def change(self) -> Change:
+        """The facts, as far as the patch tells them. Raises ``SourceError`` for a damaged patch."""
+        try:
+            files = files_of_patch(self._patch)
+        except PatchError as error:
+            raise SourceError(f"The patch cannot be read: {error}.") from error
+        if not files and self._patch.strip():
+            raise SourceError("The patch holds no change: make it with `git diff` or `git format-patch`.")
+        digest = hashlib.sha256(self._patch).hexdigest()
+        return Change(
+            label=f"patch-{digest[:_SHORT]}", title=self._title, body=self._body, files=files, spec=self._spec
+        )
+
+    def head_tree(self) -> AbstractContextManager[None]:
+        """A patch comes without a tree: None."""
+        return nullcontext()
+
+    def base_file(self, path: str) -> bytes | None:  # noqa: ARG002 (the same question as to GitSource)
+        """A patch comes without a base: None."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,116 @@
+"""The executor by static checks: the cheap ones first, the rest when the advisor says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from review_advisor.core.facts.diff_text import ShownLine
+from review_advisor.core.facts.kinds import Kind, kind_of_path
+from review_advisor.core.roles.answers import Consult, DisagreementAnswer, Guidance, ReviewReport
+from review_advisor.embedded.advice import RUN, risks, security_question
+from review_advisor.embedded.findings import CheckFinding, Checks
+from review_advisor.embedded.material import Material, PastDisagreement
+
+_RANK = {"critical": 0, "high": 1, "medium": 2, "low": 3}
+_MOST_FINDINGS = 200
+_LONGEST_QUOTE = 400
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NoAdvice:
+    """A consult that brought no guidance, and why."""
+
+    reason: str
+
+
+Ask = Callable[[Consult], Guidance | NoAdvice]
+
+
+def report(material: Material, checks: Checks, checkers: str, ask: Ask | None) -> ReviewReport:
+    """The verdict: reject exactly when a finding is critical or high.
+
+    A first attempt runs the bug rules, and asks once (if it may) whether to run the security checks on one focus
+    file. A retry runs everything, takes over what it had missed, and answers each disagreement with a quote.
+    """
+    notes = [f"Static checks, no model: {checkers}."]
+    answers: tuple[DisagreementAnswer, ...] = ()
+    if material.disagreements is None:
+        found = [*checks.bugs(checks.paths), *_advised(material, checks, ask, notes)]
+    else:
+        found = list(checks.everything())
+        answers = tuple(_answer(past, found, material) for past in material.disagreements)
+        notes.append("All checks were run again, security and secrets included.")
+    found.sort(key=lambda one: (_RANK[one.worth.severity], one.path, one.line, one.rule))
+    reported = [one.reported() for one in found[:_MOST_FINDINGS]]
+    notes.append(_counts(found))
+    notes.extend(_gaps(checks))
+    return ReviewReport(
+        verdict="reject" if any(one.serious for one in found) else "approve",
+        summary=" ".join(notes),
+        confidence=0.85 if checks.has_tree else 0.5,
+        findings=tuple(reported),
+        answers=answers,
+    )
+
+
+def focus_of(material: Material) -> str | None:
+    """The file to ask about: the plan's first with added text, else the first changed code file."""
+    added = tuple(dict.fromkeys(line.path for line in material.lines if line.added and line.text.strip()))
+    planned = [path for path in material.planned_files() if path in added]
+    code = [path for path in added if kind_of_path(path) is Kind.CODE]
+    return next(iter([*planned, *code]), None)
+
+
+def best_quote(lines: Sequence[ShownLine]) -> str:
+    """The changed line that carries the most risk by its words; among equals an added one, then the longest."""
+    ranked = sorted(lines, key=lambda line: (-len(risks(line.text)), not line.added, -len(line.text), line.number))
+    return ranked[0].text.strip()[:_LONGEST_QUOTE] if ranked else ""
+
+
+def _advised(material: Material, checks: Checks, ask: Ask | None, notes: list[str]) -> tuple[CheckFinding, ...]:
+    focus = focus_of(material)
+    if ask is None or focus is None:
+        return ()
+    guidance = ask(security_question(focus, material.lines_of(focus)))
+    if isinstance(guidance, NoAdvice):
+        notes.append(f"The advisor was asked about {focus} and gave no answer ({guidance.reason[:300]});")
+        notes.append("the executor went on by its own judgment: bug rules only.")
+        return ()
+    notes.append(f"The advisor was asked about {focus} and said: {guidance.action[:200]}.")
+    return checks.security([focus]) if guidance.action == RUN else ()
+
+
+def _answer(past: PastDisagreement, found: Sequence[CheckFinding], material: Material) -> DisagreementAnswer:
+    adopted = next((one for one in found if one.place in past.assessment), None)
+    if adopted is not None:
+        return DisagreementAnswer(
+            disagreement=past.id, position="accepted", path=adopted.path, evidence=adopted.evidence
+        )
+    paths = sorted({line.path for line in material.lines}, key=lambda path: (-len(path), path))
+    named = next((path for path in paths if path in past.assessment), "")
+    quote = best_quote(material.lines_of(named))
+    return DisagreementAnswer(
+        disagreement=past.id, position="accepted" if quote else "contested", path=named, evidence=quote
+    )
+
+
+def _counts(found: Sequence[CheckFinding]) -> str:
+    if not found:
+        return "No finding on the added lines."
+    serious = sum(one.serious for one in found)
+    left_out = len(found) - _MOST_FINDINGS
+    more = f"; {left_out} of the least severe are not listed" if left_out > 0 else ""
+    return f"{len(found)} findings on added lines, {serious} of them critical or high{more}."
+
+
+def _gaps(checks: Checks) -> list[str]:
+    if not checks.has_tree:
+        return ["ruff: not run: no tree."]
+    unread = checks.unread
+    if not unread:
+        return []
+    named = ", ".join(unread[:_NAMED])
+    more = f" and {len(unread) - _NAMED} more" if len(unread) > _NAMED else ""
+    return [f"No bug rule reads {named}{more}."]

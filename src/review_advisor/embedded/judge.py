@@ -1,0 +1,119 @@
+"""Post-verify by static checks: runs everything itself and holds the executor's report against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from review_advisor.core.facts.diff_text import ShownLine
+from review_advisor.core.roles.answers import Disagreement, PostVerifyResult, ReportedFinding, ReviewReport
+from review_advisor.embedded.findings import CheckFinding, Checks
+from review_advisor.embedded.material import Material
+
+_MOST_DISAGREEMENTS = 50
+_LONG_ENOUGH = 8
+
+
+def judge(material: Material, checks: Checks, checkers: str) -> PostVerifyResult:
+    """Whether the executor's verdict is right. Same material, same result.
+
+    An approval is right when no serious finding was missed and the report shows, by a finding or by a quote, that
+    each planned file was read. A rejection is right when a serious finding of it quotes a changed line.
+    """
+    report = material.report
+    if report is None:
+        claim = Disagreement(
+            executor_claim="the change was reviewed",
+            advisor_assessment="there is no readable report of the executor",
+            severity="blocking",
+        )
+        return _veto(checkers, [claim], "Give a report that fits its schema.")
+    missed = [one for one in checks.everything() if one.serious and not _reported(one, report)]
+    if report.verdict == "reject":
+        return _about_rejection(report, missed, material, checkers)
+    objections = [*map(_missed, missed), *_unread(material, report)]
+    if objections:
+        return _veto(checkers, objections, _direction(missed, objections))
+    return PostVerifyResult(verdict="APPROVE", reasoning=f"{_words(checkers, checks)} Nothing serious was missed.")
+
+
+def quotes(evidence: str, lines: Iterable[ShownLine]) -> bool:
+    """Whether ``evidence`` is a verbatim quote of changed lines: whole lines, or a telling part of one."""
+    shown = [" ".join(line.text.split()) for line in lines]
+    wanted = [" ".join(line.split()) for line in evidence.split("\n") if line.strip()]
+    return bool(wanted) and all(
+        any(quote == text or (len(quote) >= _LONG_ENOUGH and quote in text) for text in shown) for quote in wanted
+    )
+
+
+def _about_rejection(
+    report: ReviewReport, missed: Sequence[CheckFinding], material: Material, checkers: str
+) -> PostVerifyResult:
+    serious = [one for one in report.findings if one.severity in ("critical", "high")]
+    standing = [one for one in serious if quotes(one.evidence, material.lines_of(one.path))]
+    if not standing and not missed:
+        claim = Disagreement(
+            executor_claim="the change must be rejected",
+            advisor_assessment="no critical or high finding of the report quotes a changed line",
+            severity="blocking",
+        )
+        return _veto(checkers, [claim], "Quote the changed line that makes the rejection necessary, or approve.")
+    concerns = [_missed(one, "concern") for one in missed][:_MOST_DISAGREEMENTS]
+    reasoning = f"Static checks, no model: {checkers}. The rejection rests on {len(standing)} findings that stand."
+    return PostVerifyResult(verdict="APPROVE", reasoning=reasoning, disagreements=tuple(concerns))
+
+
+def _reported(found: CheckFinding, report: ReviewReport) -> bool:
+    return any(one.path == found.path and _same(found, one) for one in report.findings)
+
+
+def _same(found: CheckFinding, one: ReportedFinding) -> bool:
+    at_line = one.line <= found.line <= (one.end_line or one.line)
+    at_quote = " ".join(found.evidence.split()) in " ".join(one.evidence.split())
+    same_rule = one.category == f"{found.check}/{found.rule}"
+    return (at_line or at_quote) and (same_rule or one.severity in ("critical", "high"))
+
+
+def _missed(found: CheckFinding, severity: str = "blocking") -> Disagreement:
+    return Disagreement(
+        executor_claim="the report names everything serious",
+        advisor_assessment=f"missed: {found.place}: {found.message}",
+        severity="concern" if severity == "concern" else "blocking",
+    )
+
+
+def _unread(material: Material, report: ReviewReport) -> Iterator[Disagreement]:
+    for path in material.planned_files():
+        lines = material.lines_of(path)
+        quoted = [one.evidence for one in report.findings if one.path == path]
+        quoted += [one.evidence for one in report.answers if one.path == path]
+        if not any(quotes(evidence, lines) for evidence in quoted):
+            yield Disagreement(
+                executor_claim=f"the planned review of {path} was done",
+                advisor_assessment=f"nothing shows that {path} was read: quote the changed line that carries its risk",
+                severity="blocking",
+            )
+
+
+def _veto(checkers: str, objections: Sequence[Disagreement], direction: str) -> PostVerifyResult:
+    shown = tuple(objections[:_MOST_DISAGREEMENTS])
+    more = len(objections) - len(shown)
+    said = f"{len(objections)} objections" + (f", {more} of them not listed" if more else "")
+    return PostVerifyResult(
+        verdict="VETO",
+        reasoning=f"Static checks, no model: {checkers}. {said}; the first: {shown[0].advisor_assessment[:1_000]}",
+        disagreements=shown,
+        suggested_fix_direction=direction,
+    )
+
+
+def _direction(missed: Sequence[CheckFinding], objections: Sequence[Disagreement]) -> str:
+    parts = []
+    if missed:
+        parts.append("Run the security checks and take over what they find.")
+    if len(objections) > len(missed):
+        parts.append("For each planned file, answer with a verbatim quote of a changed line of it.")
+    return " ".join(parts)
+
+
+def _words(checkers: str, checks: Checks) -> str:
+    return f"Static checks, no model: {checkers}." + ("" if checks.has_tree else " ruff: not run: no tree.")

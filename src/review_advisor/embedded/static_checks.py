@@ -1,0 +1,73 @@
+"""Answers one question by real checks and no model, and says so."""
+
+from __future__ import annotations
+
+import json
+from typing import assert_never
+
+from pydantic import BaseModel, ValidationError
+
+from review_advisor.core.roles.answers import Consult, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.embedded.advice import guide
+from review_advisor.embedded.agent_tool import AgentTool, Declined, Said
+from review_advisor.embedded.command_line import UsageError
+from review_advisor.embedded.executor import Ask, NoAdvice, report
+from review_advisor.embedded.findings import Checks, require_extra
+from review_advisor.embedded.judge import judge
+from review_advisor.embedded.material import Material, material_of
+from review_advisor.embedded.planner import plan
+from review_advisor.embedded.session import Session
+
+_ANSWERED = frozenset({ReviewPlan.__name__, ReviewReport.__name__, PostVerifyResult.__name__})
+
+
+def answer(session: Session, prompt: str) -> int:
+    """Answer the session's question from ``prompt``. Returns the exit code; raises ``UsageError`` if it cannot."""
+    if session.options.question not in _ANSWERED:
+        raise UsageError(f"Error: the static checks have no answer of the kind {session.options.question!r}")
+    checkers = require_extra()
+    material = material_of(prompt)
+    session.init()
+    session.structured(_work(session, material, checkers).model_dump(mode="json"))
+    return 0
+
+
+def _work(session: Session, material: Material, checkers: str) -> BaseModel:
+    if session.options.question == ReviewPlan.__name__:
+        return plan(material, checkers)
+    checks = Checks(material.lines, session.cwd if "Read" in session.options.tools else None)
+    if session.options.question == ReviewReport.__name__:
+        return report(material, checks, checkers, _ask(session))
+    return judge(material, checks, checkers)
+
+
+def _ask(session: Session) -> Ask | None:
+    if "Agent" not in session.options.tools or not session.options.agents:
+        return None
+    advisor = session.options.agents[0].name
+    agent_tool = AgentTool(session, lambda question: Said(guide(question).model_dump_json()))
+
+    def ask(consult: Consult) -> Guidance | NoAdvice:
+        reply = agent_tool.ask(
+            {
+                "description": "consult the advisor",
+                "prompt": json.dumps(consult.model_dump(mode="json")),
+                "subagent_type": advisor,
+            }
+        )
+        match reply:
+            case Declined(reason):
+                return NoAdvice(reason)
+            case Said(text):
+                return _guidance(text)
+            case _:
+                assert_never(reply)
+
+    return ask
+
+
+def _guidance(text: str) -> Guidance | NoAdvice:
+    try:
+        return Guidance.model_validate_json(text)
+    except ValidationError:
+        return NoAdvice("its answer was not guidance")

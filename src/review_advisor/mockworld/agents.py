@@ -1,0 +1,115 @@
+"""FakeAdvisorRunner: the Agents port, played from a script, remembering everything that was asked."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from review_advisor.core.policy.budgets import consults_left
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultRecord, Lost, Receipt, Stop
+from review_advisor.mockworld.lines import Line, approve, confirm, guidance, plan
+
+
+class Passing(Protocol):
+    """A clock that a story can let run."""
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Let time go by."""
+        ...
+
+
+@dataclass
+class FakeAdvisorRunner:
+    """Plays the lines given for each role, in order; a role without a script agrees with everything.
+
+    ``asked`` holds every call in order. Consults are played as the real hook would let them: under the
+    grant's cap, failed ones refunded.
+    """
+
+    clock: Passing
+    asked: list[AgentCall] = field(default_factory=list)
+    ended_running: int = 0
+    interrupted: Stop | None = None
+    _lines: dict[tuple[Role, Surface | None], deque[Line]] = field(default_factory=lambda: defaultdict(deque))
+    _used: int = 0
+    _failed: int = 0
+    _questions: int = 0
+
+    def script(self, role: Role, *lines: Line, surface: Surface | None = None) -> None:
+        """Give ``role`` its next lines, on any surface or on one only."""
+        self._lines[role, surface].extend(lines)
+
+    def unsaid(self) -> list[str]:
+        """The lines nobody asked for."""
+        return [
+            f"{role.value}{f' on {surface.value}' if surface else ''}: {line}"
+            for (role, surface), lines in self._lines.items()
+            for line in lines
+        ]
+
+    def run(self, call: AgentCall) -> Answered | Lost:
+        """Answer as scripted."""
+        self.asked.append(call)
+        line = self._next(call.role, call.surface)
+        records = tuple(self._consult(question, call.consults) for question in line.questions)
+        self.clock.pass_seconds(line.seconds)
+        if line.meanwhile is not None:
+            line.meanwhile()
+        receipt = Receipt(
+            usage=line.usage, resolved_model=call.model, duration_seconds=line.seconds, consults=records
+        )
+        if line.bug is not None:
+            raise line.bug
+        if line.stop is not None:
+            line.stop.receipt = receipt
+            raise line.stop
+        if line.lost is not None:
+            return Lost(line.lost, f"scripted: {line.lost.value}", receipt)
+        return Answered(line.answer or {}, receipt)
+
+    def check_interrupt(self) -> None:
+        """Raise the interrupt that a story asked for."""
+        if self.interrupted is not None:
+            raise self.interrupted
+
+    def end_running(self) -> None:
+        """Count the order to end what is running."""
+        self.ended_running += 1
+
+    def _next(self, role: Role, surface: Surface) -> Line:
+        for key in ((role, surface), (role, None)):
+            if self._lines[key]:
+                return self._lines[key].popleft()
+        return _AGREES[role]
+
+    def _consult(self, question: str, grant: ConsultGrant | None) -> ConsultRecord:
+        self._questions += 1
+        identity = f"toolu_{self._questions}"
+        if grant is None:
+            raise AssertionError(f"an executor without the Agent tool cannot ask: {question}")
+        if consults_left(grant.cap, self._used, self._failed) == 0:
+            reason = f"the review's {grant.cap} consults are used up"
+            return ConsultRecord(identity, question, "denied", reason=reason)
+        self._used += 1
+        line = self._next(Role.MID_FLIGHT, Surface.PR_REVIEW)
+        if line.stop is not None:
+            raise line.stop
+        if line.lost is not None or line.answer is None:
+            self._failed += 1
+            return ConsultRecord(identity, question, "failed", reason=f"scripted: {line.lost}")
+        return ConsultRecord(
+            identity, question, "answered", reply=json.dumps(line.answer), resolved_model=grant.advisor_model
+        )
+
+
+_AGREES = {
+    Role.PRE_FLIGHT: plan(),
+    Role.EXECUTOR: approve(),
+    Role.MID_FLIGHT: guidance(),
+    Role.POST_VERIFY: confirm(),
+}
+
+

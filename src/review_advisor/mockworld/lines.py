@@ -1,0 +1,161 @@
+"""What an agent of MockWorld can say, in the words of the domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from review_advisor.core.roles.calls import (
+    AuthenticationFailedError,
+    CreditExhaustedError,
+    LostReason,
+    ReviewInterrupted,
+    Stop,
+    Usage,
+)
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One scripted reply: an answer, a lost answer, a Stop, or a bug. Before it, an executor may consult.
+
+    ``meanwhile`` is called while the agent works: a story uses it to flip a switch or to look around.
+    """
+
+    answer: Json | None = None
+    lost: LostReason | None = None
+    stop: Stop | None = None
+    bug: Exception | None = None
+    questions: tuple[str, ...] = ()
+    cost_usd: float | None = 0.0
+    seconds: float = 1.0
+    output_tokens: int = 0
+    meanwhile: Callable[[], None] | None = field(default=None, compare=False)
+
+    def costing(self, usd: float | None) -> Line:
+        """The same line, at a price; None is a call whose cost nobody reported."""
+        return replace(self, cost_usd=usd)
+
+    def taking(self, seconds: float) -> Line:
+        """The same line, after so many seconds of the world's clock."""
+        return replace(self, seconds=seconds)
+
+    def after_asking(self, *questions: str) -> Line:
+        """The same line, said after consulting the advisor."""
+        return replace(self, questions=questions)
+
+    def while_doing(self, action: Callable[[], None]) -> Line:
+        """The same line; ``action`` happens in the meantime."""
+        return replace(self, meanwhile=action)
+
+    @property
+    def usage(self) -> Usage:
+        """What the call reports to have used."""
+        return Usage(output_tokens=self.output_tokens, cost_usd=self.cost_usd)
+
+
+def plan(risk: str = "a risk", focus: tuple[str, ...] = (), signals: tuple[str, ...] = ()) -> Line:
+    """Pre-flight plans the review."""
+    areas = [{"description": f"look at {path}", "files": [path], "rationale": "it changed"} for path in focus]
+    return Line({"risk_summary": risk, "focus_areas": areas, "rubric": ["it works"], "escalation_signals": signals})
+
+
+def finding(path: str, line: int, evidence: str, severity: str = "high", title: str = "a fault") -> Json:
+    """One finding of the executor."""
+    return {
+        "path": path,
+        "line": line,
+        "severity": severity,
+        "category": "correctness",
+        "title": title,
+        "body": "",
+        "confidence": 0.9,
+        "evidence": evidence,
+    }
+
+
+def evidence(disagreement: str, path: str, quote: str, position: str = "contested") -> Json:
+    """The executor's answer to one disagreement, with a quote."""
+    return {"disagreement": disagreement, "position": position, "path": path, "evidence": quote}
+
+
+def approve(*findings: Json, answers: tuple[Json, ...] = (), summary: str = "looks right") -> Line:
+    """The executor approves."""
+    return _report("approve", findings, answers, summary)
+
+
+def reject(*findings: Json, answers: tuple[Json, ...] = (), summary: str = "must not be merged") -> Line:
+    """The executor rejects."""
+    return _report("reject", findings, answers, summary)
+
+
+def _report(verdict: str, findings: tuple[Json, ...], answers: tuple[Json, ...], summary: str) -> Line:
+    report = {"verdict": verdict, "summary": summary, "confidence": 0.9, "findings": findings, "answers": answers}
+    return Line(report)
+
+
+def confirm(*concerns: str) -> Line:
+    """Post-verify confirms the executor's verdict."""
+    return _judgement("APPROVE", "the verdict is right", concerns, "concern", None)
+
+
+def veto(*blocking: str, reasoning: str = "the verdict is wrong", direction: str | None = None) -> Line:
+    """Post-verify calls the executor's verdict wrong."""
+    return _judgement("VETO", reasoning, blocking, "blocking", direction)
+
+
+def _judgement(verdict: str, reasoning: str, points: tuple[str, ...], severity: str, direction: str | None) -> Line:
+    disagreements = [
+        {"executor_claim": "the change is fine", "advisor_assessment": point, "severity": severity} for point in points
+    ]
+    return Line(
+        {
+            "verdict": verdict,
+            "reasoning": reasoning,
+            "disagreements": disagreements,
+            "suggested_fix_direction": direction,
+        }
+    )
+
+
+def guidance(action: str = "look again", *, stop: bool = False) -> Line:
+    """The advisor answers a consult."""
+    return Line({"action": action, "rationale": "because", "stop_signal": stop})
+
+
+def lost(reason: LostReason = LostReason.CRASH) -> Line:
+    """The call ends without an answer."""
+    return Line(lost=reason)
+
+
+def garbage() -> Line:
+    """The reply does not fit its schema."""
+    return Line({"certainly": "not the schema"})
+
+
+def text_only() -> Line:
+    """The model answered in prose, without structured output."""
+    return Line(lost=LostReason.NO_STRUCTURED_OUTPUT)
+
+
+def credit_gone() -> Line:
+    """The account has no credit left."""
+    return Line(stop=CreditExhaustedError("the account's credit is exhausted"))
+
+
+def authentication_gone() -> Line:
+    """The credential is refused."""
+    return Line(stop=AuthenticationFailedError("the credential was refused"))
+
+
+def interrupted() -> Line:
+    """Somebody pressed Ctrl-C."""
+    return Line(stop=ReviewInterrupted("interrupted by SIGINT", signal_number=2))
+
+
+def bug() -> Line:
+    """Our own code is wrong."""
+    return Line(bug=KeyError("a bug in the harness"))
