@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from review_advisor.core.outcome.events import CallEnded, Consulted, Ended, Event
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event
 from review_advisor.core.policy.budgets import Budgets, Refused, Spending, allow
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
@@ -71,6 +71,16 @@ class Dispatch:
         if isinstance(priced, Refused):
             self._record_call(call, Receipt(), "refused", priced.reason, priced.detail)
             return Asked(priced)
+        self.record(
+            CallStarted(
+                at=self.now(),
+                surface=call.surface,
+                attempt=call.attempt,
+                shard=call.shard,
+                role=call.role,
+                requested_model=call.model,
+            )
+        )
         try:
             reply = self._ports.agents.run(priced)
         except Stop as stop:

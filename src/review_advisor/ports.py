@@ -77,6 +77,10 @@ class SourceError(Exception):
     """The change cannot be read: nothing was asked. One sentence for the user (exit code 2)."""
 
 
+class CliProblem(Exception):
+    """The agent cannot be started. One or two sentences for the user: what is missing and how to get it."""
+
+
 class ArtifactError(Exception):
     """An artefact could not be stored. One sentence for the user."""
 

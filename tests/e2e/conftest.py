@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.e2e.stub_api import StubApi, stub_api
 
 _VARIABLE = "REVIEW_ADVISOR_E2E_CLAUDE"

@@ -214,9 +214,7 @@ def credit_gone() -> Reply:
 _USAGE = {"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
 
 
-def _message(
-    blocks: list[dict[str, Any]], stop: str, *, pace: float = 0.0, cut: str = "", pause: float = 0.0
-) -> Reply:
+def _message(blocks: list[dict[str, Any]], stop: str, *, pace: float = 0.0, cut: str = "", pause: float = 0.0) -> Reply:
     def send(handler: BaseHTTPRequestHandler, request: Request) -> None:
         named = [{**b, "id": _ids.next("toolu")} if b["type"] == "tool_use" else b for b in blocks]
         head = {"id": _ids.next("msg"), "type": "message", "role": "assistant", "model": request.model}

@@ -64,7 +64,7 @@ def guide(question: str) -> Guidance:
         return Guidance(action=SKIP, rationale=why, confidence=0.7)
     return Guidance(
         action=RUN,
-        rationale=f"Static checks, no model: the added lines {found[0]}.",
+        rationale=f"Static checks, no model: by its words, an added line {found[0]}.",
         risk_flags=found,
         evidence=tuple(quotes)[:3],
         confidence=0.8,

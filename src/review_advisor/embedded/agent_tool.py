@@ -134,7 +134,8 @@ class AgentTool:
         }
         self._hooks.tell("PostToolUse", {**task.payload, "tool_response": response})
         self._notify(task, {"status": "completed"}, reply.text)
-        session.tool_result(task.use, _HAND_BACK + "  " + reply.text.replace("\n", "\n  "), details=response)
+        handed_back = _HAND_BACK + "  " + reply.text.replace("\n", "\n  ")
+        session.tool_result(task.use, [{"type": "text", "text": handed_back}], details=response)
         return reply
 
     def _failed(self, task: _Task, reply: Failed) -> Declined:

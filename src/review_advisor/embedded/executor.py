@@ -14,6 +14,7 @@ from review_advisor.embedded.material import Material, PastDisagreement
 
 _RANK = {"critical": 0, "high": 1, "medium": 2, "low": 3}
 _MOST_FINDINGS = 200
+_MOST_ANSWERS = 100
 _LONGEST_QUOTE = 400
 _NAMED = 5
 
@@ -40,7 +41,7 @@ def report(material: Material, checks: Checks, checkers: str, ask: Ask | None) -
         found = [*checks.bugs(checks.paths), *_advised(material, checks, ask, notes)]
     else:
         found = list(checks.everything())
-        answers = tuple(_answer(past, found, material) for past in material.disagreements)
+        answers = tuple(_answer(past, found, material) for past in material.disagreements[-_MOST_ANSWERS:])
         notes.append("All checks were run again, security and secrets included.")
     found.sort(key=lambda one: (_RANK[one.worth.severity], one.path, one.line, one.rule))
     reported = [one.reported() for one in found[:_MOST_FINDINGS]]
@@ -102,7 +103,8 @@ def _counts(found: Sequence[CheckFinding]) -> str:
     serious = sum(one.serious for one in found)
     left_out = len(found) - _MOST_FINDINGS
     more = f"; {left_out} of the least severe are not listed" if left_out > 0 else ""
-    return f"{len(found)} findings on added lines, {serious} of them critical or high{more}."
+    noun = "finding" if len(found) == 1 else "findings"
+    return f"{len(found)} {noun} on added lines, {serious} critical or high{more}."
 
 
 def _gaps(checks: Checks) -> list[str]:

@@ -178,7 +178,10 @@ def _run_ruff(tree: Path, select: Sequence[str], files: Sequence[str]) -> list[d
         *("--output-format", "json", "--target-version", "py314"),
         *("--select", ",".join(select), "--ignore", ",".join(rules.IGNORED_RULES), "--", *files),
     ]
-    ended = subprocess.run(command, cwd=tree, env={}, capture_output=True, timeout=_RUFF_TIMEOUT, check=False)
+    try:
+        ended = subprocess.run(command, cwd=tree, env={}, capture_output=True, timeout=_RUFF_TIMEOUT, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(f"Error: ruff did not end within {_RUFF_TIMEOUT} seconds") from error
     if ended.returncode != 0:
         raise UsageError(f"Error: ruff failed: {ended.stderr.decode('utf-8', 'replace').strip()[:500]}")
     found: list[dict[str, Any]] = json.loads(ended.stdout)

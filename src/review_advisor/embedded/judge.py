@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from review_advisor.core.facts.diff_text import ShownLine
+from review_advisor.core.facts.kinds import Kind, kind_of_path
 from review_advisor.core.roles.answers import Disagreement, PostVerifyResult, ReportedFinding, ReviewReport
 from review_advisor.embedded.findings import CheckFinding, Checks
 from review_advisor.embedded.material import Material
@@ -17,7 +18,7 @@ def judge(material: Material, checks: Checks, checkers: str) -> PostVerifyResult
     """Whether the executor's verdict is right. Same material, same result.
 
     An approval is right when no serious finding was missed and the report shows, by a finding or by a quote, that
-    each planned file was read. A rejection is right when a serious finding of it quotes a changed line.
+    each planned file that is not prose was read. A rejection is right when a serious finding of it quotes a changed line.
     """
     report = material.report
     if report is None:
@@ -58,7 +59,8 @@ def _about_rejection(
         )
         return _veto(checkers, [claim], "Quote the changed line that makes the rejection necessary, or approve.")
     concerns = [_missed(one, "concern") for one in missed][:_MOST_DISAGREEMENTS]
-    reasoning = f"Static checks, no model: {checkers}. The rejection rests on {len(standing)} findings that stand."
+    basis = f"Serious findings whose quotes stand: {len(standing)}; serious and not reported: {len(missed)}."
+    reasoning = f"Static checks, no model: {checkers}. The rejection is right. {basis}"
     return PostVerifyResult(verdict="APPROVE", reasoning=reasoning, disagreements=tuple(concerns))
 
 
@@ -82,7 +84,8 @@ def _missed(found: CheckFinding, severity: str = "blocking") -> Disagreement:
 
 
 def _unread(material: Material, report: ReviewReport) -> Iterator[Disagreement]:
-    for path in material.planned_files():
+    # Prose is left out: no check of ours reads it, and on a one-shot surface a veto is final.
+    for path in (path for path in material.planned_files() if kind_of_path(path) is not Kind.DOCS):
         lines = material.lines_of(path)
         quoted = [one.evidence for one in report.findings if one.path == path]
         quoted += [one.evidence for one in report.answers if one.path == path]
@@ -97,7 +100,8 @@ def _unread(material: Material, report: ReviewReport) -> Iterator[Disagreement]:
 def _veto(checkers: str, objections: Sequence[Disagreement], direction: str) -> PostVerifyResult:
     shown = tuple(objections[:_MOST_DISAGREEMENTS])
     more = len(objections) - len(shown)
-    said = f"{len(objections)} objections" + (f", {more} of them not listed" if more else "")
+    noun = "objection" if len(objections) == 1 else "objections"
+    said = f"{len(objections)} {noun}" + (f", {more} of them not listed" if more else "")
     return PostVerifyResult(
         verdict="VETO",
         reasoning=f"Static checks, no model: {checkers}. {said}; the first: {shown[0].advisor_assessment[:1_000]}",

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from review_advisor.core.facts.diff_text import ShownLine, changed_lines
+from review_advisor.core.facts.diff_text import ShownLine, changed_lines, shown_path
 from review_advisor.core.facts.kinds import Kind
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.answers import ReviewPlan, ReviewReport
@@ -41,7 +41,7 @@ class FileCount:
 
 @dataclass(frozen=True, slots=True)
 class PastDisagreement:
-    """One disagreement of the last attempt, as the transcript tells it."""
+    """One disagreement of an earlier attempt, as the transcript tells it."""
 
     id: str
     assessment: str
@@ -77,12 +77,14 @@ def material_of(prompt: str) -> Material:
     except ValueError as error:
         raise UsageError(f"Error: {error}") from error
     transcript = fenced(prompt, prompts.TRANSCRIPT, nonce)
+    lines = tuple(changed_lines(fenced(prompt, prompts.DIFF, nonce) or ""))
+    report = _read(ReviewReport, fenced(prompt, prompts.REPORT, nonce))
     return Material(
         files=tuple(_counts(fenced(prompt, prompts.FILES, nonce) or "")),
-        lines=tuple(changed_lines(fenced(prompt, prompts.DIFF, nonce) or "")),
+        lines=lines,
         plan=_read(ReviewPlan, fenced(prompt, prompts.PLAN, nonce)),
-        report=_read(ReviewReport, fenced(prompt, prompts.REPORT, nonce)),
-        disagreements=None if transcript is None else _last_disagreements(transcript),
+        report=None if report is None else _with_shown_paths(report, {line.path for line in lines}),
+        disagreements=None if transcript is None else _disagreements(transcript),
     )
 
 
@@ -106,9 +108,17 @@ def _read(model: type[A], text: str | None) -> A | None:
         return None
 
 
-def _last_disagreements(text: str) -> tuple[PastDisagreement, ...]:
+def _with_shown_paths(report: ReviewReport, shown: set[str]) -> ReviewReport:
+    # A report that was held against the change names files as they are, not as the diff shows them.
+    findings = (
+        one if one.path in shown else one.model_copy(update={"path": shown_path(one.path)}) for one in report.findings
+    )
+    return report.model_copy(update={"findings": tuple(findings)})
+
+
+def _disagreements(text: str) -> tuple[PastDisagreement, ...]:
     try:
-        last = json.loads(text)["attempts"][-1]["disagreements"]
-        return tuple(PastDisagreement(str(one["id"]), str(one["advisor_assessment"])) for one in last)
-    except (ValueError, KeyError, IndexError, TypeError):
+        every = [one for attempt in json.loads(text)["attempts"] for one in attempt["disagreements"]]
+        return tuple(PastDisagreement(str(one["id"]), str(one["advisor_assessment"])) for one in every)
+    except (ValueError, KeyError, TypeError):
         return ()

@@ -53,7 +53,7 @@ def _summary(files: tuple[FileCount, ...]) -> str:
     kinds = Counter(file.kind.value for file in files)
     added, removed = sum(file.added for file in files), sum(file.removed for file in files)
     listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-    return f"{len(files)} changed files ({listed}), +{added} -{removed} lines."
+    return f"Changed files: {len(files)} ({listed}), lines: +{added} -{removed}."
 
 
 def _counted(material: Material) -> tuple[FileCount, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from typing import Any
@@ -38,6 +39,8 @@ def _play(session: Session, reply: dict[str, Any]) -> int:
             return _answer(session, answer)
         case {"text": str(text)}:
             session.assistant([{"type": "text", "text": text}])
+            session.nudge()
+            session.assistant([{"type": "text", "text": text}])
             session.result(result=text)
             return 0
         case {"error": str(error)}:
@@ -59,11 +62,13 @@ def _play(session: Session, reply: dict[str, Any]) -> int:
 
 
 def _abrupt(reply: dict[str, Any]) -> int:
-    """The endings that are no reply: a crash with its exit code, or silence for some seconds and then the end."""
+    """A crash with its exit code (its signal, if negative), or silence for some seconds and then the end."""
     if "hang" in reply:
         time.sleep(float(reply["hang"]))
         return 1
     sys.stderr.write("the script asked for a crash\n")
+    if reply["crash"] < 0:
+        os.kill(os.getpid(), -reply["crash"])
     return int(reply["crash"])
 
 
@@ -72,12 +77,7 @@ def _answer(session: Session, answer: dict[str, Any]) -> int:
     if not wrong:
         session.structured(answer)
         return 0
-    session.result(
-        subtype="error_max_structured_output_retries",
-        is_error=True,
-        errors=wrong,
-        terminal_reason="structured_output_retry_exhausted",
-    )
+    session.refused_structure(answer, ", ".join(wrong))
     return 1
 
 
@@ -91,7 +91,7 @@ def schema_errors(schema: dict[str, Any], answer: dict[str, Any]) -> list[str]:
     if missing or model is None:
         return missing
     try:
-        model.model_validate(answer)
+        model.model_validate_json(json.dumps(answer), strict=True)
     except ValidationError as error:
         listed = error.errors(include_url=False, include_context=False, include_input=False)
         return [f"{'/'.join(map(str, one['loc']))}: {one['msg']}" for one in listed if one["type"] not in _BUILT]

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 from review_advisor.embedded.command_line import VERSION, Options
 
 _CHARACTERS_PER_TOKEN = 3.5
+_STRUCTURE_ATTEMPTS = 5
 
 
 def tokens(text: str) -> int:
@@ -105,17 +106,19 @@ class Session:
         }
         self.write("assistant", message=message, parent_tool_use_id=parent, error=error, api_error_status=status)
 
-    def tool_result(self, tool_use_id: str, text: str, *, is_error: bool = False, details: Any = None) -> None:
+    def tool_result(
+        self, tool_use_id: str, content: str | list[dict[str, Any]], *, is_error: bool = False, details: Any = None
+    ) -> None:
         """What a tool gave back to the main loop."""
-        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": tool_use_id, "content": text}
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": tool_use_id, "content": content}
         if is_error:
             block["is_error"] = True
-        self._context += tokens(text)
+        self._context += tokens(json.dumps(content))
         self.write(
             "user",
             message={"role": "user", "content": [block]},
             parent_tool_use_id=None,
-            tool_use_result=details if details is not None else text,
+            tool_use_result=details if details is not None else content,
         )
 
     def count(self, model: str, used: tuple[int, int]) -> None:
@@ -126,10 +129,33 @@ class Session:
 
     def structured(self, answer: dict[str, Any]) -> None:
         """Give the answer by the StructuredOutput tool and end well."""
+        self._offer(answer, "Structured output provided successfully", is_error=False)
+        self.result(result=json.dumps(answer), structured_output=answer, stop_reason="tool_use")
+
+    def refused_structure(self, answer: dict[str, Any], why: str) -> None:
+        """Offer an answer that does not fit its schema as often as the CLI allows, and end without one."""
+        said = f"Output does not match required schema: {why}"
+        for _ in range(_STRUCTURE_ATTEMPTS):
+            self._offer(answer, said, is_error=True)
+        lost = f"Failed to provide valid structured output after {_STRUCTURE_ATTEMPTS} attempts"
+        self.result(
+            subtype="error_max_structured_output_retries",
+            is_error=True,
+            errors=[f"{lost} — last StructuredOutput error: {said}"],
+            stop_reason="tool_use",
+            terminal_reason="structured_output_retry_exhausted",
+        )
+
+    def _offer(self, answer: dict[str, Any], reply: str, *, is_error: bool) -> None:
         use = f"toolu_{uuid.uuid4().hex[:24]}"
         self.assistant([{"type": "tool_use", "id": use, "name": "StructuredOutput", "input": answer}])
-        self.tool_result(use, "Structured output provided successfully")
-        self.result(result=json.dumps(answer), structured_output=answer)
+        self.tool_result(use, reply, is_error=is_error, details=f"Error: {reply}" if is_error else None)
+
+    def nudge(self) -> None:
+        """What the CLI says to a model that answered with text only."""
+        said = "[structured-output-enforce] You MUST call the StructuredOutput tool to complete this request."
+        message = {"role": "user", "content": [{"type": "text", "text": said}]}
+        self.write("user", message=message, parent_tool_use_id=None)
 
     def result(
         self, *, subtype: str = "success", is_error: bool = False, status: int | None = None, **fields: Any

@@ -64,9 +64,7 @@ class ClaudeAgents:
     across all calls made through one instance.
     """
 
-    def __init__(
-        self, command: tuple[str, ...], environ: Mapping[str, str], limits: Limits = DEFAULT_LIMITS
-    ) -> None:
+    def __init__(self, command: tuple[str, ...], environ: Mapping[str, str], limits: Limits = DEFAULT_LIMITS) -> None:
         self._command = command
         self._environ = dict(environ)
         self._limits = limits

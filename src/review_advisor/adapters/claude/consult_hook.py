@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ASKED, ANSWERED, FAILED, DENIED = "asked", "answered", "failed", "denied"
-_KEPT = 20_000
+_KEPT = 100_000
 _FOREIGN_SENTINEL = re.compile(r"<!--(?=\s*HYDRAFLOW_)", re.IGNORECASE)
 
 Record = dict[str, str]
@@ -91,7 +91,7 @@ def _store(state: Path, record: Record) -> None:
     descriptor, name = tempfile.mkstemp(dir=state, suffix=".part")
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(record, file)
-    os.replace(name, _path(state, record["call"], record["tool_use_id"]))
+    Path(name).replace(_path(state, record["call"], record["tool_use_id"]))
 
 
 def _cap_reached(cap: int) -> str:

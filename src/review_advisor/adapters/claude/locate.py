@@ -23,7 +23,7 @@ _HOW_TO_INSTALL = (
 _VERSION_TIMEOUT_SECONDS = 15
 
 
-class CliProblem(Exception):
+class CliError(Exception):
     """The CLI cannot be used. One or two sentences for the user (exit code 2)."""
 
 
@@ -39,12 +39,12 @@ class LocatedCli:
 def locate(explicit: str, environ: Mapping[str, str], under_review: Path | None) -> LocatedCli:
     """The CLI at ``explicit``, or the first ``claude`` on PATH; never one that lies inside ``under_review``.
 
-    Raises ``CliProblem`` when there is none, when it does not run, or when it is older than the pinned version.
+    Raises ``CliError`` when there is none, when it does not run, or when it is older than the pinned version.
     """
     path = _find(explicit, environ)
     inside = under_review is not None and any(p.is_relative_to(under_review.resolve()) for p in (path, path.resolve()))
     if inside:
-        raise CliProblem(f"{path} lies inside the repository under review, which must not choose what reviews it.")
+        raise CliError(f"{path} lies inside the repository under review, which must not choose what reviews it.")
     return check_version(path, _ask_version(path))
 
 
@@ -52,10 +52,10 @@ def check_version(path: Path, printed: str) -> LocatedCli:
     """Hold what ``--version`` printed against the pinned version."""
     found = _VERSION.match(printed.strip())
     if found is None or "Claude Code" not in printed:
-        raise CliProblem(f"{path} does not say a Claude Code version. {_HOW_TO_INSTALL}")
+        raise CliError(f"{path} does not say a Claude Code version. {_HOW_TO_INSTALL}")
     version = found.group(0)
     if _parts(version) < _parts(PINNED_VERSION):
-        raise CliProblem(f"{path} is version {version}, older than {PINNED_VERSION}. {_HOW_TO_INSTALL}")
+        raise CliError(f"{path} is version {version}, older than {PINNED_VERSION}. {_HOW_TO_INSTALL}")
     return LocatedCli(path, version, tested=version == PINNED_VERSION)
 
 
@@ -63,11 +63,11 @@ def _find(explicit: str, environ: Mapping[str, str]) -> Path:
     if explicit:
         path = Path(explicit).expanduser().absolute()
         if not path.is_file():
-            raise CliProblem(f"There is no claude binary at {path}. {_HOW_TO_INSTALL}")
+            raise CliError(f"There is no claude binary at {path}. {_HOW_TO_INSTALL}")
         return path
     found = shutil.which("claude", path=absolute_path_entries(environ.get("PATH", "")))
     if found is None:
-        raise CliProblem(f"There is no claude on PATH. {_HOW_TO_INSTALL}")
+        raise CliError(f"There is no claude on PATH. {_HOW_TO_INSTALL}")
     return Path(found).absolute()
 
 
@@ -84,9 +84,9 @@ def _ask_version(path: Path) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise CliProblem(f"{path} does not run ({type(error).__name__}). {_HOW_TO_INSTALL}") from error
+        raise CliError(f"{path} does not run ({type(error).__name__}). {_HOW_TO_INSTALL}") from error
     if done.returncode != 0:
-        raise CliProblem(f"{path} --version ended with exit code {done.returncode}. {_HOW_TO_INSTALL}")
+        raise CliError(f"{path} --version ended with exit code {done.returncode}. {_HOW_TO_INSTALL}")
     return done.stdout.decode(errors="replace")
 
 

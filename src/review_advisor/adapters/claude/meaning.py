@@ -79,7 +79,7 @@ def meaning(summary: StreamSummary, exit_: Exit, consults: tuple[ConsultRecord, 
         reason, detail = _ENDINGS[exit_.ended_by]
         return Lost(reason, detail, receipt)
     if summary.result is None:
-        return _without_result(summary, exit_, receipt)
+        return _without_result(exit_, receipt)
     if summary.result.is_error:
         return _lost(summary, summary.result, receipt)
     if summary.model_swapped:
@@ -148,7 +148,7 @@ def _lifts_at(text: str) -> datetime | None:
     return datetime.fromtimestamp(int(found.group(1)), UTC) if found else None
 
 
-def _without_result(summary: StreamSummary, exit_: Exit, receipt: Receipt) -> Lost:
+def _without_result(exit_: Exit, receipt: Receipt) -> Lost:
     if exit_.code == 0:
         return Lost(LostReason.TRUNCATED, "The CLI's output ended without a result.", receipt)
     said = _sentence(exit_.stderr_tail.strip().rpartition("\n")[2])

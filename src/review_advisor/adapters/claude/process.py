@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from review_advisor.adapters.claude.exits import EndedBy, Exit
 from review_advisor.adapters.claude.leftovers import kill_leftovers
@@ -62,8 +63,10 @@ class _Child:
 
 @dataclass(slots=True)
 class Children:
-    """Every child in flight. ``end_running`` may be called from any thread, or from a signal handler: it
-    takes no lock and does not wait."""
+    """Every child in flight.
+
+    ``end_running`` may be called from any thread, or from a signal handler: it takes no lock and does not wait.
+    """
 
     limits: Limits = DEFAULT_LIMITS
     _running: dict[int, _Child] = field(default_factory=dict)
@@ -122,6 +125,12 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
             os.close(descriptor)
 
 
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None or process.stderr is None:
+        raise RuntimeError("a child was started without its pipes")
+    return process.stdin, process.stdout, process.stderr
+
+
 def _pipe_with(secret: str) -> int:
     readable, writable = os.pipe()
     try:
@@ -147,14 +156,14 @@ class _Conversation:
 
     def hold(self) -> Exit:
         process = self.child.process
-        assert process.stdin and process.stdout and process.stderr
+        pipes = (stdin, stdout, stderr) = _pipes(process)
         self._unsent = memoryview(self.launch.stdin)
         deadline = self.started + self.launch.deadline_seconds
         try:
             for pipe, events in (
-                (process.stdin, selectors.EVENT_WRITE),
-                (process.stdout, selectors.EVENT_READ),
-                (process.stderr, selectors.EVENT_READ),
+                (stdin, selectors.EVENT_WRITE),
+                (stdout, selectors.EVENT_READ),
+                (stderr, selectors.EVENT_READ),
             ):
                 os.set_blocking(pipe.fileno(), False)
                 self._selector.register(pipe, events)
@@ -172,11 +181,11 @@ class _Conversation:
                 self._see(bytes(self._line))
         finally:
             self._selector.close()
-            for pipe in (process.stdin, process.stdout, process.stderr):
+            for pipe in pipes:
                 with suppress(BrokenPipeError):
                     pipe.close()
-        stderr = self._stderr.decode(errors="replace")
-        return Exit(process.returncode, self.child.ended_by, stderr, time.monotonic() - self.started)
+        said = self._stderr.decode(errors="replace")
+        return Exit(process.returncode, self.child.ended_by, said, time.monotonic() - self.started)
 
     def _reading(self) -> bool:
         mapped = self._selector.get_map()
@@ -186,16 +195,14 @@ class _Conversation:
         ready = self._selector.select(_SLICE_SECONDS)
         for key, _ in ready:
             if key.fileobj is self.child.process.stdin:
-                self._write()
+                self._write(key.fd)
             else:
                 self._read(key)
         return bool(ready)
 
-    def _write(self) -> None:
-        stdin = self.child.process.stdin
-        assert stdin
+    def _write(self, stdin: int) -> None:
         try:
-            sent = os.write(stdin.fileno(), self._unsent[:_CHUNK]) if self._unsent else 0
+            sent = os.write(stdin, self._unsent[:_CHUNK]) if self._unsent else 0
             self._unsent = self._unsent[sent:]
         except BlockingIOError:
             return
@@ -203,7 +210,7 @@ class _Conversation:
             self._unsent = memoryview(b"")
         if not self._unsent:
             self._selector.unregister(stdin)
-            stdin.close()
+            _pipes(self.child.process)[0].close()
 
     def _read(self, key: selectors.SelectorKey) -> None:
         chunk = os.read(key.fd, _CHUNK)

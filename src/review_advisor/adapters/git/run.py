@@ -136,3 +136,10 @@ def find_git(checkout: Path, search_path: str | None = None) -> Path:
 
 def _root_of(folder: Path) -> Path:
     return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+
+
+def git_version() -> str:
+    """Which git would be used, and its version. Raises ``SourceError`` without one."""
+    executable = find_git(Path.cwd())
+    said = Git(executable, Path("/")).run("version").decode("utf-8", "replace").strip()
+    return f"{executable}, {said}"

@@ -79,7 +79,7 @@ class GitSource:
 
     def head_tree(self) -> AbstractContextManager[Path]:
         """A fresh private folder that holds exactly the head tree (the index, for staged changes)."""
-        return exported(self._store.git, self._sides.head_tree, self._scratch)
+        return exported(self._store, self._sides.head_tree, self._scratch)
 
     def base_file(self, path: str) -> bytes | None:
         """A regular file of the base tree, None if there is none."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from review_advisor.adapters.git.run import Git
+from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import SUBMODULE_MODE
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.ports import SourceError
@@ -31,7 +32,7 @@ class _Entry:
 
 
 @contextmanager
-def exported(git: Git, tree: str, scratch: Path | None) -> Iterator[Path]:
+def exported(store: ObjectStore, tree: str, scratch: Path | None) -> Iterator[Path]:
     """A fresh private folder that holds exactly ``tree``; removed afterwards, whatever happened inside.
 
     The bytes are the blobs' own: no filter, no LFS, no ``export-ignore`` or ``export-subst``, and no ``.git``. A
@@ -44,7 +45,7 @@ def exported(git: Git, tree: str, scratch: Path | None) -> Iterator[Path]:
     except OSError as error:
         raise SourceError(f"A temporary folder cannot be made: {error.strerror} ({error.filename}).") from error
     try:
-        _write(git, _listed(git, tree), folder.resolve())
+        _write(store.git, _listed(store.git, tree), folder.resolve())
         yield folder.resolve()
     finally:
         _remove(folder)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from review_advisor.core.facts.change import Hunk
 
-_HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))? @@(?: (.*))?", re.DOTALL)
+_HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))? @@(.*)", re.DOTALL)
 _FILE = b"diff --git "
 _COMBINED = (b"diff --cc ", b"diff --combined ")
 _HEADER = (
@@ -130,6 +130,8 @@ def _hunks(lines: Sequence[bytes], at: int) -> tuple[tuple[Hunk, ...], int]:
     while at < len(lines) and (match := _HUNK.fullmatch(lines[at])):
         hunk, at = _hunk(match, lines, at + 1)
         hunks.append(hunk)
+    if at < len(lines) and lines[at].startswith(b"@@ -"):
+        raise PatchError(f"line {at + 1}: a hunk's header that cannot be read")
     return tuple(hunks), at
 
 
@@ -152,5 +154,5 @@ def _hunk(head: re.Match[bytes], lines: Sequence[bytes], first: int) -> tuple[Hu
     while at < len(lines) and lines[at].startswith(b"\\ "):
         at += 1
     text = tuple(line.decode("utf-8", "replace") or " " for line in lines[first:at])
-    section = (head.group(5) or b"").decode("utf-8", "replace").removesuffix("\r")
+    section = head.group(5).decode("utf-8", "replace").removesuffix("\r").removeprefix(" ")
     return Hunk(old_start, old_count, new_start, new_count, section, text), at

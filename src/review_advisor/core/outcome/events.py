@@ -83,6 +83,15 @@ class RoleSkipped(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallStarted(Step):
+    """A call was allowed and is on its way. Without its ``CallEnded`` it was killed in flight."""
+
+    kind: Literal["call_started"] = "call_started"
+    role: Role
+    requested_model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallEnded(Step):
     """A call was made, or refused by one of our caps. ``detail`` is empty for an answer."""
 
@@ -187,6 +196,7 @@ class ReviewEnded(Happened):
 Event = Annotated[
     PolicyFrozen
     | RoleSkipped
+    | CallStarted
     | CallEnded
     | Planned
     | Consulted

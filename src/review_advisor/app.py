@@ -1,0 +1,236 @@
+"""The composition root: opens the adapters, builds the ports, runs one review, stores what came of it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+from review_advisor.adapters.artifacts import FolderArtifacts, remove_stale, write_whole
+from review_advisor.adapters.claude.agents import ClaudeAgents
+from review_advisor.adapters.clock import SystemClock
+from review_advisor.adapters.git.open import base_file, open_base, open_patch, open_range, open_staged
+from review_advisor.adapters.git.source import GitSource, PatchSource
+from review_advisor.adapters.journal import FanOut
+from review_advisor.core.facts.change import Spec
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
+from review_advisor.core.outcome.events import Event
+from review_advisor.core.outcome.session import session_rows
+from review_advisor.core.outcome.terminal import disagreement_transcript, report_text
+from review_advisor.core.roles.calls import ReviewInterrupted
+from review_advisor.core.roles.instructions import Instructions
+from review_advisor.examination import AgentChoice, agent_command
+from review_advisor.ports import Ports
+from review_advisor.review_phase import ReviewPhase, ReviewRequest
+from review_advisor.settings import (
+    CONFIG_FILE,
+    PYPROJECT,
+    Config,
+    ConfigError,
+    Profile,
+    Settings,
+    has_table,
+    make_settings,
+    parse_config,
+)
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which change to review: a range, a base to compare HEAD with, the index, or a patch file."""
+
+    kind: Literal["range", "base", "staged", "patch"]
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOptions:
+    """What the user asked for on the command line."""
+
+    repo: Path
+    selection: Selection
+    agent: AgentChoice = AgentChoice()
+    jobs: int = 1
+    artifacts: Path = Path("review_logs")
+    output: Path | None = None
+    config: Path | None = None
+    profile: Profile | None = None
+    title: str | None = None
+    body_file: Path | None = None
+    spec_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReview:
+    """A review that is over: its document, where its artefacts are, and the signal that ended it, if one did."""
+
+    document: OutcomeDocument
+    folder: Path
+    interrupted_by: int = 0
+
+
+def run_review(
+    options: ReviewOptions, environ: Mapping[str, str], subscriber: Callable[[Event], None], warn: Callable[[str], None]
+) -> StoredReview:
+    """Run one review and store its artefacts.
+
+    Everything that can be refused is refused before the first call: ``SwitchError``, ``ConfigError``,
+    ``SourceError``, ``CliProblem`` and ``ArtifactError``, each one clear sentence. ``warn`` gets sentences
+    that do not stop the review. SIGINT and SIGTERM end the calls in flight; the review then ends as stopped.
+    """
+    with ExitStack() as stack:
+        interrupts = stack.enter_context(_interrupts())
+        source = _open_source(options)
+        if isinstance(source, GitSource):
+            stack.callback(source.close)
+        settings = load_settings(options, source.base_sha, environ)
+        command = agent_command(options.agent, options.repo, environ, warn)
+        artifacts = FolderArtifacts(_artifact_root(options), source.change().label)
+        remove_stale([artifacts.folder / "outcome.json", *([options.output] if options.output else [])])
+        agents = stack.enter_context(ClaudeAgents(command, environ))
+        interrupts.agents = agents
+        pool = stack.enter_context(ThreadPoolExecutor(options.jobs)) if options.jobs > 1 else None
+        ports = Ports(agents, source, FanOut([subscriber]), artifacts, SystemClock())
+        request = ReviewRequest(new_run_id(), secrets.token_hex(8), settings.rules, settings.switches)
+        document = ReviewPhase(ports, load_instructions(), pool, options.jobs).review(request)
+        _store(document, artifacts, options.output)
+        return StoredReview(document, artifacts.folder, interrupts.signal_number)
+
+
+def new_run_id() -> str:
+    """A fresh run id: ``run_<UTC stamp>_<8 hex digits>``."""
+    return f"run_{datetime.now(UTC):%Y%m%dT%H%M%SZ}_{secrets.token_hex(4)}"
+
+
+def load_instructions() -> Instructions:
+    """The standing instructions that ship with the package."""
+    folder = files("review_advisor") / "agents"
+    texts = {
+        entry.name.removesuffix(".md"): entry.read_text(encoding="utf-8")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".md")
+    }
+    return Instructions(texts)
+
+
+def load_settings(options: ReviewOptions, base: str | None, environ: Mapping[str, str]) -> Settings:
+    """Configuration and switches. Without ``--config`` the file is read from the base commit, never from the change."""
+    text, path = None, None
+    if options.config is not None:
+        text, path = read_text(options.config, "configuration"), str(options.config)
+        stands_at = None
+    else:
+        text, path = _base_config(options, base)
+        stands_at = path
+    config = parse_config(text, path) if text is not None and path is not None else Config()
+    return make_settings(config, environ, profile=options.profile, config_path=stands_at)
+
+
+def _base_config(options: ReviewOptions, base: str | None) -> tuple[str | None, str | None]:
+    if base is None:
+        return None, None
+    for name in (CONFIG_FILE, PYPROJECT):
+        raw = base_file(options.repo, base, name)
+        if raw is None:
+            continue
+        text = _decoded(raw, f"{name} of the base commit")
+        if name == CONFIG_FILE or has_table(text):
+            return text, name
+    return None, None
+
+
+def working_config(repo: Path) -> tuple[Config, str | None]:
+    """The configuration as it stands in the working tree, and its file; the defaults and None without one."""
+    for name in (CONFIG_FILE, PYPROJECT):
+        path = repo / name
+        if not path.is_file():
+            continue
+        text = read_text(path, "configuration")
+        if name == CONFIG_FILE or has_table(text):
+            return parse_config(text, name), name
+    return Config(), None
+
+
+def read_text(path: Path, what: str) -> str:
+    """A text file that the user named. Raises ``ConfigError`` with one sentence."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"The {what} {path} cannot be read: {error.strerror}.") from None
+    return _decoded(raw, f"The {what} {path}")
+
+
+def _decoded(raw: bytes, what: str) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{what} is not UTF-8 text.") from None
+
+
+def _open_source(options: ReviewOptions) -> GitSource | PatchSource:
+    body = read_text(options.body_file, "body") if options.body_file else None
+    spec = None
+    if options.spec_file is not None:
+        spec = Spec(str(options.spec_file), read_text(options.spec_file, "specification"))
+    value, title = options.selection.value, options.title
+    match options.selection.kind:
+        case "range":
+            return open_range(options.repo, value, title=title, body=body, spec=spec)
+        case "base":
+            return open_base(options.repo, value, title=title, body=body, spec=spec)
+        case "staged":
+            return open_staged(options.repo, title=title, body=body, spec=spec)
+        case "patch":
+            return open_patch(Path(value), title=title, body=body, spec=spec)
+
+
+def _artifact_root(options: ReviewOptions) -> Path:
+    return options.artifacts if options.artifacts.is_absolute() else Path.cwd() / options.artifacts
+
+
+def _store(document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None) -> None:
+    text = outcome_json(document)
+    artifacts.write("report.txt", report_text(document))
+    artifacts.write("advisor_session.jsonl", "".join(json.dumps(row) + "\n" for row in session_rows(document)))
+    transcript = disagreement_transcript(document)
+    if transcript is not None:
+        artifacts.write("transcript.md", transcript)
+    artifacts.write("outcome.json", text)
+    if output is not None:
+        write_whole(output, text)
+
+
+@dataclass
+class _Interrupts:
+    """Where SIGINT and SIGTERM go: to the running review's agents, or, before there are any, straight up."""
+
+    agents: ClaudeAgents | None = None
+    signal_number: int = 0
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        self.signal_number = self.signal_number or number
+        if self.agents is None:
+            raise ReviewInterrupted("The review was interrupted before it began.", signal_number=number)
+        self.agents.interrupt(number)
+
+
+@contextmanager
+def _interrupts() -> Iterator[_Interrupts]:
+    handler = _Interrupts()
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield handler
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)
+
+

@@ -1,0 +1,52 @@
+"""The command line: one file a verb; it parses and prints, and decides nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from review_advisor import __version__
+from review_advisor.cli.config import config
+from review_advisor.cli.demo import demo
+from review_advisor.cli.doctor import doctor
+from review_advisor.cli.review import review
+
+USAGE = 2
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="review-advisor")
+def group() -> None:
+    """Review a change with three advisor roles around a cheap executor (ADR-0059).
+
+    Exit codes: 0 approved, 10 changes requested, 11 escalated to a human, 12 stopped (the review did not
+    run to its end), 2 nothing was asked, 130 and 143 interrupted, 1 a bug.
+    """
+
+
+for command in (review, demo, doctor, config):
+    group.add_command(command)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code. Refusals are one sentence; only bugs show a traceback."""
+    try:
+        code = group.main(args=arguments, prog_name="review-advisor", standalone_mode=False)
+    except click.ClickException as problem:
+        problem.show()
+        return USAGE
+    except click.exceptions.Abort:
+        return _interrupted(2)
+    except KeyboardInterrupt:
+        return _interrupted(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _interrupted(signal_number: int) -> int:
+    click.echo("Interrupted.", err=True)
+    return 128 + signal_number

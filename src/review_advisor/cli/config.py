@@ -1,0 +1,55 @@
+"""``review-advisor config``: show, check, and describe the configuration."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import click
+
+from review_advisor.cli.problems import clear_refusals
+
+REPO = click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository's root.")
+
+
+@click.group()
+def config() -> None:
+    """Show, check or describe the configuration (.review-advisor.toml or [tool.review-advisor])."""
+
+
+@config.command()
+@REPO
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show(repo: Path, as_json: bool) -> None:
+    """Print the settings that the working tree's file and the environment give."""
+    with clear_refusals():
+        from review_advisor.app import working_config  # noqa: PLC0415 (heavy)
+        from review_advisor.settings import make_settings, settings_json, settings_text  # noqa: PLC0415
+
+        found, origin = working_config(repo)
+        settings = make_settings(found, os.environ, profile=None, config_path=origin)
+        click.echo(settings_json(found, settings) if as_json else settings_text(found, settings, origin), nl=False)
+
+
+@config.command()
+@REPO
+def check(repo: Path) -> None:
+    """Exit 0 if file and environment are sound; otherwise say what is wrong and exit 2."""
+    with clear_refusals():
+        from review_advisor.app import working_config  # noqa: PLC0415 (heavy)
+        from review_advisor.settings import make_settings  # noqa: PLC0415
+
+        found, origin = working_config(repo)
+        make_settings(found, os.environ, profile=None, config_path=origin)
+    click.echo(f"{origin or 'no configuration file: defaults'}: ok")
+
+
+@config.command()
+@click.option("--outcome", is_flag=True, help="The schema of outcome.json instead.")
+def schema(outcome: bool) -> None:
+    """Print the JSON schema of the configuration, or of outcome.json."""
+    from review_advisor.core.outcome.document import outcome_schema  # noqa: PLC0415 (heavy)
+    from review_advisor.settings import Config  # noqa: PLC0415
+
+    click.echo(json.dumps(outcome_schema() if outcome else Config.model_json_schema(), indent=2))

@@ -1,0 +1,31 @@
+"""``review-advisor doctor``: what is missing for a review, and how to get it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+
+@click.command()
+@click.option("--claude-bin", default="", metavar="PATH", help="The claude binary (default: from PATH).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def doctor(context: click.Context, claude_bin: str, as_json: bool) -> None:
+    """Say whether git, the claude CLI, its credential and the embedded agent are ready.
+
+    Exit code 0 if at least one agent can review here, else 2.
+    """
+    from review_advisor.examination import examine, ready  # noqa: PLC0415 (heavy)
+
+    checks = examine(os.environ, claude_bin)
+    if as_json:
+        rows = [{"for": c.agent, "name": c.name, "ok": c.ok, "says": c.says} for c in checks]
+        click.echo(json.dumps({"ready": ready(checks), "checks": rows}, indent=2))
+    else:
+        for each in checks:
+            click.echo(f"{'ok     ' if each.ok else 'MISSING'}  {each.agent:<9} {each.name:<12} {each.says}")
+        usable = ready(checks)
+        click.echo(f"\nAgents that can review here: {', '.join(usable) or 'none'}")
+    context.exit(0 if ready(checks) else 2)

@@ -1,0 +1,32 @@
+"""Which exceptions are clear refusals and not bugs: one sentence on stderr, and the documented exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+
+class Ended(click.ClickException):
+    """Ends the command with a sentence and a code of its own."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.exit_code = code
+
+
+@contextmanager
+def clear_refusals() -> Iterator[None]:
+    """Turn the product's own refusals into sentences; let bugs pass."""
+    from review_advisor.core.policy.switches import SwitchError  # noqa: PLC0415 (heavy: only inside a command)
+    from review_advisor.core.roles.calls import ReviewInterrupted  # noqa: PLC0415
+    from review_advisor.ports import ArtifactError, CliProblem, SourceError  # noqa: PLC0415
+    from review_advisor.settings import ConfigError  # noqa: PLC0415
+
+    try:
+        yield
+    except (CliProblem, SwitchError, ConfigError, SourceError, ArtifactError) as refusal:
+        raise Ended(str(refusal), 2) from None
+    except ReviewInterrupted as interrupt:
+        raise Ended(interrupt.detail, 128 + interrupt.signal_number) from None

@@ -1,0 +1,281 @@
+"""What a person reads in a terminal: the report, the progress lines, and the escalation transcript."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord, total_usage
+from review_advisor.core.outcome.events import (
+    CallEnded,
+    CallStarted,
+    Consulted,
+    Event,
+    PartEnded,
+    Planned,
+    PolicyFrozen,
+    Reported,
+    ReviewEnded,
+    ReviewStopped,
+    RoleSkipped,
+    Ruled,
+    SurfaceEnded,
+    Verified,
+)
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.roles.calls import Usage
+from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.fence import clean
+from review_advisor.core.roles.mid_flight import ConsultNote
+from review_advisor.core.roles.transcript import Attempt
+
+WIDTH = 100
+HEADLINES: dict[Outcome, str] = {
+    Outcome.APPROVED: "APPROVED",
+    Outcome.CHANGES_REQUESTED: "CHANGES REQUESTED",
+    Outcome.ESCALATED: "ESCALATED TO A HUMAN",
+    Outcome.STOPPED: "STOPPED: the review did not run to its end",
+}
+_COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)
+
+
+def said(text: str) -> str:
+    """Words from outside, safe to print: no escape codes, no secrets, no workflow commands."""
+    return _COMMAND.sub(r"\1: :", clean(text)).replace("##[", "# #[")
+
+
+def headline(document: OutcomeDocument) -> str:
+    """The verdict in one line, with everything that must not be overlooked."""
+    notes = []
+    if document.flags.recovered:
+        notes.append("after a veto was answered")
+    if document.flags.exhausted:
+        notes.append("retries exhausted")
+    if document.flags.degraded:
+        notes.append("DEGRADED: not verified by the advisor")
+    if document.flags.advisor_disabled:
+        notes.append("ADVISOR SWITCHED OFF: " + ", ".join(document.flags.advisor_disabled))
+    tail = f" ({'; '.join(notes)})" if notes else ""
+    return HEADLINES[document.outcome] + tail
+
+
+def report_text(document: OutcomeDocument) -> str:
+    """The whole report, plain text, at most about a hundred columns."""
+    blocks = [_opening(document)]
+    blocks += [_surface_text(surface) for surface in document.surfaces]
+    blocks += [_findings_text(document.findings), _coverage_text(document), _cost_text(document)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _opening(document: OutcomeDocument) -> str:
+    policy = document.policy
+    lines = [headline(document)]
+    lines += [_wrapped("  because ", reason) for reason in document.because]
+    lines.append(_wrapped(f"  {document.label}  ", document.title))
+    files = f"{len(document.coverage)} file{'' if len(document.coverage) == 1 else 's'}"
+    lines.append(f"  {files}, {policy.code_lines} changed lines of code, blast radius {policy.blast.radius.value}")
+    lines += [_wrapped("    ", reason) for reason in _first(policy.blast.because, 3)]
+    if policy.guard.holds:
+        lines.append("  self-modification guard holds: veto authority on every surface")
+    if document.flags.lost:
+        lines.append("  answers lost or refused: " + ", ".join(document.flags.lost))
+    return "\n".join(lines)
+
+
+def _first(items: tuple[str, ...], count: int) -> list[str]:
+    shown = list(items[:count])
+    if len(items) > count:
+        shown.append(f"and {len(items) - count} more")
+    return shown
+
+
+def _surface_text(surface: SurfaceRecord) -> str:
+    ended = surface.outcome.value if surface.outcome else "not finished"
+    lines = [f"{surface.surface.value}: {ended}"]
+    lines += [
+        _wrapped("  ", f"{skip.role.value} did not run: {', '.join(skip.because)}")
+        for skip in {skip.role: skip for skip in surface.skipped}.values()
+    ]
+    if surface.plan is not None:
+        lines.append(_wrapped("  pre-flight   ", surface.plan.risk_summary))
+        lines += [_wrapped("               look at ", area.description) for area in surface.plan.focus_areas]
+    for part in surface.parts:
+        if len(surface.parts) > 1:
+            lines.append(f"  part {part.shard + 1}")
+        lines += _part_lines(part)
+    return "\n".join(lines)
+
+
+def _part_lines(part: PartRecord) -> Iterator[str]:
+    for number, report in enumerate(part.reports):
+        found = f"{len(report.findings)} finding{'' if len(report.findings) == 1 else 's'}"
+        yield _wrapped("  executor     ", f"{report.verdict}, {found}, confidence {report.confidence:.2f}: {report.summary}")
+        for refused in report.refused:
+            yield _wrapped("               refused: ", f"{refused.title} ({refused.path}): {refused.why}")
+        for answer in report.answers:
+            settled = "with evidence" if answer.disagreement in report.settled else "without evidence"
+            yield _wrapped("               answers ", f"{answer.disagreement}, {answer.position}, {settled}: {answer.evidence}")
+        if number == 0:
+            for note in part.consults:
+                yield from _consult_lines(note)
+        for attempt in part.post_verify:
+            if attempt.number == number:
+                yield from _verdict_lines(attempt)
+        if number < len(part.rulings):
+            ruling = part.rulings[number]
+            yield _wrapped("  ruling       ", f"{ruling.move.value}: {ruling.because}")
+    if part.ended is not None and len(part.rulings) < max(1, len(part.reports)):
+        yield _wrapped("  ended        ", f"{part.ended.outcome.value}: {part.ended.because}")
+
+
+def _consult_lines(note: ConsultNote) -> Iterator[str]:
+    yield _wrapped("  consult      asked: ", note.consult.question)
+    if note.guidance is not None:
+        stop = " (STOP)" if note.guidance.stop_signal else ""
+        yield _wrapped(f"               advice{stop}: ", note.guidance.action)
+    else:
+        yield _wrapped(f"               {note.status}: ", note.reason)
+
+
+def _verdict_lines(attempt: Attempt) -> Iterator[str]:
+    yield _wrapped("  post-verify  ", f"{attempt.result.verdict}: {attempt.result.reasoning}")
+    for identity, each in attempt.disagreements:
+        yield _wrapped(f"               {identity} {each.severity}: ", each.advisor_assessment)
+    if attempt.result.suggested_fix_direction:
+        yield _wrapped("               direction: ", attempt.result.suggested_fix_direction)
+
+
+def _findings_text(findings: tuple[Finding, ...]) -> str:
+    if not findings:
+        return "Findings: none"
+    lines = [f"Findings: {len(findings)}"]
+    for each in findings:
+        where = f"{shown_path(each.path)}:{each.line}"
+        lines.append(_wrapped(f"  {each.severity:<8} {where}  ", f"{each.title} [{each.category}, {each.id}, confidence {each.confidence:.2f}]"))
+        lines += [_wrapped("           ", body) for body in each.body.split("\n") if body.strip()]
+        lines += [f"           > {said(quote)[:WIDTH]}" for quote in each.evidence.split("\n")[:5] if quote]
+        if each.corrected:
+            lines.append(_wrapped("           ", f"({each.corrected})"))
+    return "\n".join(lines)
+
+
+def _coverage_text(document: OutcomeDocument) -> str:
+    gaps = [file for file in document.coverage if file.read != "read"]
+    if not document.coverage:
+        return ""
+    if not gaps:
+        return f"Read: all {len(document.coverage)} files"
+    lines = [f"Read: {len(document.coverage) - len(gaps)} of {len(document.coverage)} files"]
+    lines += [_wrapped("  ", f"{shown_path(file.path)} was read {file.read}: {file.why}") for file in gaps]
+    return "\n".join(lines)
+
+
+def _cost_text(document: OutcomeDocument) -> str:
+    calls = [event for event in document.events if isinstance(event, CallEnded) and event.ended != "refused"]
+    if not calls:
+        return "Calls: none"
+    lines = [f"Calls: {len(calls)}"]
+    for row in document.cost:
+        times = f"{row.calls} call{'' if row.calls == 1 else 's'}"
+        lines.append(f"  {row.role.value:<12} {said(row.model):<24} {times:<9} {_usage_text(row.usage)}")
+    lines.append(f"  {'total':<47} {_usage_text(total_usage(row.usage for row in document.cost))}")
+    return "\n".join(lines)
+
+
+def _usage_text(usage: Usage) -> str:
+    cost = "cost not reported" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+    cached = usage.cache_read_tokens + usage.cache_write_tokens
+    return f"{usage.input_tokens:>9,} in {cached:>9,} cached {usage.output_tokens:>7,} out  {cost}"
+
+
+def _wrapped(prefix: str, text: str) -> str:
+    """``text`` after ``prefix``, further lines indented below it."""
+    indent = " " * min(len(prefix), 17)
+    room = max(WIDTH, len(prefix) + 40)
+    words = " ".join(said(text).split())
+    return "\n".join(textwrap.wrap(words, room, initial_indent=prefix, subsequent_indent=indent)) or prefix.rstrip()
+
+
+def progress_line(event: Event) -> str | None:
+    """One line for a person who waits, or None for an event that says nothing new to them."""
+    match event:
+        case PolicyFrozen():
+            surfaces = ", ".join(row.surface.value for row in event.policy.surfaces)
+            return f"{len(event.files)} files, blast radius {event.policy.blast.radius.value}; surfaces: {surfaces}"
+        case RoleSkipped():
+            return f"{event.surface.value}: {event.role.value} does not run: {', '.join(event.because)}"
+        case CallStarted():
+            return f"{event.surface.value}: {_role_words(event)} ({said(event.requested_model)}) ..."
+        case CallEnded():
+            return _call_line(event)
+        case Consulted():
+            return said(f"{event.surface.value}: consult {event.note.status}: {event.note.consult.question}")
+        case Ruled():
+            return said(f"{event.surface.value}: {event.ruling.move.value}: {event.ruling.because}")
+        case Verified():
+            return f"{event.surface.value}: post_verify says {event.judged.result.verdict}"
+        case SurfaceEnded():
+            return f"{event.surface.value}: {event.outcome.value}"
+        case ReviewStopped():
+            return said(f"stopped: {event.detail}")
+        case Planned() | Reported() | PartEnded() | ReviewEnded():
+            return None
+        case _:
+            assert_never(event)
+
+
+def _role_words(event: CallStarted | CallEnded) -> str:
+    words = event.role.value
+    if event.attempt:
+        words += f", attempt {event.attempt + 1}"
+    return words + (f", part {event.shard + 1}" if event.shard else "")
+
+
+def _call_line(event: CallEnded) -> str:
+    what = f"{event.surface.value}: {_role_words(event)} {event.ended}"
+    if event.ended in ("lost", "refused", "stopped"):
+        return said(f"{what}: {event.detail}")
+    return f"{what} in {event.duration_seconds:.1f} s"
+
+
+def disagreement_transcript(document: OutcomeDocument) -> str | None:
+    """For the human who is called: every vetoed attempt of the escalated parts, as Markdown; None without any."""
+    sections: list[str] = []
+    for surface in document.surfaces:
+        for part in surface.parts:
+            if part.ended is None or part.ended.outcome is not Outcome.ESCALATED:
+                continue
+            sections.append(f"## {surface.surface.value}, part {part.shard + 1}: {said(part.ended.because)}")
+            sections += _attempts_markdown(part)
+    if not sections:
+        return None
+    return "\n\n".join(["# Disagreement transcript", *sections]) + "\n"
+
+
+def _attempts_markdown(part: PartRecord) -> Iterator[str]:
+    for number, report in enumerate(part.reports):
+        yield f"### Attempt {number + 1}: the executor says {report.verdict}\n\n{_quoted(report.summary)}"
+        for attempt in part.post_verify:
+            if attempt.number == number:
+                yield f"Post-verify says {attempt.result.verdict}:\n\n{_quoted(attempt.result.reasoning)}"
+                yield from _disagreements_markdown(attempt)
+    for note in part.consults:
+        answer = note.guidance.action if note.guidance else note.reason
+        yield f"Consult, {note.status}:\n\n{_quoted(note.consult.question)}\n\n{_quoted(answer)}"
+
+
+def _disagreements_markdown(attempt: Attempt) -> Iterable[str]:
+    for identity, each in attempt.disagreements:
+        yield (
+            f"- {identity}, {each.severity}\n"
+            f"  - claim: {said(each.executor_claim)}\n  - assessment: {said(each.advisor_assessment)}"
+        )
+    if attempt.result.suggested_fix_direction:
+        yield f"Suggested direction:\n\n{_quoted(attempt.result.suggested_fix_direction)}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in said(text).split("\n"))

@@ -1,0 +1,103 @@
+"""What can review here: the command that answers calls, and what is missing for it (``doctor``)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from review_advisor.adapters.claude.environment import credential_present
+from review_advisor.adapters.claude.locate import locate
+from review_advisor.adapters.git.run import git_version
+from review_advisor.core.policy.switches import SwitchError, read_switches
+from review_advisor.ports import CliProblem, SourceError
+
+Agent = Literal["claude", "embedded"]
+EMBEDDED_EXTRAS = ("ruff", "detect_secrets")
+NO_EXTRA = "Install review-advisor with its `embedded` extra."
+NO_CREDENTIAL = (
+    "No model credential: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or configure Bedrock or Vertex."
+)
+
+
+
+@dataclass(frozen=True, slots=True)
+class AgentChoice:
+    """Who answers: the real CLI (``claude_bin`` or from PATH), or the embedded agent, scripted or not."""
+
+    agent: Agent = "claude"
+    claude_bin: str = ""
+    embedded_script: Path | None = None
+
+
+def agent_command(
+    choice: AgentChoice, repo: Path, environ: Mapping[str, str], warn: Callable[[str], None]
+) -> tuple[str, ...]:
+    """The command that answers calls. Raises ``CliProblem`` with what is missing and how to get it."""
+    if choice.agent == "embedded":
+        missing = [name for name in EMBEDDED_EXTRAS if find_spec(name) is None]
+        if missing:
+            raise CliProblem(f"The embedded agent needs {' and '.join(missing)}. {NO_EXTRA}")
+        script = ("--script", str(choice.embedded_script)) if choice.embedded_script else ()
+        return (sys.executable, "-I", "-m", "review_advisor.embedded", *script)
+    cli = locate(choice.claude_bin, environ, repo)
+    if not cli.tested:
+        warn(f"claude {cli.version} is newer than the version this was tested with.")
+    if not credential_present(environ):
+        raise CliProblem(f"{NO_CREDENTIAL} `--agent embedded` runs without a model.")
+    return (str(cli.path),)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing a review needs. ``agent`` is who needs it: ``claude``, ``embedded`` or ``both``."""
+
+    agent: Literal["claude", "embedded", "both"]
+    name: str
+    ok: bool
+    says: str
+
+
+def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Check, ...]:
+    """What is there and what is missing, with how to get it."""
+    checks = [_git_check(), _switch_check(environ)]
+    try:
+        cli = locate(claude_bin, environ, None)
+        checks.append(Check("claude", "claude CLI", True, f"{cli.path}, version {cli.version}"))
+    except CliProblem as problem:
+        checks.append(Check("claude", "claude CLI", False, str(problem)))
+    known = credential_present(environ)
+    checks.append(Check("claude", "credential", known, "configured (not tried)" if known else NO_CREDENTIAL))
+    for name in EMBEDDED_EXTRAS:
+        there = find_spec(name) is not None
+        checks.append(Check("embedded", name, there, "installed" if there else NO_EXTRA))
+    return tuple(checks)
+
+
+def ready(checks: Sequence[Check]) -> list[str]:
+    """The agents that can review with what is there."""
+    return [
+        agent
+        for agent in ("claude", "embedded")
+        if all(check.ok for check in checks if check.agent in (agent, "both"))
+    ]
+
+
+def _git_check() -> Check:
+    try:
+        return Check("both", "git", True, git_version())
+    except SourceError as problem:
+        return Check("both", "git", False, str(problem))
+
+
+def _switch_check(environ: Mapping[str, str]) -> Check:
+    try:
+        read_switches(environ)
+    except SwitchError as problem:
+        return Check("both", "environment", False, str(problem))
+    return Check("both", "environment", True, "every HYDRAFLOW_ variable is readable")
+
+

@@ -1,0 +1,197 @@
+"""Configuration file and environment, turned once into one frozen snapshot."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
+from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.policy.switches import (
+    FAIL_AS_VETO,
+    FORCE_ON,
+    MASTER,
+    MAX_CONSULTS_VARIABLE,
+    ROLE_SWITCHES,
+    Switches,
+    read_switches,
+    surface_switch,
+)
+
+CONFIG_FILE = ".review-advisor.toml"
+PYPROJECT = "pyproject.toml"
+TABLE = "review-advisor"
+
+Profile = Literal["adr", "hydraflow"]
+CRITICAL_PATHS: Mapping[Profile, tuple[str, ...]] = {
+    "adr": CRITICAL_PATHS_ADR,
+    "hydraflow": CRITICAL_PATHS_HYDRAFLOW,
+}
+
+Usd = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=1, le=21_600, allow_inf_nan=False)]
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used. One sentence: where, what, and the nearest right thing."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class BudgetConfig(_Table):
+    """What one review may spend: money by blast radius, and time."""
+
+    low_usd: Usd = USD_BY_BLAST[BlastRadius.LOW]
+    """US dollars for a change of low blast radius, for each shard."""
+    medium_usd: Usd = USD_BY_BLAST[BlastRadius.MEDIUM]
+    """The same for medium."""
+    high_usd: Usd = USD_BY_BLAST[BlastRadius.HIGH]
+    """The same for high."""
+    max_usd: Usd = 30.0
+    """The most that one review may spend, however many shards it has."""
+    call_seconds: Seconds = CALL_SECONDS
+    """Wall clock of one call."""
+    review_seconds: Seconds = REVIEW_SECONDS
+    """Wall clock of the whole review: after it, no call starts."""
+
+
+class Config(_Table):
+    """The configuration file: ``.review-advisor.toml``, or ``[tool.review-advisor]`` in pyproject.toml."""
+
+    profile: Profile = "adr"
+    """Which critical paths count by default: ``adr`` for any repository, ``hydraflow`` for ADR-0059's own list."""
+    critical_paths: tuple[str, ...] | None = None
+    """Gitignore-style globs of critical paths, instead of the profile's."""
+    adr_folders: tuple[str, ...] = Rules().adr_folders
+    """Folders whose numbered documents are architecture decision records."""
+    fail_on: Literal["verdict", "degraded"] = "verdict"
+    """``degraded``: an approval without a real post-verify calls a human (exit code 11) instead of passing."""
+    shard_tokens: Annotated[int, Field(ge=2_000, le=400_000)] = Rules().shard_tokens
+    """About how many tokens of diff go into one call; a larger change is reviewed in shards."""
+    budget: BudgetConfig = BudgetConfig()
+    """What one review may spend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything one review is configured with, read once before its first call."""
+
+    rules: Rules
+    switches: Switches
+
+
+def parse_config(text: str, origin: str) -> Config:
+    """The configuration in ``text``. ``origin`` names the file; a pyproject's own table is looked for.
+
+    Raises ``ConfigError`` for text that is not TOML, an unknown key (with the nearest name), or a bad value.
+    """
+    try:
+        table: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{origin} is not valid TOML: {error}.") from None
+    if origin.endswith(PYPROJECT):
+        tool = table.get("tool")
+        table = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
+    try:
+        return Config.model_validate(table)
+    except ValidationError as error:
+        raise ConfigError(f"{origin}: {_complaint(error)}") from None
+
+
+def has_table(text: str) -> bool:
+    """Whether a pyproject.toml configures this product. A file that is not TOML does not."""
+    try:
+        tool = tomllib.loads(text).get("tool", {})
+    except tomllib.TOMLDecodeError:
+        return False
+    return isinstance(tool, dict) and TABLE in tool
+
+
+def _complaint(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(step) for step in first["loc"])
+    if first["type"] != "extra_forbidden":
+        return f"{where}: {first['msg']}."
+    table: type[BaseModel] = BudgetConfig if len(first["loc"]) > 1 else Config
+    known = list(table.model_fields)
+    near = get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}."
+    return f"unknown key {where!r}; {hint}"
+
+
+def make_settings(
+    config: Config, environ: Mapping[str, str], *, profile: Profile | None, config_path: str | None
+) -> Settings:
+    """The snapshot. ``profile`` beats the file's; ``config_path`` is where it stands in the repository, if it does.
+
+    Raises ``SwitchError`` for an environment value that means nothing.
+    """
+    paths = config.critical_paths
+    if paths is None:
+        paths = CRITICAL_PATHS[profile or config.profile]
+    budget = config.budget
+    rules = Rules(
+        critical_paths=paths,
+        adr_folders=tuple(folder.strip("/") for folder in config.adr_folders),
+        usd_by_blast={
+            BlastRadius.LOW: budget.low_usd,
+            BlastRadius.MEDIUM: budget.medium_usd,
+            BlastRadius.HIGH: budget.high_usd,
+        },
+        max_usd=budget.max_usd,
+        call_seconds=budget.call_seconds,
+        review_seconds=budget.review_seconds,
+        shard_tokens=config.shard_tokens,
+        fail_on_degraded=config.fail_on == "degraded",
+        config_path=config_path,
+    )
+    return Settings(rules, read_switches(environ))
+
+
+def _shown(config: Config, settings: Settings) -> dict[str, Any]:
+    switches = settings.switches
+    return {
+        "config": config.model_dump(mode="json") | {"critical_paths": list(settings.rules.critical_paths)},
+        "switches": {
+            MASTER: switches.master,
+            **{name: switches.roles[role] for role, name in ROLE_SWITCHES.items()},
+            **{surface_switch(surface): switches.surfaces[surface] for surface in Surface},
+            FAIL_AS_VETO: switches.fail_as_veto,
+            FORCE_ON: switches.force_pre_flight,
+            MAX_CONSULTS_VARIABLE: switches.max_consults,
+        },
+        "models": {
+            surface.value: {
+                "executor": switches.executor_models[surface],
+                "advisor": switches.advisor_models[surface],
+            }
+            for surface in Surface
+        },
+    }
+
+
+def settings_json(config: Config, settings: Settings) -> str:
+    """The effective settings as JSON."""
+    return json.dumps(_shown(config, settings), indent=2) + "\n"
+
+
+def settings_text(config: Config, settings: Settings, origin: str | None) -> str:
+    """The effective settings for a person, one a line."""
+    shown = _shown(config, settings)
+    lines = [f"from {origin or 'the defaults (no configuration file)'} and the environment"]
+    for section, values in shown.items():
+        lines += ["", f"[{section}]"]
+        for key, value in values.items():
+            lines.append(f"{key} = {json.dumps(value)}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,226 @@
+"""What a change, a checkout or a repository's own settings may not do to the reading of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from tests.adapters.git_repository import Repo
+
+from review_advisor.adapters.git import open_base, open_range, open_staged
+from review_advisor.adapters.git.run import find_git
+from review_advisor.ports import SourceError
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    return Repo(tmp_path / "repo")
+
+
+def trap(folder: Path) -> tuple[Path, Path]:
+    """A program that leaves a mark when it runs, and the mark."""
+    mark, program = folder / "it-ran", folder / "evil"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\ncat\n")
+    program.chmod(0o755)
+    return program, mark
+
+
+def hostile_settings(repo: Repo, program: Path) -> None:
+    for key in (
+        "core.fsmonitor",
+        "core.pager",
+        "core.editor",
+        "core.sshCommand",
+        "core.alternateRefsCommand",
+        "core.askPass",
+        "diff.external",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "gpg.program",
+        "merge.evil.driver",
+        "pager.log",
+        "pager.diff",
+    ):
+        repo.git("config", key, str(program))
+    for verb in ("diff-tree", "rev-parse", "log", "ls-tree", "cat-file"):
+        repo.git("config", f"alias.{verb}", f"!{program}")
+    for key, value in (
+        ("log.showSignature", "true"),
+        ("diff.noprefix", "true"),
+        ("diff.renames", "false"),
+        ("diff.orderFile", str(program)),
+        ("diff.context", "0"),
+        ("diff.suppressBlankEmpty", "true"),
+        ("diff.ignoreSubmodules", "all"),
+        ("diff.evil.binary", "true"),
+        ("diff.relative", "true"),
+        ("color.ui", "always"),
+        ("core.bigFileThreshold", "1"),
+        ("core.attributesFile", str(repo.path / "attributes")),
+        ("i18n.logOutputEncoding", "utf-16"),
+        ("format.pretty", "oneline"),
+    ):
+        repo.git("config", key, value)
+    (repo.path / "attributes").write_text("* -diff\n")
+    hooks = repo.path / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for hook in ("post-index-change", "pre-commit", "reference-transaction", "post-checkout"):
+        shutil.copy(program, hooks / hook)
+
+
+def test_settings_of_the_repository_run_nothing_and_change_nothing(repo: Repo, tmp_path: Path) -> None:
+    program, mark = trap(tmp_path)
+    repo.write("sub/a.py", "".join(f"{n}\n\n" for n in range(10)))
+    repo.write("old.py", "same\n" * 9)
+    repo.commit()
+    repo.write("sub/a.py", "".join(f"{n}\n\n" for n in range(10)).replace("5", "five"))
+    (repo.path / "old.py").rename(repo.path / "new.py")
+    repo.commit("grüße")
+    plain = open_range(repo.path, "HEAD~1..HEAD").change()
+    hostile_settings(repo, program)
+    (repo.path / ".gitattributes").write_text("*.py diff=evil filter=evil merge=evil\n")
+    (repo.path / ".git/info/attributes").write_text("* diff=evil filter=evil -diff binary\n")
+    source = open_range(repo.path / "sub", "HEAD~1..HEAD")
+    assert source.change() == plain
+    with source.head_tree() as tree:
+        assert (tree / "new.py").read_text() == "same\n" * 9
+    open_base(repo.path, "HEAD~1").change()
+    open_staged(repo.path).change()
+    assert not mark.exists()
+    repo.git("diff", "HEAD~1", "HEAD")
+    assert mark.exists(), "the trap has to work for those who step into it"
+
+
+@pytest.mark.parametrize("rule", ["*.py -diff", "*.py binary", "*.py -text -diff", "*.py diff=evil", "* -diff"])
+def test_attributes_of_the_head_hide_no_text(repo: Repo, rule: str) -> None:
+    repo.write("a.py", "one\n")
+    repo.write("real.bin", b"\0one")
+    repo.commit()
+    repo.write(".gitattributes", rule + "\n")
+    repo.write("a.py", "one\nimport os\n")
+    repo.write("real.bin", b"\0two")
+    repo.commit()
+    rules, code, binary = open_range(repo.path, "HEAD~1..HEAD").change().files
+    assert (rules.added, code.binary, code.added, code.hunks[0].lines) == (1, False, 1, (" one", "+import os"))
+    assert binary.binary
+    repo.write("a.py", "one\nimport sys\n")
+    repo.git("add", ".")
+    (staged,) = open_staged(repo.path).change().files
+    assert (staged.binary, staged.added, staged.removed) == (False, 1, 1)
+
+
+def test_variables_of_the_caller_do_not_leak(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo.commit()
+    repo.write("a")
+    repo.commit()
+    other = Repo(tmp_path / "other")
+    for name, value in {
+        "GIT_DIR": str(other.path / ".git"),
+        "GIT_WORK_TREE": str(other.path),
+        "GIT_INDEX_FILE": "/nowhere",
+        "GIT_OBJECT_DIRECTORY": "/nowhere",
+        "GIT_EXTERNAL_DIFF": "/bin/false",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "diff.noprefix",
+        "GIT_CONFIG_VALUE_0": "true",
+        "GIT_TRACE": "1",
+        "GIT_EXEC_PATH": "/nowhere",
+        "GIT_NAMESPACE": "x",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert [f.path for f in open_range(repo.path, "HEAD~1..HEAD").change().files] == ["a"]
+
+
+def test_replaced_objects_are_not_believed(repo: Repo) -> None:
+    repo.write("a", "harmless\n")
+    harmless = repo.commit()
+    repo.write("a", "harmful\n")
+    harmful = repo.commit()
+    repo.git("replace", harmful, harmless)
+    (file,) = open_range(repo.path, f"{harmless}..{harmful}").change().files
+    assert file.hunks[0].lines == ("-harmless", "+harmful")
+
+
+def test_a_promisor_remote_is_not_asked(repo: Repo, tmp_path: Path) -> None:
+    program, mark = trap(tmp_path)
+    repo.commit()
+    for key, value in (
+        ("remote.evil.url", f"ext::{program}"),
+        ("remote.evil.promisor", "true"),
+        ("remote.evil.vcs", "ext"),
+        ("protocol.ext.allow", "always"),
+        ("extensions.partialClone", "evil"),
+        ("core.repositoryFormatVersion", "1"),
+    ):
+        repo.git("config", key, value)
+    with pytest.raises(SourceError):
+        open_range(repo.path, "1" * 40 + "..HEAD")
+    assert not mark.exists()
+
+
+def test_git_is_never_taken_from_the_checkout_or_from_a_relative_folder(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, mark = trap(tmp_path)
+    (repo.path / "bin").mkdir()
+    shutil.copy(program, repo.path / "bin" / "git")
+    shutil.copy(program, repo.path / "git")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "git").symlink_to(repo.path / "bin" / "git")
+    monkeypatch.chdir(repo.path)
+    real = shutil.which("git")
+    assert real is not None
+    evil = ["", ".", "bin", str(repo.path / "bin"), str(tmp_path / "outside")]
+    path = os.pathsep.join([*evil, str(Path(real).parent)])
+    monkeypatch.setenv("PATH", path)
+    assert find_git(repo.path / "bin") == Path(real)
+    repo_head = open_staged(repo.path)
+    assert repo_head.change().files == ()
+    assert not mark.exists()
+    with pytest.raises(SourceError, match=r"git was not found .* install git"):
+        find_git(repo.path, os.pathsep.join(evil))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_repository_of_another_user_is_refused_unless_the_user_allows_it(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit()
+    for folder in (repo.path, repo.path / ".git"):
+        os.chown(folder, 12345, 12345)
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    with pytest.raises(SourceError, match=r"another user owns it: .*safe\.directory"):
+        open_range(repo.path, "HEAD..HEAD")
+    repo.git("-c", "safe.directory=*", "config", "safe.directory", "*")
+    with pytest.raises(SourceError, match="another user owns it"):
+        open_range(repo.path, "HEAD..HEAD")
+    (home / ".gitconfig").write_text(f"[safe]\n\tdirectory = {repo.path}\n")
+    assert open_range(repo.path, "HEAD..HEAD").change().files == ()
+
+
+def test_the_users_repository_is_left_as_it_was(repo: Repo) -> None:
+    repo.write("a")
+    repo.commit()
+    repo.write("b")
+    repo.git("add", ".")
+
+    def everything() -> dict[str, tuple[int, int]]:
+        found = (p for p in repo.path.rglob("*") if not p.is_symlink())
+        return {str(p): (p.stat().st_mtime_ns, stat.S_IMODE(p.stat().st_mode)) for p in found}
+
+    before = everything()
+    staged = open_staged(repo.path)
+    assert [f.path for f in staged.change().files] == ["b"]
+    with staged.head_tree():
+        pass
+    assert everything() == before

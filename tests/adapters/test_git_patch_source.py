@@ -1,0 +1,122 @@
+"""A patch file, compared with the same change read from its repository."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.adapters.git_repository import Repo
+
+from review_advisor.adapters.git import open_patch, open_range
+from review_advisor.core.facts.change import FileChange, Spec
+from review_advisor.ports import SourceError
+
+NAMES = [
+    "plain.py",
+    "two words",
+    "b/a b/x.txt",
+    "tab\there",
+    'quo"te',
+    "new\nline",
+    "grüße",
+    "back\\slash",
+    "-x",
+    "a => b",
+]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    repo = Repo(tmp_path / "repo")
+    lines = "".join(f"line {n}\n" for n in range(30))
+    for name in NAMES:
+        repo.write(name, lines)
+        repo.write("move/" + name, lines + name)
+        repo.write("drop/" + name, "x\n\ny")
+        repo.write("mode/" + name, "#!\n")
+    repo.write("a.png", b"\0one")
+    repo.write("to-link", "a\nb\n")
+    repo.commit("start")
+    for name in NAMES:
+        repo.write(name, lines.replace("line 7\n", "line\r\n\nseven\n"))
+        (repo.path / "move" / name).unlink()
+        repo.write("moved/" + name, lines + name + "!")
+        (repo.path / "drop" / name).unlink()
+        repo.write("new/" + name, "-- a/x\n++ b/y\n@@ -1 +1 @@\ndiff --git a/x b/x\n")
+        repo.write("empty/" + name, "")
+        (repo.path / "mode" / name).chmod(0o755)
+    repo.write("a.png", b"\0two")
+    (repo.path / "to-link").unlink()
+    (repo.path / "to-link").symlink_to("a.png")
+    repo.commit("Change everything\n\ndiff -u looks like a diff\n@@ not a hunk @@\n")
+    return repo
+
+
+def plain_modes(file: FileChange) -> FileChange:
+    """Without the modes of pure renames, which a patch does not state."""
+    return replace(file, old_mode="", new_mode="") if not file.hunks else file
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["diff", "HEAD~1", "HEAD"],
+        ["diff", "HEAD~1", "HEAD", "--no-prefix"],
+        ["diff", "HEAD~1", "HEAD", "--binary", "--full-index"],
+        ["-c", "diff.mnemonicPrefix=true", "diff", "HEAD~1"],
+        ["-c", "core.quotepath=false", "diff", "HEAD~1", "HEAD"],
+        ["-c", "diff.suppressBlankEmpty=true", "diff", "HEAD~1", "HEAD"],
+        ["format-patch", "--stdout", "-1"],
+        ["show", "HEAD"],
+    ],
+)
+def test_a_patch_tells_the_same_as_the_repository(repo: Repo, tmp_path: Path, command: list[str]) -> None:
+    patch = tmp_path / "my-change.patch"
+    patch.write_bytes(repo.git(*command, "-M") if "-c" not in command[:1] else repo.git(*command))
+    change = open_patch(patch).change()
+    expected = open_range(repo.path, "HEAD~1..HEAD").change()
+    assert [plain_modes(f) for f in change.files] == [plain_modes(f) for f in expected.files]
+    assert (change.title, change.body, change.author) == ("my-change", "", "")
+    assert (change.base_sha, change.head_sha) == (None, None)
+    assert change.label == "patch-" + hashlib.sha256(patch.read_bytes()).hexdigest()[:12]
+
+
+def test_words_and_spec_of_the_caller_and_no_tree(tmp_path: Path) -> None:
+    patch = tmp_path / "p.diff"
+    patch.write_text("--- a/x\t2024-01-01\n+++ b/x\t2024-01-02\n@@ -1 +1,2 @@\n one\n+two\n")
+    source = open_patch(patch, title="T", body="B", spec=Spec("o", "t"), scratch=tmp_path)
+    change = source.change()
+    assert (change.title, change.body, change.spec) == ("T", "B", Spec("o", "t"))
+    assert [(f.path, f.added, f.removed) for f in change.files] == [("x", 1, 0)]
+    assert (source.base_sha, source.base_file("x")) == (None, None)
+    with source.head_tree() as tree:
+        assert tree is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nothing to see\n",
+        "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n",
+        "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n one\nrest\n@@ -9 +9 @@\n-a\n+b\n",
+        "diff --git a/x b/x\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-one\n+two\n",
+        "diff --git a/x b/x\nrename from x\nrename to y\nrename to z\n",
+        "diff --cc x\nindex 1,2..3\n@@@ -1 -1 +1 @@@\n",
+        "diff --git a/x b/y\n",
+        "@@ -1 +1 @@\n-a\n+b\n",
+    ],
+)
+def test_damaged_patches_are_one_sentence(tmp_path: Path, text: str) -> None:
+    patch = tmp_path / "p.diff"
+    patch.write_text(text)
+    with pytest.raises(SourceError, match=r"^The patch .*\.$"):
+        open_patch(patch).change()
+
+
+def test_an_empty_patch_changes_nothing_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "p").write_text("")
+    assert open_patch(tmp_path / "p").change().files == ()
+    with pytest.raises(SourceError, match="cannot be read"):
+        open_patch(tmp_path / "missing")

@@ -1,0 +1,121 @@
+"""HEAD against the index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.adapters.git_repository import Repo
+
+from review_advisor.adapters.git import open_staged
+from review_advisor.core.facts.change import Spec, Status
+from review_advisor.ports import SourceError
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    return Repo(tmp_path / "repo")
+
+
+def test_the_index_counts_and_the_work_tree_does_not(repo: Repo) -> None:
+    repo.write("a", "one\n")
+    base = repo.commit()
+    repo.write("a", "two\n")
+    repo.write("docs/s.md", "new spec\n")
+    repo.git("add", ".")
+    repo.write("a", "three\n")
+    repo.write("untracked", "secret\n")
+    repo.write("planned", "later\n")
+    repo.git("add", "--intent-to-add", "planned")
+    source = open_staged(repo.path, body="spec: docs/s.md")
+    change = source.change()
+    assert (change.title, change.author, change.base_sha, change.head_sha) == ("staged changes", "", base, None)
+    assert [f.path for f in change.files] == ["a", "docs/s.md"]
+    assert change.files[0].hunks[0].lines == ("-one", "+two")
+    assert change.label.startswith("staged-")
+    assert change.spec == Spec("docs/s.md at the index", "new spec\n")
+    with source.head_tree() as tree:
+        assert sorted(p.name for p in tree.iterdir()) == ["a", "docs"]
+        assert (tree / "a").read_text() == "two\n"
+
+
+def test_what_was_opened_is_what_is_exported(repo: Repo) -> None:
+    repo.write("a", "reviewed\n")
+    repo.git("add", ".")
+    source = open_staged(repo.path)
+    repo.write("a", "swapped afterwards\n")
+    repo.git("add", ".")
+    assert source.change().files[0].hunks[0].lines == ("+reviewed",)
+    with source.head_tree() as tree:
+        assert (tree / "a").read_text() == "reviewed\n"
+
+
+def test_before_the_first_commit(repo: Repo) -> None:
+    assert open_staged(repo.path).change().files == ()
+    repo.write("a")
+    repo.git("add", ".")
+    source = open_staged(repo.path)
+    assert [(f.path, f.status) for f in source.change().files] == [("a", Status.ADDED)]
+    assert source.base_sha == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    assert source.base_file("a") is None
+
+
+def test_everything_removed(repo: Repo) -> None:
+    repo.write("a")
+    repo.commit()
+    repo.git("rm", "--quiet", "a")
+    source = open_staged(repo.path)
+    assert [(f.path, f.status) for f in source.change().files] == [("a", Status.DELETED)]
+    with source.head_tree() as tree:
+        assert list(tree.iterdir()) == []
+
+
+def test_an_unresolved_merge_is_refused(repo: Repo) -> None:
+    repo.commit()
+    blob = repo.git("hash-object", "-w", "--stdin", stdin=b"x").decode().strip()
+    stages = "".join(f"100644 {blob} {n}\tconflict\n" for n in (1, 2, 3))
+    repo.git("update-index", "--index-info", stdin=stages.encode())
+    with pytest.raises(SourceError, match="unresolved conflicts"):
+        open_staged(repo.path)
+
+
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_split_and_packed_indexes(repo: Repo, version: str) -> None:
+    for n in range(50):
+        repo.write(f"f{n}")
+    repo.commit()
+    repo.git("update-index", "--index-version", version)
+    repo.git("update-index", "--split-index")
+    repo.write("f7", "other\n")
+    repo.git("add", ".")
+    assert [f.path for f in open_staged(repo.path).change().files] == ["f7"]
+
+
+def test_sparse_indexes(repo: Repo) -> None:
+    repo.write("in/a")
+    repo.write("out/b")
+    repo.commit()
+    repo.git("sparse-checkout", "set", "--cone", "--sparse-index", "in")
+    repo.write("in/a", "other\n")
+    repo.git("add", "in")
+    source = open_staged(repo.path)
+    assert [f.path for f in source.change().files] == ["in/a"]
+    with source.head_tree() as tree:
+        assert (tree / "out" / "b").read_text() == "text\n"
+
+
+def test_linked_worktrees_have_their_own_index(repo: Repo, tmp_path: Path) -> None:
+    repo.commit()
+    linked = tmp_path / "linked"
+    repo.git("worktree", "add", "--quiet", "--detach", str(linked))
+    (linked / "only-here").write_text("x\n")
+    repo.git("-C", str(linked), "add", ".")
+    assert [f.path for f in open_staged(linked).change().files] == ["only-here"]
+    assert open_staged(repo.path).change().files == ()
+
+
+def test_a_damaged_index_is_one_sentence(repo: Repo) -> None:
+    repo.commit()
+    (repo.path / ".git/index").write_bytes(b"DIRC garbage")
+    with pytest.raises(SourceError, match=r"^git .*\.$"):
+        open_staged(repo.path)

@@ -1,0 +1,171 @@
+"""The command line and the environment of a call."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from review_advisor.adapters.claude.argv import argv, hook_settings
+from review_advisor.adapters.claude.environment import child_environment, credential_present
+from review_advisor.adapters.claude.limits import Limits
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.answers import ReviewReport
+from review_advisor.core.roles.calls import AgentCall, ConsultGrant
+
+GRANT = ConsultGrant(5, 3, "the-advisor", "You advise.", "claude-opus-5-5", "<!-- s -->")
+CALL = AgentCall(
+    role=Role.EXECUTOR,
+    surface=Surface.PR_REVIEW,
+    attempt=1,
+    shard=0,
+    model="sonnet",
+    system_prompt="You review.",
+    prompt="THE PROMPT",
+    answer=ReviewReport,
+    tree=Path("/tree"),
+    consults=None,
+    max_usd=1.5,
+    timeout_seconds=10,
+)
+
+
+def option(words: list[str], name: str) -> str:
+    return words[words.index(name) + 1]
+
+
+def test_the_command_line_refuses_every_configuration_of_the_checkout() -> None:
+    words = argv(("/bin/claude",), CALL, None)
+    assert words[:2] == ["/bin/claude", "-p"]
+    assert option(words, "--setting-sources") == ""
+    assert option(words, "--permission-mode") == "dontAsk"
+    assert option(words, "--permission-prompts") == "none"
+    flags = {"--restricted", "--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence", "--verbose"}
+    assert flags <= set(words)
+    assert "--allowedTools" not in words
+    assert "THE PROMPT" not in " ".join(words)
+
+
+def test_the_call_decides_model_money_and_schema() -> None:
+    words = argv(("c",), CALL, None, Limits(max_turns=7))
+    assert option(words, "--model") == "sonnet"
+    assert option(words, "--max-budget-usd") == "1.5000"
+    assert option(words, "--max-turns") == "7"
+    assert json.loads(option(words, "--json-schema")) == ReviewReport.model_json_schema()
+
+
+@pytest.mark.parametrize(
+    "tree,consults,tools",
+    [
+        (None, None, ""),
+        (Path("/tree"), None, "Read,Grep,Glob"),
+        (Path("/tree"), GRANT, "Read,Grep,Glob,Agent"),
+        (None, GRANT, "Agent"),
+    ],
+)
+def test_tools_follow_tree_and_grant(tree: Path | None, consults: ConsultGrant | None, tools: str) -> None:
+    hook = hook_settings(("hook",)) if consults else None
+    words = argv(("c",), replace(CALL, tree=tree, consults=consults), hook)
+    assert option(words, "--tools") == tools
+    assert "Bash" in option(words, "--disallowedTools")
+
+
+def test_the_grant_defines_the_advisor() -> None:
+    hook = hook_settings(("python", "a b.py"))
+    words = argv(("c",), replace(CALL, consults=GRANT), hook)
+    advisor = json.loads(option(words, "--agents"))["the-advisor"]
+    assert (advisor["prompt"], advisor["model"]) == ("You advise.", "claude-opus-5-5")
+    assert advisor["tools"] == ["Read", "Grep", "Glob"]
+    assert option(words, "--settings") == hook
+    assert "--forward-subagent-text" in words
+    assert "Agent(general-purpose)" in option(words, "--disallowedTools")
+    commands = {event: entry[0]["hooks"][0]["command"] for event, entry in json.loads(hook)["hooks"].items()}
+    assert set(commands) == {"PreToolUse", "PostToolUse", "PostToolUseFailure"}
+    assert "python 'a b.py'" in commands["PreToolUse"]
+
+
+@pytest.mark.parametrize("consults,hook", [(GRANT, None), (None, "{}")])
+def test_consults_without_their_hook_are_a_bug(consults: ConsultGrant | None, hook: str | None) -> None:
+    with pytest.raises(ValueError, match="consult hook"):
+        argv(("c",), replace(CALL, consults=consults), hook)
+
+
+# --- environment ------------------------------------------------------------------------------------
+
+PARENT = {
+    "PATH": "/usr/bin:.::relative:/bin",
+    "HOME": "/home/someone",
+    "GITHUB_TOKEN": "secret-forge",
+    "GH_TOKEN": "secret-forge",
+    "CLAUDECODE": "1",
+    "CLAUDE_CODE_ENTRYPOINT": "cli",
+    "CLAUDE_CODE_MAX_RETRIES": "99",
+    "AWS_SECRET_ACCESS_KEY": "secret-aws",
+    "PYTHONPATH": "/evil",
+    "NODE_OPTIONS": "--require /evil.js",
+    "ANTHROPIC_BASE_URL": "http://gateway",
+    "HTTPS_PROXY": "http://proxy",
+}
+
+
+def child(**more: str) -> dict[str, str]:
+    made = child_environment({**PARENT, **more}, Path("/p/home"), Path("/p/config"), Path("/p/tmp"))
+    return {**made.variables, **{f"fd:{name}": value for name, value in made.by_descriptor.items()}}
+
+
+def test_the_child_knows_only_what_the_list_allows() -> None:
+    environment = child()
+    assert "secret" not in str(environment)
+    assert not {"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "PYTHONPATH", "NODE_OPTIONS"} & set(environment)
+    assert environment["PATH"] == "/usr/bin:/bin"
+    assert environment["HOME"] == "/p/home"
+    assert environment["CLAUDE_CONFIG_DIR"] == "/p/config"
+    assert environment["TMPDIR"] == environment["CLAUDE_CODE_TMPDIR"] == "/p/tmp"
+    assert environment["CLAUDE_CODE_MAX_RETRIES"] == "2"
+    assert environment["ANTHROPIC_BASE_URL"] == "http://gateway"
+    assert environment["HTTPS_PROXY"] == "http://proxy"
+    assert environment["CLAUDE_CODE_DISABLE_FILE_MENTIONS"] == "1"
+
+
+@pytest.mark.parametrize(
+    "name,descriptor",
+    [
+        ("ANTHROPIC_API_KEY", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR"),
+        ("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"),
+    ],
+)
+def test_keys_and_tokens_go_by_descriptor_only(name: str, descriptor: str) -> None:
+    environment = child(**{name: " the-key\n"})
+    assert name not in environment
+    assert environment[f"fd:{descriptor}"] == "the-key"
+
+
+def test_of_two_credentials_the_key_is_used() -> None:
+    environment = child(ANTHROPIC_API_KEY="k", CLAUDE_CODE_OAUTH_TOKEN="t")
+    assert [name for name in environment if name.startswith("fd:")] == ["fd:CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR"]
+
+
+def test_a_cloud_gets_its_own_credentials_and_no_other() -> None:
+    environment = child(CLAUDE_CODE_USE_BEDROCK="1", AWS_REGION="r", ANTHROPIC_API_KEY="k")
+    assert environment["AWS_SECRET_ACCESS_KEY"] == "secret-aws"
+    assert environment["AWS_REGION"] == "r"
+    assert "ANTHROPIC_BASE_URL" not in environment
+    assert not [name for name in environment if name.startswith("fd:")]
+
+
+@pytest.mark.parametrize(
+    "environ,present",
+    [
+        ({}, False),
+        ({"ANTHROPIC_API_KEY": ""}, False),
+        ({"CLAUDE_CODE_USE_BEDROCK": "0"}, False),
+        ({"ANTHROPIC_API_KEY": "k"}, True),
+        ({"CLAUDE_CODE_OAUTH_TOKEN": "t"}, True),
+        ({"ANTHROPIC_AUTH_TOKEN": "t"}, True),
+        ({"CLAUDE_CODE_USE_VERTEX": "true"}, True),
+    ],
+)
+def test_a_credential_is_present_or_not(environ: dict[str, str], present: bool) -> None:
+    assert credential_present(environ) is present

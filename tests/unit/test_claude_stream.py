@@ -1,0 +1,130 @@
+"""The CLI's stream, folded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from review_advisor.adapters.claude.stream import StreamReader, StreamSummary, decode
+
+RECORDED = Path(__file__).parent.parent / "adapters" / "recorded"
+
+
+def recorded(name: str) -> StreamSummary:
+    return decode((RECORDED / f"{name}.jsonl").read_bytes().split(b"\n"))
+
+
+def lines(*events: dict[str, Any]) -> list[bytes]:
+    return [json.dumps(event).encode() for event in events]
+
+
+def used(tool: str, identity: str) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": identity, "name": tool}
+    return {"type": "assistant", "message": {"id": identity, "model": "m", "content": [block]}}
+
+
+def gave(identity: str, is_error: bool, **more: Any) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": identity, "is_error": is_error}
+    return {"type": "user", "message": {"content": [block]}, **more}
+
+
+def test_the_first_event_says_what_runs() -> None:
+    summary = recorded("answer")
+    assert summary.version == "2.1.329"
+    assert set(summary.tools) == {"Task", "Glob", "Grep", "Read", "StructuredOutput"}
+    assert summary.resolved_model == "claude-sonnet-5-5"
+
+
+def test_usage_is_per_model_and_in_total() -> None:
+    summary = recorded("consult")
+    assert {entry.model: entry.usage.input_tokens for entry in summary.by_model} == {
+        "claude-sonnet-5-5": 200,
+        "claude-opus-5-5": 100,
+    }
+    assert summary.usage.input_tokens == 300
+    assert summary.usage.output_tokens == 60
+    assert summary.usage.cost_usd == pytest.approx(sum(entry.usage.cost_usd or 0 for entry in summary.by_model))
+
+
+def test_without_a_result_the_messages_tell_the_usage_and_no_cost() -> None:
+    body = (RECORDED / "consult.jsonl").read_bytes().split(b"\n")
+    summary = decode(line for line in body if b'"type": "result"' not in line and b'"type":"result"' not in line)
+    assert summary.result is None
+    assert summary.usage.input_tokens == 300
+    assert summary.usage.cost_usd is None
+
+
+def test_a_started_subagent_is_reported_at_its_line() -> None:
+    reader = StreamReader()
+    seen = [reader.feed(line) for line in (RECORDED / "consult.jsonl").read_bytes().split(b"\n")]
+    (started,) = [task for task in seen if task is not None]
+    assert started.subagent_type == "hydraflow-review-advisor"
+    assert started.prompt is not None
+    assert started.prompt.startswith("<!-- HYDRAFLOW_MID_FLIGHT")
+    assert not started.is_backgrounded
+    assert reader.summary().tasks == (started,)
+
+
+def test_the_longest_run_of_failed_tools_is_counted() -> None:
+    assert recorded("tool_failures").tool_failures == 2
+
+
+def test_denied_consults_refused_answers_and_the_advisors_own_tools_are_no_tool_failures() -> None:
+    summary = decode(
+        lines(
+            *(used("Read", "1"), gave("1", True)),
+            *(used("Agent", "2"), gave("2", True)),
+            *(used("StructuredOutput", "3"), gave("3", True)),
+            gave("9", True, parent_tool_use_id="2"),
+            *(used("Grep", "4"), gave("4", True)),
+            *(used("Read", "5"), gave("5", False)),
+            *(used("Read", "6"), gave("6", True)),
+        )
+    )
+    assert summary.tool_failures == 2
+    assert recorded("consults_past_the_cap").tool_failures == 0
+    assert recorded("invalid_answers").tool_failures == 0
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [b"not json", b"[1]", b"\xff\xfe", b"3", b'{"type": "result"', b"[" * 100_000, b'{"n": ' + b"9" * 5_000 + b"}"],
+    ids=["words", "list", "bytes", "number", "half", "deep", "huge number"],
+)
+def test_garbage_is_counted_and_changes_nothing(garbage: bytes) -> None:
+    body = (RECORDED / "answer.jsonl").read_bytes().split(b"\n")
+    clean, dirty = decode(body), decode([garbage, *body, garbage])
+    assert dirty.garbage_lines == 2
+    assert dirty.result == clean.result
+    assert dirty.usage == clean.usage
+
+
+_ODD_PLAIN: list[Any] = [None, True, 0, -1, 2.5, float("nan"), float("inf"), "", "x", [], {}, [None]]
+_ODD_NESTED: list[Any] = [
+    [{"type": "tool_use"}],
+    {"content": 3},
+    {"content": [{"type": "tool_result"}], "usage": []},
+    {"id": "m", "model": "m", "usage": {"input_tokens": "x"}},
+    {"m": None},
+    {"m": {"inputTokens": None, "costUSD": "x"}},
+    ["x", 3],
+]
+_KEYS = [
+    *("subtype", "message", "error", "result", "structured_output", "usage", "modelUsage", "is_error", "tools"),
+    *("total_cost_usd", "prompt", "tool_use_id", "parent_tool_use_id", "errors", "api_error_status"),
+]
+_values = st.sampled_from([*_ODD_PLAIN, *_ODD_NESTED])
+_keys = st.sampled_from(_KEYS)
+_events = st.dictionaries(_keys, _values, max_size=6).flatmap(
+    lambda event: st.sampled_from(["system", "assistant", "user", "result"]).map(lambda kind: {**event, "type": kind})
+)
+
+
+@given(st.lists(_events, max_size=6))
+def test_no_event_of_the_wrong_shape_breaks_the_reader(events: list[dict[str, Any]]) -> None:
+    decode(json.dumps(event).encode() for event in events)

@@ -1,0 +1,422 @@
+"""The static checks as functions: what is found, asked, judged and answered."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from review_advisor.core.facts.change import SYMLINK_MODE, FileChange, Hunk, Status
+from review_advisor.core.facts.diff_text import changed_lines, render_files, render_statistics, shown_path
+from review_advisor.core.roles import prompts
+from review_advisor.core.roles.answers import (
+    Consult,
+    Guidance,
+    PostVerifyResult,
+    ReportedFinding,
+    ReviewPlan,
+    ReviewReport,
+)
+from review_advisor.core.roles.evidence import CheckedReport, ShownChange
+from review_advisor.core.roles.fence import REDACTED, fence
+from review_advisor.embedded.advice import RUN, SKIP, guide, risks, security_question
+from review_advisor.embedded.executor import NoAdvice, best_quote, focus_of, report
+from review_advisor.embedded.findings import Checks, require_extra
+from review_advisor.embedded.judge import judge, quotes
+from review_advisor.embedded.material import Material, material_of
+from review_advisor.embedded.planner import plan
+from review_advisor.embedded.rules import worth
+
+NONCE = "nonce-7"
+GITHUB_TOKEN = "ghp_" + "a1B2" * 9
+STRIPE_KEY = "sk_live_" + "a1B2c3D4" * 3
+SHELL = "import subprocess\n\n\ndef run(command):\n    return subprocess.run(command, shell=True)\n"
+CLEAN = "def add(left, right):\n    return left + right\n"
+
+
+def added_file(path: str, text: str) -> FileChange:
+    lines = tuple("+" + line for line in text.rstrip("\n").split("\n"))
+    return FileChange(
+        Status.ADDED, path, old_mode="000000", added=len(lines), hunks=(Hunk(0, 0, 1, len(lines), "", lines),)
+    )
+
+
+def written(tree: Path, texts: dict[str, str]) -> tuple[FileChange, ...]:
+    for path, text in texts.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text, encoding="utf-8")
+    return tuple(added_file(path, text) for path, text in texts.items())
+
+
+def prompt(files: tuple[FileChange, ...], **sections: str) -> str:
+    fences = {prompts.FILES: render_statistics(files), prompts.DIFF: render_files(files), **sections}
+    return "\n".join([prompts.opening("r-1", NONCE), *(fence(label, text, NONCE) for label, text in fences.items())])
+
+
+def material(files: tuple[FileChange, ...], **sections: BaseModel | str) -> Material:
+    texts = {label: one if isinstance(one, str) else one.model_dump_json() for label, one in sections.items()}
+    return material_of(prompt(files, **texts))
+
+
+def transcript(result: PostVerifyResult) -> str:
+    points = [{"id": f"d0.{at}", **point.model_dump()} for at, point in enumerate(result.disagreements)]
+    return json.dumps({"attempts": [{"attempt": 0, "verdict": result.verdict, "disagreements": points}]})
+
+
+def checks(given: Material, tree: Path | None) -> Checks:
+    return Checks(given.lines, tree)
+
+
+def found(tree: Path, path: str, text: str) -> dict[str, str]:
+    files = written(tree, {path: text})
+    return {one.rule: one.worth.severity for one in checks(material(files), tree).everything()}
+
+
+def held(files: tuple[FileChange, ...], *findings: ReportedFinding) -> CheckedReport:
+    return ShownChange(files).check(ReviewReport(verdict="reject", summary="x", confidence=1, findings=findings))
+
+
+# --- what is found --------------------------------------------------------------------------------
+
+
+def test_only_added_lines_are_remarked_on(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("import os\nimport sys\nprint(sys.path)\n")
+    file = FileChange(
+        Status.MODIFIED,
+        "app.py",
+        added=1,
+        hunks=(Hunk(1, 2, 1, 3, "", (" import os", "+import sys", " print(sys.path)")),),
+    )
+    assert checks(material((file,)), tmp_path).everything() == ()
+
+
+def test_bug_and_security_rules_carry_their_severity(tmp_path: Path) -> None:
+    text = "import os\nimport subprocess\n\n\ndef run(command, seen=[]):\n"
+    text += "    subprocess.run(command, shell=True)\n    return missing\n"
+    assert found(tmp_path, "app.py", text) == {"F401": "low", "B006": "medium", "F821": "high", "S602": "high"}
+
+
+def test_text_that_is_not_python_at_all_is_a_bug(tmp_path: Path) -> None:
+    assert found(tmp_path, "app.py", "def broken(:\n    pass\n")["invalid-syntax"] == "high"
+
+
+def test_security_rules_leave_tests_alone(tmp_path: Path) -> None:
+    assert found(tmp_path, "test_app.py", SHELL) == {}
+
+
+def test_a_call_that_ruff_itself_calls_safe_is_low() -> None:
+    assert worth("S602", "`subprocess` call with `shell=True` seems safe, but may be changed").severity == "low"
+
+
+@pytest.mark.parametrize(
+    "path,severity",
+    [("app.py", "critical"), ("settings.ini", "critical"), ("README.md", "medium"), ("test_app.py", "medium")],
+)
+def test_a_committed_token_is_found_in_any_file(tmp_path: Path, path: str, severity: str) -> None:
+    assert found(tmp_path, path, f'key = "{GITHUB_TOKEN}"\n')["GitHub Token"] == severity
+
+
+def test_no_report_repeats_a_secret_that_the_redactor_does_not_know(tmp_path: Path) -> None:
+    files = written(tmp_path, {"app.ini": f"payment_key = {STRIPE_KEY}\n"})
+    (one,) = checks(material(files), tmp_path).security(["app.ini"])
+    assert STRIPE_KEY not in one.reported().model_dump_json()
+    assert held(files, one.reported()).findings
+
+
+def test_plain_words_and_the_redactors_own_mark_are_no_secret(tmp_path: Path) -> None:
+    assert found(tmp_path, "app.ini", f"password = hunter2\nnote = {REDACTED}\nBEGIN PRIVATE KEY is a phrase\n") == {}
+
+
+def test_every_finding_stands_in_the_change(tmp_path: Path) -> None:
+    files = written(tmp_path, {"src/app.py": SHELL + f'TOKEN = "{GITHUB_TOKEN}"\nprint(missing)\n'})
+    reported = [one.reported() for one in checks(material(files), tmp_path).everything()]
+    checked = held(files, *reported)
+    assert len(checked.findings) == len(reported) == 4
+    assert not checked.refused
+    assert all(not one.corrected for one in checked.findings)
+
+
+def test_the_trees_own_configuration_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "ruff.toml").write_text('lint.ignore = ["ALL"]\nexclude = ["*"]\n')
+    assert found(tmp_path, "app.py", SHELL) == {"S602": "high"}
+
+
+def test_a_path_that_looks_like_an_option_is_a_file(tmp_path: Path) -> None:
+    assert found(tmp_path, "--config=x.py", SHELL) == {"S602": "high"}
+
+
+def test_links_and_paths_out_of_the_tree_are_not_followed(tmp_path: Path) -> None:
+    tree, outside = tmp_path / "tree", tmp_path / "outside"
+    tree.mkdir()
+    outside.mkdir()
+    (outside / "app.py").write_text(SHELL)
+    (tree / "linked.py").symlink_to(outside / "app.py")
+    (tree / "folder").symlink_to(outside)
+    files = tuple(added_file(path, SHELL) for path in ("linked.py", "folder/app.py", "../outside/app.py", "gone.py"))
+    one = checks(material(files), tree)
+    assert one.everything() == ()
+    assert len(one.unread) == 4
+
+
+def test_without_a_tree_only_secrets_are_looked_for() -> None:
+    given = material((added_file("app.py", SHELL + f'TOKEN = "{GITHUB_TOKEN}"\n'),))
+    assert [(one.rule, one.worth.severity) for one in checks(given, None).everything()] == [(REDACTED, "high")]
+
+
+# --- the plan -------------------------------------------------------------------------------------
+
+
+def test_the_plan_names_the_most_changed_code_files() -> None:
+    texts = {f"f{size}.py": "x = 1\n" * size for size in (1, 4, 2, 3)} | {"README.md": "word\n" * 50}
+    made = plan(material(tuple(added_file(path, text) for path, text in texts.items())), "ruff 1")
+    assert [area.files for area in made.focus_areas] == [("f4.py",), ("f3.py",), ("f2.py",)]
+    assert made.risk_summary.startswith("Static checks, no model: ruff 1.")
+    assert made.rubric
+    assert made.escalation_signals
+
+
+def test_documentation_alone_gets_one_focus_area() -> None:
+    files = (added_file("a.md", "one\n"), added_file("b.md", "one\ntwo\n"))
+    assert [area.files for area in plan(material(files), "").focus_areas] == [("b.md",)]
+
+
+def test_what_has_no_text_is_no_focus() -> None:
+    files = (
+        FileChange(Status.ADDED, "logo.png", binary=True),
+        FileChange(Status.ADDED, "link.py", new_mode=SYMLINK_MODE, added=1),
+        FileChange(Status.RENAMED, "new.py", old_path="old.py"),
+    )
+    made = plan(material(files), "")
+    assert made.focus_areas == ()
+    assert "Changed files: 3" in made.risk_summary
+
+
+def test_a_rename_is_counted_under_its_new_path() -> None:
+    file = FileChange(Status.RENAMED, "new: name.py", old_path="old.py", added=2)
+    (count,) = material((file,)).files
+    assert (count.added, count.changed, count.is_text) == (2, 2, True)
+
+
+# --- the question and its answer ------------------------------------------------------------------
+
+
+def test_the_advisor_follows_the_words_of_the_added_lines() -> None:
+    lines = tuple(changed_lines(render_files((added_file("app.py", SHELL),))))
+    risky = guide("<!-- a sentinel {with} a brace -->\n" + security_question("app.py", lines).model_dump_json())
+    assert (risky.action, risky.stop_signal) == (RUN, False)
+    assert "starts processes" in risky.risk_flags
+    assert guide(security_question("app.py", ()).model_dump_json()).action == SKIP
+
+
+def test_the_advisor_says_when_it_cannot_answer() -> None:
+    assert guide("What is the meaning of { this?").action == "go on by your own judgment"
+
+
+@pytest.mark.parametrize(
+    "line", ["eval(text)", "pickle.loads(data)", 'cursor.execute("select 1")', "api_key = None", "with open(p) as f:"]
+)
+def test_lexical_signals(line: str) -> None:
+    assert risks(line)
+
+
+def test_harmless_lines_have_no_signal() -> None:
+    assert risks("total = left + right") == ()
+
+
+# --- the executor and the judge -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "guidance,verdict,said",
+    [
+        (Guidance(action=RUN), "reject", RUN),
+        (Guidance(action=SKIP), "approve", SKIP),
+        (NoAdvice("the cap is reached"), "approve", "the cap is reached"),
+    ],
+)
+def test_the_executor_does_what_the_advisor_says(
+    tmp_path: Path, guidance: Guidance | NoAdvice, verdict: str, said: str
+) -> None:
+    given = material(written(tmp_path, {"app.py": SHELL}))
+    asked: list[Consult] = []
+
+    def ask(consult: Consult) -> Guidance | NoAdvice:
+        asked.append(consult)
+        return guidance
+
+    made = report(given, checks(given, tmp_path), "ruff 1", ask)
+    assert made.verdict == verdict
+    assert said in made.summary
+    assert len(asked) == 1
+
+
+def test_the_question_is_about_the_plans_file() -> None:
+    files = (added_file("a.py", CLEAN), added_file("b.py", CLEAN))
+    area = {"description": "b", "files": ["b.py"]}
+    given = material(files, PLAN=ReviewPlan.model_validate({"risk_summary": "x", "focus_areas": [area]}))
+    assert focus_of(given) == "b.py"
+    assert focus_of(material(files)) == "a.py"
+    assert focus_of(material(())) is None
+
+
+def test_a_retry_asks_nobody(tmp_path: Path) -> None:
+    given = material(written(tmp_path, {"app.py": CLEAN}), TRANSCRIPT='{"attempts": []}')
+
+    def ask(consult: Consult) -> Guidance:
+        raise AssertionError(consult)
+
+    assert report(given, checks(given, tmp_path), "", ask).verdict == "approve"
+
+
+def test_a_report_without_a_tree_says_what_did_not_run() -> None:
+    given = material((added_file("app.py", CLEAN),))
+    made = report(given, checks(given, None), "", None)
+    assert "ruff: not run: no tree" in made.summary
+    assert made.confidence == 0.5
+
+
+def test_a_report_names_files_that_no_rule_reads(tmp_path: Path) -> None:
+    given = material(written(tmp_path, {f"{name}.js": "let x = 1\n" for name in "abcdefg"}))
+    assert (
+        "No bug rule reads a.js, b.js, c.js, d.js, e.js and 2 more."
+        in report(given, checks(given, tmp_path), "", None).summary
+    )
+
+
+def test_an_unread_focus_file_gets_one_veto_and_the_retry_recovers(tmp_path: Path) -> None:
+    files = written(tmp_path, {"app.py": CLEAN})
+    made = plan(material(files), "")
+    one = checks(material(files), tmp_path)
+    first = report(material(files, PLAN=made), one, "", None)
+    vetoed = judge(material(files, PLAN=made, REPORT=first), one, "")
+    assert vetoed.verdict == "VETO"
+    assert "nothing shows that app.py was read" in vetoed.disagreements[0].advisor_assessment
+    assert vetoed.suggested_fix_direction
+    second = report(material(files, PLAN=made, TRANSCRIPT=transcript(vetoed)), one, "", None)
+    (answer,) = second.answers
+    assert (answer.disagreement, answer.path, answer.position) == ("d0.0", "app.py", "accepted")
+    assert ShownChange(files).check(second, ["d0.0"]).settled == ("d0.0",)
+    final = judge(material(files, PLAN=made, REPORT=second, TRANSCRIPT=transcript(vetoed)), one, "")
+    assert (final.verdict, second.verdict) == ("APPROVE", "approve")
+
+
+def test_a_missed_finding_is_vetoed_then_adopted_then_confirmed(tmp_path: Path) -> None:
+    files = written(tmp_path, {"app.py": SHELL, "b.py": CLEAN})
+    made = plan(material(files), "")
+    one = checks(material(files), tmp_path)
+    first = report(material(files, PLAN=made), one, "", None)
+    vetoed = judge(material(files, PLAN=made, REPORT=first), one, "")
+    assert any("S602 at app.py:5 (high)" in point.advisor_assessment for point in vetoed.disagreements)
+    second = report(material(files, PLAN=made, TRANSCRIPT=transcript(vetoed)), one, "", None)
+    assert second.verdict == "reject"
+    ids = [answer.disagreement for answer in second.answers]
+    assert ShownChange(files).check(second, ids).settled == tuple(ids) == ("d0.0", "d0.1", "d0.2")
+    assert judge(material(files, PLAN=made, REPORT=second), one, "").verdict == "APPROVE"
+
+
+def test_the_same_material_gets_the_same_judgement(tmp_path: Path) -> None:
+    files = written(tmp_path, {"app.py": SHELL})
+    given = material(files, REPORT=ReviewReport(verdict="approve", summary="x", confidence=1))
+    assert judge(given, checks(given, tmp_path), "") == judge(given, checks(given, tmp_path), "")
+
+
+def test_a_rejection_without_a_quote_that_stands_is_vetoed(tmp_path: Path) -> None:
+    finding = {
+        "path": "app.py",
+        "line": 1,
+        "severity": "high",
+        "category": "c",
+        "title": "t",
+        "confidence": 1,
+        "evidence": "no such line",
+    }
+    made = ReviewReport.model_validate({"verdict": "reject", "summary": "x", "confidence": 1, "findings": [finding]})
+    files = written(tmp_path, {"app.py": CLEAN})
+    given = material(files, REPORT=made)
+    assert judge(given, checks(given, tmp_path), "").verdict == "VETO"
+
+
+def test_what_a_right_rejection_missed_is_a_concern(tmp_path: Path) -> None:
+    files = written(tmp_path, {"app.py": SHELL + "print(missing)\n"})
+    one = checks(material(files), tmp_path)
+    made = report(material(files), one, "", None)
+    confirmed = judge(material(files, REPORT=made), one, "")
+    assert made.verdict == "reject"
+    assert (confirmed.verdict, [point.severity for point in confirmed.disagreements]) == ("APPROVE", ["concern"])
+
+
+def test_prose_needs_no_proof_of_reading(tmp_path: Path) -> None:
+    files = written(tmp_path, {"docs/adr/0001.md": "# A decision\n"})
+    approved = ReviewReport(verdict="approve", summary="x", confidence=1)
+    given = material(files, PLAN=plan(material(files), ""), REPORT=approved)
+    assert given.planned_files() == ("docs/adr/0001.md",)
+    assert judge(given, checks(given, tmp_path), "").verdict == "APPROVE"
+
+
+def test_a_report_that_was_held_against_the_change_is_understood(tmp_path: Path) -> None:
+    files = written(tmp_path, {'od"d.py': CLEAN.replace("left", "value"), "app.py": SHELL})
+    first = report(material(files), checks(material(files), tmp_path), "", lambda _: Guidance(action=RUN))
+    finding = {"path": shown_path('od"d.py'), "line": 1, "severity": "low", "category": "c", "title": "t"}
+    finding |= {"confidence": 1, "evidence": "def add(value, right):"}
+    whole = first.model_copy(update={"findings": (*first.findings, ReportedFinding.model_validate(finding))})
+    checked = json.dumps(asdict(ShownChange(files).check(whole)))
+    area = {"description": "x", "files": [shown_path('od"d.py')]}
+    made = ReviewPlan.model_validate({"risk_summary": "x", "focus_areas": [area]})
+    given = material(files, PLAN=made, REPORT=checked)
+    assert given.report is not None
+    assert not judge(given, checks(given, tmp_path), "").disagreements
+
+
+@pytest.mark.parametrize("text", ["{", '{"verdict": "approve"}'])
+def test_a_report_that_cannot_be_read_is_vetoed(text: str) -> None:
+    given = material((added_file("app.py", CLEAN),), REPORT=text)
+    assert judge(given, checks(given, None), "").verdict == "VETO"
+
+
+def test_a_disagreement_nobody_can_settle_is_contested(tmp_path: Path) -> None:
+    past = json.dumps({"attempts": [{"disagreements": [{"id": "d0.0", "advisor_assessment": "I have a feeling"}]}]})
+    given = material(written(tmp_path, {"app.py": CLEAN}), TRANSCRIPT=past)
+    (answer,) = report(given, checks(given, tmp_path), "", None).answers
+    assert (answer.position, answer.evidence) == ("contested", "")
+
+
+def test_a_planned_file_of_another_shard_is_not_asked_about(tmp_path: Path) -> None:
+    area = {"description": "elsewhere", "files": ["elsewhere.py"]}
+    made = ReviewPlan.model_validate({"risk_summary": "x", "focus_areas": [area]})
+    approved = ReviewReport(verdict="approve", summary="x", confidence=1)
+    given = material(written(tmp_path, {"app.py": CLEAN}), PLAN=made, REPORT=approved)
+    assert judge(given, checks(given, tmp_path), "").verdict == "APPROVE"
+
+
+@pytest.mark.parametrize(
+    "evidence,stands",
+    [
+        ("return left + right", True),
+        ("return  left +", True),
+        ("turn", False),
+        ("x", False),
+        ("", False),
+        ("return\n", False),
+    ],
+)
+def test_a_quote_is_a_whole_line_or_a_telling_part(evidence: str, stands: bool) -> None:
+    lines = tuple(changed_lines(render_files((added_file("app.py", CLEAN),))))
+    assert quotes(evidence, lines) is stands
+
+
+def test_a_removed_line_can_be_quoted() -> None:
+    file = FileChange(
+        Status.DELETED, "app.py", new_mode="000000", removed=1, hunks=(Hunk(1, 1, 0, 0, "", ("-check(password)",)),)
+    )
+    lines = material((file,)).lines_of("app.py")
+    assert quotes(best_quote(lines), lines)
+    assert best_quote(()) == ""
+
+
+def test_the_checkers_are_named_with_their_versions() -> None:
+    named = require_extra()
+    assert named.startswith("ruff 0.")
+    assert "detect-secrets 1." in named

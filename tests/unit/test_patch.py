@@ -1,0 +1,191 @@
+"""The hunk walker against git's own counts, and against what only looks like a patch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from review_advisor.core.facts.change import Hunk, Status
+from review_advisor.core.facts.patch import PatchError, parse_hunks, split_git_diff, split_patch
+from review_advisor.core.facts.patch_files import count_lines, files_of_patch
+from review_advisor.core.facts.spec import spec_path
+
+LOOKALIKES = [
+    b"",
+    b" ",
+    b"-- a/x",
+    b"++ b/x",
+    b"--- a/x",
+    b"+++ b/x",
+    b"@@ -1,3 +1,4 @@",
+    b"@@ -0,0 +1 @@ def f():",
+    b"diff --git a/x b/x",
+    b"rename to y",
+    b"Binary files a/x and b/x differ",
+    b"\\ No newline at end of file",
+    b"\r",
+    b"\x0c",
+    "\u2028".encode(),
+    b"\xff\xfe",
+    b"same",
+    b"other",
+]
+texts = st.tuples(st.lists(st.sampled_from(LOOKALIKES), max_size=40), st.booleans()).map(
+    lambda drawn: b"\n".join(drawn[0]) + (b"\n" if drawn[0] and drawn[1] else b"")
+)
+
+
+def git_diff(folder: Path, *options: str) -> bytes:
+    environment = {"PATH": os.environ["PATH"], "HOME": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    command = ["git", "diff", "--no-index", "--text", *options, "old", "new"]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    assert done.returncode in {0, 1}, done.stderr
+    return done.stdout
+
+
+@settings(max_examples=60, deadline=None)
+@given(old=texts, new=texts, context=st.sampled_from(["-U0", "-U1", "-U3", "-U99"]))
+def test_the_walk_agrees_with_git(old: bytes, new: bytes, context: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "old").write_bytes(old)
+        (folder / "new").write_bytes(new)
+        patch = git_diff(folder, context)
+        counts = git_diff(folder, "--numstat")
+    sections = split_git_diff(patch)
+    assert split_patch(patch) == sections
+    if old == new:
+        assert sections == ()
+        return
+    (section,) = sections
+    assert b"%d\t%d" % count_lines(section.hunks) == b"\t".join(counts.split(b"\t")[:2])
+    assert applied(old, section.hunks) == new.decode("utf-8", "replace")
+
+
+def applied(old: bytes, hunks: tuple[Hunk, ...]) -> str:
+    """``old`` with the hunks applied: the proof that they hold every changed line, in its place."""
+    lines = [line + "\n" for line in old.decode("utf-8", "replace").split("\n")]
+    lines[-1] = lines[-1][:-1]
+    lines = [line for line in lines if line]
+    result: list[str] = []
+    at = 0
+    for hunk in hunks:
+        start = hunk.old_start - 1 if hunk.old_count else hunk.old_start
+        result += lines[at:start]
+        at = start + hunk.old_count
+        for index, line in enumerate(hunk.lines):
+            if line[0] in " +":
+                ends = index + 1 < len(hunk.lines) and hunk.lines[index + 1].startswith("\\")
+                result.append(line[1:] + ("" if ends else "\n"))
+    return "".join(result + lines[at:])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=300) | st.lists(st.sampled_from(LOOKALIKES)).map(b"\n".join))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    for read in (split_patch, split_git_diff, files_of_patch, lambda d: parse_hunks(d.split(b"\n"))):
+        with suppress(PatchError):
+            read(data)
+
+
+def test_hunks_without_a_file_header() -> None:
+    patch = b"@@ -1,2 +1 @@ def f():\n one\n-two\n@@ -9 +8,2 @@\n-a\n+b\n+c\n\\ No newline at end of file"
+    assert parse_hunks(patch.split(b"\n")) == (
+        Hunk(1, 2, 1, 1, "def f():", (" one", "-two")),
+        Hunk(9, 1, 8, 2, "", ("-a", "+b", "+c", "\\ No newline at end of file")),
+    )
+    assert parse_hunks([]) == parse_hunks([b""]) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"junk",
+        b"@@ -1 +1 @@\n-a",
+        b"@@ -1 +1 @@\n-a\n-b\n+c",
+        b"@@ -1 +1 @@\n-a\n+b\n+c",
+        b"@@ -1 +1 @@\n-a\n#b",
+        b"@@ -1 +1 @@ \n-a\n+b\n\n\n",
+        b"@@ -1," + b"9" * 5000 + b" +1 @@\n-a\n+b",
+    ],
+)
+def test_hunks_that_do_not_add_up_are_refused(text: bytes) -> None:
+    with pytest.raises(PatchError):
+        parse_hunks(text.split(b"\n"))
+
+
+def test_a_mail_is_passed_over_and_its_series_is_read() -> None:
+    mail = (
+        b"From 1 Mon\nSubject: x\n\n--- a/fake\n---\n x | 2 +-\n\n"
+        b"diff --git a/x b/x\nindex 1..2 100755\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39.5\n\n"
+        b"From 2 Mon\n---\ndiff --git a/y b/y\nold mode 100644\nnew mode 100755\n-- \n2.39.5\n"
+    )
+    x, y = files_of_patch(mail)
+    assert (x.path, x.old_mode, x.added, x.removed) == ("x", "100755", 1, 1)
+    assert (y.path, y.old_mode, y.new_mode, y.status) == ("y", "100644", "100755", Status.MODIFIED)
+
+
+def test_windows_line_ends_in_the_whole_patch() -> None:
+    patch = b"diff --git a/x b/x\r\nindex 1..2 100644\r\n--- a/x\r\n+++ b/x\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n"
+    (file,) = files_of_patch(patch)
+    assert (file.path, file.hunks[0].lines) == ("x", ("-a\r", "+b\r"))
+
+
+@pytest.mark.parametrize("head", ["@@ -1 +1,9999999999999999999 @@", "@@ -1 +1", "@@ -x +1 @@"])
+def test_a_hunk_whose_header_is_damaged_is_never_passed_over(head: str) -> None:
+    patch = f"diff --git a/x b/x\n--- a/x\n+++ b/x\n{head}\n-a\n+b\n".encode()
+    for read in (split_patch, split_git_diff):
+        with pytest.raises(PatchError, match="line 4"):
+            read(patch)
+
+
+@pytest.mark.parametrize(
+    "header, paths",
+    [
+        (b"--- a/x.py\n+++ b/x.py", ("x.py",)),
+        (b"--- x.py\t2024\n+++ x.py\t2025", ("x.py",)),
+        (b"--- a/x.py\n+++ a/x.py", ("a/x.py",)),
+        (b"--- x.py.orig\n+++ x.py", ("x.py", "x.py.orig")),
+        (b"diff --git a/x b/x\n--- a/x\n+++ b/x", ("x",)),
+        (b"diff --git a/x a/x\n--- a/x\n+++ a/x", ("a/x",)),
+        (
+            b'diff --git "a/\\303\\274\\t\\"" "b/\\303\\274\\t\\""\n--- "a/\\303\\274\\t\\""\n+++ "b/\\303\\274\\t\\""',
+            ('ü\t"',),
+        ),
+        (b'diff --git "a/\\377" "b/\\377"\n--- "a/\\377"\n+++ "b/\\377"', ("\\xff",)),
+    ],
+)
+def test_names(header: bytes, paths: tuple[str, ...]) -> None:
+    (file,) = files_of_patch(header + b"\n@@ -1 +1 @@\n-a\n+b\n")
+    assert file.paths == paths
+
+
+@pytest.mark.parametrize(
+    "body, path",
+    [
+        ("spec: docs/x.md", "docs/x.md"),
+        ("Words.\r\nSPEC:   `./docs//x y.md`  \r\nmore", "docs/x y.md"),
+        ("see spec: docs/x.md", None),
+        ("spec: /etc/passwd", None),
+        ("spec: ../x.md", None),
+        ("spec: a/../../x.md", None),
+        ("spec: a\\..\\x.md", None),
+        ("spec: https://example.org/x", None),
+        ("spec: docs/", None),
+        ("spec: .", None),
+        ("spec:\ndocs/x.md", None),
+        ("spec: /etc/passwd\nspec: docs/y.md", "docs/y.md"),
+        ("specification: docs/x.md", None),
+        ("spec: -x", "-x"),
+        ("", None),
+    ],
+)
+def test_where_a_body_says_the_spec_is(body: str, path: str | None) -> None:
+    assert spec_path(body) == path
