@@ -18,7 +18,7 @@ from typing import Literal
 from review_advisor.adapters.artifacts import FolderArtifacts, remove_stale, write_whole
 from review_advisor.adapters.claude.agents import ClaudeAgents
 from review_advisor.adapters.clock import SystemClock
-from review_advisor.adapters.git.open import base_file, open_base, open_patch, open_range, open_staged
+from review_advisor.adapters.git.open import open_base, open_patch, open_range, open_staged
 from review_advisor.adapters.git.source import GitSource, PatchSource
 from review_advisor.adapters.journal import FanOut
 from review_advisor.core.facts.change import Spec
@@ -42,6 +42,10 @@ from review_advisor.settings import (
     make_settings,
     parse_config,
 )
+
+BaseFile = Callable[[str], bytes | None]
+"""A file of the base commit by its path; None if there is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -89,9 +93,8 @@ def run_review(
     with ExitStack() as stack:
         interrupts = stack.enter_context(_interrupts())
         source = _open_source(options)
-        if isinstance(source, GitSource):
-            stack.callback(source.close)
-        settings = load_settings(options, source.base_sha, environ)
+        stack.callback(source.close)
+        settings = load_settings(options, source.base_file, environ)
         command = agent_command(options.agent, options.repo, environ, warn)
         artifacts = FolderArtifacts(_artifact_root(options), source.change().label)
         remove_stale([artifacts.folder / "outcome.json", *([options.output] if options.output else [])])
@@ -121,24 +124,22 @@ def load_instructions() -> Instructions:
     return Instructions(texts)
 
 
-def load_settings(options: ReviewOptions, base: str | None, environ: Mapping[str, str]) -> Settings:
+def load_settings(options: ReviewOptions, base_file: BaseFile, environ: Mapping[str, str]) -> Settings:
     """Configuration and switches. Without ``--config`` the file is read from the base commit, never from the change."""
     text, path = None, None
     if options.config is not None:
         text, path = read_text(options.config, "configuration"), str(options.config)
         stands_at = None
     else:
-        text, path = _base_config(options, base)
+        text, path = _base_config(base_file)
         stands_at = path
     config = parse_config(text, path) if text is not None and path is not None else Config()
     return make_settings(config, environ, profile=options.profile, config_path=stands_at)
 
 
-def _base_config(options: ReviewOptions, base: str | None) -> tuple[str | None, str | None]:
-    if base is None:
-        return None, None
+def _base_config(base_file: BaseFile) -> tuple[str | None, str | None]:
     for name in (CONFIG_FILE, PYPROJECT):
-        raw = base_file(options.repo, base, name)
+        raw = base_file(name)
         if raw is None:
             continue
         text = _decoded(raw, f"{name} of the base commit")

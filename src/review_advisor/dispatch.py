@@ -86,11 +86,16 @@ class Dispatch:
         except Stop as stop:
             self._settle(priced, stop.receipt)
             self._record_call(priced, stop.receipt, "stopped", type(stop).__name__, stop.detail)
+            self._record_consults(priced, stop.receipt)
             self._halt(stop)
             raise
         self._settle(priced, reply.receipt)
         checked = checked_answer(answer, reply)
-        consults = self._record_reply(priced, reply.receipt, checked)
+        if isinstance(checked, Lost):
+            self._record_call(priced, reply.receipt, "lost", checked.reason.value, checked.detail)
+        else:
+            self._record_call(priced, reply.receipt, "answered", "", "")
+        consults = self._record_consults(priced, reply.receipt)
         raw = json.dumps(reply.value, indent=1, sort_keys=True) if isinstance(reply, Answered) else ""
         return Asked(checked, raw, consults)
 
@@ -125,13 +130,7 @@ class Dispatch:
         if first:
             self._ports.agents.end_running()
 
-    def _record_reply(
-        self, call: AgentCall, receipt: Receipt, checked: BaseModel | Lost
-    ) -> tuple[ConsultNote, ...]:
-        if isinstance(checked, Lost):
-            self._record_call(call, receipt, "lost", checked.reason.value, checked.detail)
-        else:
-            self._record_call(call, receipt, "answered", "", "")
+    def _record_consults(self, call: AgentCall, receipt: Receipt) -> tuple[ConsultNote, ...]:
         notes = tuple(read_consult(record) for record in receipt.consults)
         for note in notes:
             self.record(

@@ -13,7 +13,7 @@ from review_advisor.adapters.claude.environment import credential_present
 from review_advisor.adapters.claude.locate import locate
 from review_advisor.adapters.git.run import git_version
 from review_advisor.core.policy.switches import SwitchError, read_switches
-from review_advisor.ports import CliProblem, SourceError
+from review_advisor.ports import CliError, SourceError
 
 Agent = Literal["claude", "embedded"]
 EMBEDDED_EXTRAS = ("ruff", "detect_secrets")
@@ -36,18 +36,18 @@ class AgentChoice:
 def agent_command(
     choice: AgentChoice, repo: Path, environ: Mapping[str, str], warn: Callable[[str], None]
 ) -> tuple[str, ...]:
-    """The command that answers calls. Raises ``CliProblem`` with what is missing and how to get it."""
+    """The command that answers calls. Raises ``CliError`` with what is missing and how to get it."""
     if choice.agent == "embedded":
         missing = [name for name in EMBEDDED_EXTRAS if find_spec(name) is None]
         if missing:
-            raise CliProblem(f"The embedded agent needs {' and '.join(missing)}. {NO_EXTRA}")
+            raise CliError(f"The embedded agent needs {' and '.join(missing)}. {NO_EXTRA}")
         script = ("--script", str(choice.embedded_script)) if choice.embedded_script else ()
         return (sys.executable, "-I", "-m", "review_advisor.embedded", *script)
     cli = locate(choice.claude_bin, environ, repo)
     if not cli.tested:
         warn(f"claude {cli.version} is newer than the version this was tested with.")
     if not credential_present(environ):
-        raise CliProblem(f"{NO_CREDENTIAL} `--agent embedded` runs without a model.")
+        raise CliError(f"{NO_CREDENTIAL} `--agent embedded` runs without a model.")
     return (str(cli.path),)
 
 
@@ -67,7 +67,7 @@ def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Check, ...]:
     try:
         cli = locate(claude_bin, environ, None)
         checks.append(Check("claude", "claude CLI", True, f"{cli.path}, version {cli.version}"))
-    except CliProblem as problem:
+    except CliError as problem:
         checks.append(Check("claude", "claude CLI", False, str(problem)))
     known = credential_present(environ)
     checks.append(Check("claude", "credential", known, "configured (not tried)" if known else NO_CREDENTIAL))

@@ -77,7 +77,7 @@ class SourceError(Exception):
     """The change cannot be read: nothing was asked. One sentence for the user (exit code 2)."""
 
 
-class CliProblem(Exception):
+class CliError(Exception):
     """The agent cannot be started. One or two sentences for the user: what is missing and how to get it."""
 
 

@@ -17,7 +17,7 @@ from concurrent.futures import wait
 from dataclasses import asdict, dataclass
 
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.shards import shards
+from review_advisor.core.facts.shards import shards, unsent_of
 from review_advisor.core.outcome.document import OutcomeDocument, file_facts, outcome_document
 from review_advisor.core.outcome.ends import (
     Ending,
@@ -53,7 +53,7 @@ from review_advisor.core.roles.answers import PostVerifyResult, ReviewPlan, Revi
 from review_advisor.core.roles.calls import Lost, Stop
 from review_advisor.core.roles.evidence import CheckedReport, ShownChange
 from review_advisor.core.roles.instructions import Instructions
-from review_advisor.core.roles.mid_flight import stop_signal, unanswered_critical
+from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
 from review_advisor.core.roles.structure import SURFACE_INPUTS, structural_report
 from review_advisor.core.roles.transcript import Attempt, disagreement_ids
 from review_advisor.dispatch import Dispatch
@@ -88,7 +88,7 @@ class ReviewPhase:
         change = self._ports.source.change()
         parts, unsent = shards(change, request.rules.shard_tokens)
         policy = decide_policy(change, request.rules, request.switches, len(parts))
-        dispatch = Dispatch(self._ports, policy.budgets, self._jobs)
+        dispatch = Dispatch(self._ports, policy.budgets, min(self._jobs, len(parts)))
         files = file_facts(change, parts, unsent)
         dispatch.record(
             PolicyFrozen(
@@ -154,8 +154,8 @@ class _RunningReview:
 
     def _surface(self, row: SurfacePolicy) -> Ending:
         narrowed = SURFACE_INPUTS[row.surface].narrow(self._change, self._rules)
-        cut, _ = shards(narrowed, self._rules.shard_tokens)
-        parts = [Part(shard, len(cut)) for shard in cut]
+        cut, unsent = shards(narrowed, self._rules.shard_tokens)
+        parts = [Part(shard, len(cut), unsent_of(shard, unsent)) for shard in cut]
         refusal = structural_report(row.surface, narrowed, self._ports.source.head_text)
         if refusal is not None:
             self._record(Reported, row, 0, parts[0], report=refusal, structural=True)
@@ -193,32 +193,28 @@ class _RunningReview:
         """The self-repairing loop: execute, verify, rule; a retry hands back the whole transcript."""
         attempts: tuple[Attempt, ...] = ()
         before: CheckedReport | None = None
+        consults: tuple[ConsultNote, ...] = ()
         if not row.mid_flight.runs:
             self._skipped(row, Role.MID_FLIGHT, part)
         while True:
-            report, halt = self._execute(row, part, plan, attempts)
-            if not isinstance(report, CheckedReport):
-                return self._end(row, part, len(attempts), unread(report))
-            halt = halt or nothing_changed(before, report)
+            asked = self._dispatch.ask(self._executor.call(row, part, plan, attempts, before, consults), ReviewReport)
+            if not isinstance(asked.answer, ReviewReport):
+                return self._end(row, part, len(attempts), unread(asked.answer))
+            report = ShownChange(part.shard.files).check(asked.answer, disagreement_ids(attempts))
+            self._record(Reported, row, len(attempts), part, report=report)
+            halt = self._halt(asked.consults) or nothing_changed(before, report)
             if halt is not None:
                 return self._end(row, part, len(attempts), halted(halt))
             ruling, judged = self._post_verify(row, part, plan, report, attempts)
             if ruling.move is not Move.RETRY or judged is None:
                 return self._end(row, part, len(attempts), ruled(ruling, report, attempts))
             attempts += (judged,)
+            consults += asked.consults
             before = report
 
-    def _execute(
-        self, row: SurfacePolicy, part: Part, plan: ReviewPlan | None, attempts: tuple[Attempt, ...]
-    ) -> tuple[CheckedReport | Lost | Refused, str | None]:
-        """The executor's checked report, and why it must go to a human before it is judged, if it must."""
-        asked = self._dispatch.ask(self._executor.call(row, part, plan, attempts), ReviewReport)
-        if not isinstance(asked.answer, ReviewReport):
-            return asked.answer, None
-        report = ShownChange(part.shard.files).check(asked.answer, disagreement_ids(attempts))
-        self._record(Reported, row, len(attempts), part, report=report)
-        halt = stop_signal(asked.consults)
-        return report, halt or unanswered_critical(asked.consults, self._policy.critical_touched, self._change)
+    def _halt(self, consults: tuple[ConsultNote, ...]) -> str | None:
+        """Why a report must go to a human before it is judged, if its consults say so."""
+        return stop_signal(consults) or unanswered_critical(consults, self._policy.critical_touched, self._change)
 
     def _post_verify(
         self,

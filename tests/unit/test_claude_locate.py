@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.claude.locate import PINNED_VERSION, CliError, check_version, locate
+from review_advisor.adapters.claude.locate import PINNED_VERSION, check_version, locate
+from review_advisor.ports import CliError
 
 
 def fake(folder: Path, says: str = f"{PINNED_VERSION} (Claude Code)", code: int = 0) -> Path:

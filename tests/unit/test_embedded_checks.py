@@ -357,17 +357,15 @@ def test_prose_needs_no_proof_of_reading(tmp_path: Path) -> None:
 
 
 def test_a_report_that_was_held_against_the_change_is_understood(tmp_path: Path) -> None:
-    files = written(tmp_path, {'od"d.py': CLEAN.replace("left", "value"), "app.py": SHELL})
-    first = report(material(files), checks(material(files), tmp_path), "", lambda _: Guidance(action=RUN))
+    files = written(tmp_path, {'od"d.py': CLEAN})
     finding = {"path": shown_path('od"d.py'), "line": 1, "severity": "low", "category": "c", "title": "t"}
-    finding |= {"confidence": 1, "evidence": "def add(value, right):"}
-    whole = first.model_copy(update={"findings": (*first.findings, ReportedFinding.model_validate(finding))})
-    checked = json.dumps(asdict(ShownChange(files).check(whole)))
+    finding |= {"confidence": 1, "evidence": "def add(left, right):"}
+    checked = json.dumps(asdict(held(files, ReportedFinding.model_validate(finding))))
+    checked = checked.replace('"reject"', '"approve"')
     area = {"description": "x", "files": [shown_path('od"d.py')]}
     made = ReviewPlan.model_validate({"risk_summary": "x", "focus_areas": [area]})
     given = material(files, PLAN=made, REPORT=checked)
-    assert given.report is not None
-    assert not judge(given, checks(given, tmp_path), "").disagreements
+    assert judge(given, checks(given, tmp_path), "").verdict == "APPROVE"
 
 
 @pytest.mark.parametrize("text", ["{", '{"verdict": "approve"}'])

@@ -11,6 +11,7 @@ from review_advisor import __version__
 from review_advisor.cli.config import config
 from review_advisor.cli.demo import demo
 from review_advisor.cli.doctor import doctor
+from review_advisor.cli.problems import Ended
 from review_advisor.cli.review import review
 
 USAGE = 2
@@ -34,6 +35,9 @@ def run(arguments: list[str]) -> int:
     """Run one command and return its exit code. Refusals are one sentence; only bugs show a traceback."""
     try:
         code = group.main(args=arguments, prog_name="review-advisor", standalone_mode=False)
+    except Ended as ended:
+        ended.show()
+        return ended.code
     except click.ClickException as problem:
         problem.show()
         return USAGE

@@ -13,7 +13,7 @@ class Ended(click.ClickException):
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
-        self.exit_code = code
+        self.code = code
 
 
 @contextmanager
@@ -21,12 +21,12 @@ def clear_refusals() -> Iterator[None]:
     """Turn the product's own refusals into sentences; let bugs pass."""
     from review_advisor.core.policy.switches import SwitchError  # noqa: PLC0415 (heavy: only inside a command)
     from review_advisor.core.roles.calls import ReviewInterrupted  # noqa: PLC0415
-    from review_advisor.ports import ArtifactError, CliProblem, SourceError  # noqa: PLC0415
+    from review_advisor.ports import ArtifactError, CliError, SourceError  # noqa: PLC0415
     from review_advisor.settings import ConfigError  # noqa: PLC0415
 
     try:
         yield
-    except (CliProblem, SwitchError, ConfigError, SourceError, ArtifactError) as refusal:
+    except (CliError, SwitchError, ConfigError, SourceError, ArtifactError) as refusal:
         raise Ended(str(refusal), 2) from None
     except ReviewInterrupted as interrupt:
         raise Ended(interrupt.detail, 128 + interrupt.signal_number) from None

@@ -17,8 +17,8 @@ _LONG_ENOUGH = 8
 def judge(material: Material, checks: Checks, checkers: str) -> PostVerifyResult:
     """Whether the executor's verdict is right. Same material, same result.
 
-    An approval is right when no serious finding was missed and the report shows, by a finding or by a quote, that
-    each planned file that is not prose was read. A rejection is right when a serious finding of it quotes a changed line.
+    An approval is right when no serious finding was missed, and a finding or a quote in the report shows that each
+    planned file that is not prose was read. A rejection is right when a serious finding of it quotes a changed line.
     """
     report = material.report
     if report is None:

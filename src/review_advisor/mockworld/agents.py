@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -10,6 +11,7 @@ from typing import Protocol
 from review_advisor.core.policy.budgets import consults_left
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultRecord, Lost, Receipt, Stop
+from review_advisor.core.roles.prompts import nonce_of
 from review_advisor.mockworld.lines import Line, approve, confirm, guidance, plan
 
 
@@ -26,7 +28,7 @@ class FakeAdvisorRunner:
     """Plays the lines given for each role, in order; a role without a script agrees with everything.
 
     ``asked`` holds every call in order. Consults are played as the real hook would let them: under the
-    grant's cap, failed ones refunded.
+    grant's cap, failed ones refunded. ``consulted`` holds every question with the grant it was asked under.
     """
 
     clock: Passing
@@ -34,9 +36,9 @@ class FakeAdvisorRunner:
     ended_running: int = 0
     interrupted: Stop | None = None
     _lines: dict[tuple[Role, Surface | None], deque[Line]] = field(default_factory=lambda: defaultdict(deque))
-    _used: int = 0
-    _failed: int = 0
-    _questions: int = 0
+    consulted: list[tuple[str, ConsultGrant]] = field(default_factory=list)
+    _records: dict[str, list[ConsultRecord]] = field(default_factory=lambda: defaultdict(list))
+    _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def script(self, role: Role, *lines: Line, surface: Surface | None = None) -> None:
         """Give ``role`` its next lines, on any surface or on one only."""
@@ -52,9 +54,10 @@ class FakeAdvisorRunner:
 
     def run(self, call: AgentCall) -> Answered | Lost:
         """Answer as scripted."""
-        self.asked.append(call)
-        line = self._next(call.role, call.surface)
-        records = tuple(self._consult(question, call.consults) for question in line.questions)
+        with self._lock:
+            self.asked.append(call)
+            line = self._next(call.role, call.surface)
+            records = tuple(self._consult(question, call) for question in line.questions)
         self.clock.pass_seconds(line.seconds)
         if line.meanwhile is not None:
             line.meanwhile()
@@ -85,21 +88,33 @@ class FakeAdvisorRunner:
                 return self._lines[key].popleft()
         return _AGREES[role]
 
-    def _consult(self, question: str, grant: ConsultGrant | None) -> ConsultRecord:
-        self._questions += 1
-        identity = f"toolu_{self._questions}"
-        if grant is None:
+    def _consult(self, question: str, call: AgentCall) -> ConsultRecord:
+        if call.consults is None:
             raise AssertionError(f"an executor without the Agent tool cannot ask: {question}")
-        if consults_left(grant.cap, self._used, self._failed) == 0:
+        self.consulted.append((question, call.consults))
+        its_review = self._records[nonce_of(call.prompt)]
+        record = self._played(question, call.surface, call.consults, its_review)
+        its_review.append(record)
+        return record
+
+    def _played(
+        self, question: str, surface: Surface, grant: ConsultGrant, before: list[ConsultRecord]
+    ) -> ConsultRecord:
+        identity = f"toolu_{len(self.consulted)}"
+        started = [record.status for record in before if record.status != "denied"]
+        if consults_left(grant.cap, len(started), started.count("failed")) == 0:
             reason = f"the review's {grant.cap} consults are used up"
             return ConsultRecord(identity, question, "denied", reason=reason)
-        self._used += 1
-        line = self._next(Role.MID_FLIGHT, Surface.PR_REVIEW)
+        line = self._next(Role.MID_FLIGHT, surface)
+        self.clock.pass_seconds(line.seconds)
+        if line.meanwhile is not None:
+            line.meanwhile()
+        if line.bug is not None:
+            raise line.bug
         if line.stop is not None:
             raise line.stop
-        if line.lost is not None or line.answer is None:
-            self._failed += 1
-            return ConsultRecord(identity, question, "failed", reason=f"scripted: {line.lost}")
+        if line.lost is not None:
+            return ConsultRecord(identity, question, "failed", reason=f"scripted: {line.lost.value}")
         return ConsultRecord(
             identity, question, "answered", reply=json.dumps(line.answer), resolved_model=grant.advisor_model
         )

@@ -7,6 +7,7 @@ that agree with each other, no switches set. ``finish`` proves that nothing was 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Executor as Pool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -135,6 +136,8 @@ class MockWorld:
         self.environment: dict[str, str] = {}
         self.rules = Rules()
         self.reviews = 0
+        self.pool: Pool | None = None
+        self.jobs = 1
 
     def change(self, *files: FileChange, spec: str | None = None, prior_fix_attempts: int = 0) -> None:
         """Put these files under review instead of the default one."""
@@ -160,12 +163,17 @@ class MockWorld:
             rules=self.rules,
             switches=read_switches(self.environment),
         )
-        return ReviewPhase(ports, INSTRUCTIONS).review(request)
+        return ReviewPhase(ports, INSTRUCTIONS, self.pool, self.jobs).review(request)
 
     @property
     def asked(self) -> list[str]:
         """The roles that were asked, in order."""
         return [call.role.value for call in self.agents.asked]
+
+    @property
+    def consulted(self) -> list[str]:
+        """What executors asked the advisor mid-flight, in order."""
+        return [question for question, _ in self.agents.consulted]
 
     def calls(self, role: Role) -> list[AgentCall]:
         """What one role was asked, in order."""

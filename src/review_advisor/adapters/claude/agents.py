@@ -100,6 +100,10 @@ class ClaudeAgents:
         self._interrupted_by = signal_number
         self._children.end_running()
 
+    def check_interrupt(self) -> None:
+        """Raise ``ReviewInterrupted`` once ``interrupt`` was called."""
+        self._raise_if_interrupted()
+
     def end_running(self) -> None:
         """End every call in flight; later ones are still possible. Does not wait for them."""
         self._children.end_running()

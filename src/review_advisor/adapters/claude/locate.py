@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.adapters.claude.environment import absolute_path_entries
+from review_advisor.ports import CliError
 
 PINNED_VERSION = "2.1.329"
 """The floor, and the version everything here was measured with."""
@@ -21,10 +22,6 @@ _HOW_TO_INSTALL = (
     "otherwise picks an old one)."
 )
 _VERSION_TIMEOUT_SECONDS = 15
-
-
-class CliError(Exception):
-    """The CLI cannot be used. One or two sentences for the user (exit code 2)."""
 
 
 @dataclass(frozen=True, slots=True)

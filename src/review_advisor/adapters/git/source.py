@@ -10,7 +10,7 @@ from pathlib import Path
 from review_advisor.adapters.git.diff import changed_files
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.adapters.git.tree import exported
-from review_advisor.core.facts.change import Change, Spec
+from review_advisor.core.facts.change import Change, Spec, Status
 from review_advisor.core.facts.patch import PatchError
 from review_advisor.core.facts.patch_files import files_of_patch
 from review_advisor.core.facts.spec import spec_path
@@ -84,6 +84,11 @@ class GitSource:
     def base_file(self, path: str) -> bytes | None:
         """A regular file of the base tree, None if there is none."""
         return self._store.blob(self._sides.base_tree, path)
+
+    def head_text(self, path: str) -> str | None:
+        """The whole text of a regular file at the head; None for a binary file or none at all."""
+        raw = self._store.blob(self._sides.head_tree, path)
+        return None if raw is None or b"\0" in raw else raw.decode("utf-8", "replace")
 
     def close(self) -> None:
         """Remove the private folder that the reading goes through. Happens by itself at the latest at exit."""
@@ -181,6 +186,13 @@ class PatchSource:
 
     def base_file(self, path: str) -> bytes | None:  # noqa: ARG002 (the same question as to GitSource)
         """A patch comes without a base: None."""
+        return None
+
+    def head_text(self, path: str) -> str | None:
+        """The text of a file that the patch adds, which stands in it whole; None for any other."""
+        for file in self.change().files:
+            if file.path == path and file.status is Status.ADDED and not file.binary:
+                return "\n".join(line[1:] for hunk in file.hunks for line in hunk.lines if line.startswith("+"))
         return None
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -9,7 +10,9 @@ from review_advisor.core.facts.change import FileChange, Hunk
 from review_advisor.core.facts.kinds import kind_of
 
 _COLUMN = 7
-_TEXT_AT = 2 * (_COLUMN + 1)
+_REMOVED = re.compile(rf" *(\d+) {{{_COLUMN + 2}}}-(.*)", re.DOTALL)
+_ADDED = re.compile(rf" {{{_COLUMN + 1}}} *(\d+) \+(.*)", re.DOTALL)
+"""A number wider than its column moves the rest of its line to the right."""
 
 
 def shown_path(path: str) -> str:
@@ -77,7 +80,5 @@ def changed_lines(text: str) -> Iterator[ShownLine]:
         if line.startswith("FILE "):
             path = line.removeprefix("FILE ")
             continue
-        sign = line[_TEXT_AT : _TEXT_AT + 1]
-        column = line[_COLUMN + 1 : _TEXT_AT - 1] if sign == "+" else line[:_COLUMN]
-        if sign in ("+", "-") and column.strip().isdigit():
-            yield ShownLine(path, int(column), sign == "+", line[_TEXT_AT + 1 :])
+        if found := _ADDED.fullmatch(line) or _REMOVED.fullmatch(line):
+            yield ShownLine(path, int(found[1]), found.re is _ADDED, found[2])

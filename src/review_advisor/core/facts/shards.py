@@ -55,6 +55,12 @@ def shards(change: Change, shard_tokens: int) -> tuple[tuple[Shard, ...], tuple[
     return tuple(Shard(index, files) for index, files in enumerate(parts)), tuple(unsent)
 
 
+def unsent_of(shard: Shard, unsent: tuple[Unsent, ...]) -> tuple[Unsent, ...]:
+    """What of one shard's files cannot be sent."""
+    paths = {file.path for file in shard.files}
+    return tuple(each for each in unsent if each.path in paths)
+
+
 def _size(file: FileChange) -> int:
     return 100 + 2 * len(file.path) + sum(_hunk_size(hunk) for hunk in file.hunks)
 

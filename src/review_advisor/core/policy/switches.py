@@ -29,10 +29,7 @@ class SwitchError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """All environment settings of one review, resolved before its first call; a later flip changes nothing.
-
-    ``off`` maps each variable that is off to its scope's words, for the reasons shown to people.
-    """
+    """All environment settings of one review, resolved before its first call; a later flip changes nothing."""
 
     master: bool
     roles: Mapping[Role, bool]
@@ -92,7 +89,7 @@ def _count(environ: Mapping[str, str], name: str, default: int, ceiling: int) ->
     value = _value(environ, name)
     if not value:
         return default
-    if value.isascii() and value.isdigit() and int(value) <= ceiling:
+    if value.isascii() and value.isdigit() and int(value[:9]) <= ceiling and len(value) < 9:  # noqa: PLR2004
         return int(value)
     raise SwitchError(f"{name} is {value!r}: use a whole number from 0 to {ceiling}.")
 

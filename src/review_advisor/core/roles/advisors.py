@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.shards import Shard
+from review_advisor.core.facts.shards import Shard, Unsent
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
@@ -18,7 +18,7 @@ from review_advisor.core.roles.calls import AgentCall, ConsultGrant
 from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.fence import fence
 from review_advisor.core.roles.instructions import Instructions
-from review_advisor.core.roles.mid_flight import MidFlightAdvisor, consult_advisor
+from review_advisor.core.roles.mid_flight import ConsultNote, MidFlightAdvisor, consult_advisor
 from review_advisor.core.roles.transcript import Attempt, transcript_section
 
 
@@ -36,10 +36,11 @@ class Briefing:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which part of the change a question is about."""
+    """Which part of the change a question is about. ``unsent``: what of its files fits no call."""
 
     shard: Shard
     of: int
+    unsent: tuple[Unsent, ...] = ()
 
 
 class PreFlightAdvisor:
@@ -62,16 +63,22 @@ class PreFlightAdvisor:
 
 
 class Executor:
-    """Reviews one part of the change, with the plan, and on a retry with the full transcript."""
+    """Reviews one part of the change, with the plan; a retry has the full transcript, its report and guidance."""
 
     def __init__(self, briefing: Briefing) -> None:
         self._briefing = briefing
         self._mid_flight = MidFlightAdvisor(briefing.instructions, briefing.run_id, briefing.nonce)
 
     def call(
-        self, row: SurfacePolicy, part: Part, plan: ReviewPlan | None, attempts: tuple[Attempt, ...]
+        self,
+        row: SurfacePolicy,
+        part: Part,
+        plan: ReviewPlan | None,
+        attempts: tuple[Attempt, ...] = (),
+        before: CheckedReport | None = None,
+        consults: tuple[ConsultNote, ...] = (),
     ) -> AgentCall:
-        """The question of the next attempt."""
+        """The question of the next attempt. A call is always fresh: it is told all that the earlier ones learned."""
         seen = self._briefing
         grant = self._mid_flight.grant(row, seen.policy, len(attempts))
         sections = ["Review this change and give your verdict."]
@@ -84,6 +91,11 @@ class Executor:
                 " findings where it is right, or contest it with a verbatim quote that settles it."
             )
             sections.append(transcript_section(attempts, seen.nonce))
+        if before is not None:
+            sections.append(f"Your earlier report:\n{fence(prompts.REPORT, _as_json(asdict(before)), seen.nonce)}")
+        if consults:
+            noted = _as_json([asdict(note) for note in consults])
+            sections.append(f"Your earlier consults and their guidance:\n{fence(prompts.GUIDANCE, noted, seen.nonce)}")
         return _call(
             seen, row, Role.EXECUTOR, ReviewReport, sections, tools=True, part=part, attempt=len(attempts), grant=grant
         )
@@ -108,7 +120,7 @@ class PostVerifyAdvisor:
         verdict = "approved" if report.verdict == "approve" else "rejected"
         sections = [f"The executor {verdict} this change. Judge that verdict (attempt {len(attempts) + 1})."]
         sections += _material(seen, part, plan)
-        sections.append(f"The executor's report:\n{fence(prompts.REPORT, _report_json(report), seen.nonce)}")
+        sections.append(f"The executor's report:\n{fence(prompts.REPORT, _as_json(asdict(report)), seen.nonce)}")
         sections.append(transcript_section(attempts, seen.nonce))
         if seen.policy.critical_touched:
             sections.append(
@@ -126,6 +138,7 @@ def _material(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
         prompts.spec_section(seen.change, seen.nonce),
         prompts.whole_change(seen.change, seen.nonce),
         prompts.diff(part.shard.files, seen.nonce, part.shard.index, part.of),
+        prompts.not_shown(part.unsent, seen.nonce),
     ]
     if plan is not None:
         planned = fence(prompts.PLAN, plan.model_dump_json(indent=1), seen.nonce)
@@ -133,8 +146,8 @@ def _material(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
     return sections
 
 
-def _report_json(report: CheckedReport) -> str:
-    return json.dumps(asdict(report), indent=1, default=lambda value: value.model_dump())
+def _as_json(facts: object) -> str:
+    return json.dumps(facts, indent=1, default=lambda value: value.model_dump())
 
 
 def _call(

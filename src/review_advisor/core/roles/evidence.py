@@ -146,7 +146,7 @@ class ShownChange:
             return None
         best: tuple[_Line, _Line] | None = None
         for side in (False, True):
-            lines = [line for line in self._lines_of(path) if line.removed is side or not line.changed]
+            lines = [line for line in self._lines_of(path) if line.text and (line.removed is side or not line.changed)]
             for start in range(len(lines) - len(wanted) + 1):
                 window = lines[start : start + len(wanted)]
                 if not any(line.changed for line in window) or not _matches(window, wanted):

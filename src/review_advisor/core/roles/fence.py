@@ -10,7 +10,7 @@ _SECRETS = re.compile(
             r"gh[pousr]_[A-Za-z0-9]{20,}",
             r"github_pat_[A-Za-z0-9_]{22,}",
             r"sk-ant-[A-Za-z0-9_-]{16,}",
-            r"sk-(?:proj-)?[A-Za-z0-9_-]{32,}",
+            r"(?<![A-Za-z0-9])sk-(?:proj-)?[A-Za-z0-9_-]{32,}",
             r"(?:AKIA|ASIA)[A-Z0-9]{16}",
             r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
             r"glpat-[A-Za-z0-9_-]{20,}",

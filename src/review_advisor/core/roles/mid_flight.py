@@ -6,6 +6,7 @@ The adapter enforces the cap with a hook; this module says what is granted and r
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -93,7 +94,7 @@ def _consult(question: str) -> Consult:
             return Consult.model_validate(parsed)
         except ValidationError:
             pass
-    return Consult(question=question.strip()[:8_000] or "(no question)")
+    return Consult(question=_words(question) or "(no question)")
 
 
 def _guidance(reply: str) -> tuple[Guidance | None, bool]:
@@ -103,15 +104,20 @@ def _guidance(reply: str) -> tuple[Guidance | None, bool]:
             return Guidance.model_validate(parsed), False
         except ValidationError:
             pass
-    words = reply.strip()[:8_000]
+    words = _words(reply)
     return (Guidance(action=words), True) if words else (None, True)
+
+
+def _words(text: str) -> str:
+    """Plain words that the schema takes: half characters (lone surrogates) replaced, at most 8,000 long."""
+    return text.encode("utf-8", "replace").decode("utf-8").strip()[:8_000].strip()
 
 
 def _object_in(text: str) -> dict[str, object] | None:
     body = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     try:
         parsed = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return parsed if isinstance(parsed, dict) else None
 
@@ -124,6 +130,11 @@ def stop_signal(notes: Iterable[ConsultNote]) -> str | None:
     return None
 
 
+def _names(text: str, path: str) -> bool:
+    """Whether ``text`` names ``path`` as a whole: a file called ``e`` is not named by every sentence."""
+    return re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-])", text) is not None
+
+
 def unanswered_critical(notes: Iterable[ConsultNote], critical: tuple[str, ...], change: Change) -> str | None:
     """A question refused by the cap that concerns a critical path, in words for people, or None.
 
@@ -134,7 +145,7 @@ def unanswered_critical(notes: Iterable[ConsultNote], critical: tuple[str, ...],
         if note.status != "denied" or not critical:
             continue
         asked = f"{note.consult.question}\n{note.consult.context}"
-        named = {path for path in changed if path in asked}
+        named = {path for path in changed if _names(asked, path)}
         concerned = named & {shown_path(path) for path in critical}
         if concerned or not named:
             about = ", ".join(sorted(concerned)) or "a change with critical paths"

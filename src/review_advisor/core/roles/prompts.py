@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from review_advisor.core.facts.change import Change, FileChange
-from review_advisor.core.facts.diff_text import render_files, render_statistics
+from review_advisor.core.facts.diff_text import render_files, render_statistics, shown_path
+from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.roles.fence import fence
 
 DIFF = "DIFF"
@@ -15,6 +16,8 @@ SPEC = "SPEC"
 PLAN = "PLAN"
 REPORT = "REPORT"
 TRANSCRIPT = "TRANSCRIPT"
+GUIDANCE = "GUIDANCE"
+NOT_SHOWN = "NOT_SHOWN"
 
 _HEADER = "This is review {run_id}. Its nonce is {nonce}."
 _HEADER_PATTERN = re.compile(r"\AThis is review \S+\. Its nonce is (\S+)\.$", re.MULTILINE)
@@ -57,6 +60,14 @@ def diff(files: tuple[FileChange, ...], nonce: str, part: int, parts: int) -> st
     which = "The diff" if parts == 1 else f"Part {part + 1} of {parts} of the diff (the other parts are judged apart)"
     layout = "old line number, new line number, then the line with its sign"
     return f"{which}; each line is: {layout}.\n" + fence(DIFF, render_files(files), nonce)
+
+
+def not_shown(unsent: tuple[Unsent, ...], nonce: str) -> str:
+    """The files of which something fits no call, by name, fenced; empty when all of it is shown."""
+    if not unsent:
+        return ""
+    named = "\n".join(f"{shown_path(each.path)}: {each.why}" for each in unsent)
+    return "Of these files not everything is shown, judge what you see:\n" + fence(NOT_SHOWN, named, nonce)
 
 
 def spec_section(change: Change, nonce: str) -> str:
