@@ -87,7 +87,7 @@ def run_review(
     """Run one review and store its artefacts.
 
     Everything that can be refused is refused before the first call: ``SwitchError``, ``ConfigError``,
-    ``SourceError``, ``CliProblem`` and ``ArtifactError``, each one clear sentence. ``warn`` gets sentences
+    ``SourceError``, ``CliError`` and ``ArtifactError``, each one clear sentence. ``warn`` gets sentences
     that do not stop the review. SIGINT and SIGTERM end the calls in flight; the review then ends as stopped.
     """
     with ExitStack() as stack:

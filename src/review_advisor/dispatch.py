@@ -15,7 +15,8 @@ from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted
 from review_advisor.core.policy.budgets import Budgets, Refused, Spending, allow
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
-from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, repair_ask
+from review_advisor.core.roles.fence import redact
+from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, repair_ask, without_secrets
 from review_advisor.ports import Ports
 
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -96,7 +97,7 @@ class Dispatch:
         else:
             self._record_call(priced, reply.receipt, "answered", "", "")
         consults = self._record_consults(priced, reply.receipt)
-        raw = json.dumps(reply.value, indent=1, sort_keys=True) if isinstance(reply, Answered) else ""
+        raw = json.dumps(without_secrets(reply.value), indent=1) if isinstance(reply, Answered) else ""
         return Asked(checked, raw, consults)
 
     def _reserve(self, call: AgentCall) -> AgentCall | Refused:
@@ -148,13 +149,14 @@ class Dispatch:
                 role=call.role,
                 ended=ended,
                 reason=reason,
-                detail=detail,
+                detail=redact(detail),
                 requested_model=call.model,
                 resolved_model=receipt.resolved_model,
                 session_id=receipt.session_id,
                 usage=receipt.usage,
                 by_model=receipt.by_model,
                 duration_seconds=receipt.duration_seconds,
+                tool_failures=receipt.tool_failures,
                 prompt_characters=len(call.prompt),
                 prompt_sha256=hashlib.sha256(call.prompt.encode("utf-8", "replace")).hexdigest(),
             )

@@ -89,7 +89,7 @@ class ReviewPhase:
         parts, unsent = shards(change, request.rules.shard_tokens)
         policy = decide_policy(change, request.rules, request.switches, len(parts))
         dispatch = Dispatch(self._ports, policy.budgets, min(self._jobs, len(parts)))
-        files = file_facts(change, parts, unsent)
+        files = file_facts(change, parts)
         dispatch.record(
             PolicyFrozen(
                 at=dispatch.now(),
@@ -99,6 +99,7 @@ class ReviewPhase:
                 base_sha=change.base_sha,
                 head_sha=change.head_sha,
                 files=files,
+                unsent=unsent,
                 shards=len(parts),
                 policy=policy,
             )
@@ -115,7 +116,7 @@ class ReviewPhase:
         except Stop as stop:
             dispatch.record(end_of_stop(stop, dispatch.now()))
             stopped = stop.detail
-        ending = join_review(ends, files, stopped)
+        ending = join_review(ends, files, unsent, stopped)
         dispatch.record(ReviewEnded(at=dispatch.now(), outcome=ending.outcome, because=ending.because))
         return outcome_document(dispatch.events)
 

@@ -177,6 +177,11 @@ def test_text_is_no_answer(tmp_path: Path) -> None:
     assert "structured_output" not in ended.result
 
 
+def test_flags_may_carry_their_value(tmp_path: Path) -> None:
+    file = script(tmp_path, ReviewReport=[{"answer": APPROVAL}])
+    assert run([*words(), f"--script={file}", "--model=haiku"], tmp_path).events[0]["model"] == "embedded-haiku"
+
+
 def test_an_api_error_has_its_class_and_status(tmp_path: Path) -> None:
     reply = {"error": "billing_error", "status": 400, "message": "Credit balance is too low"}
     ended = run(words(), tmp_path, script=script(tmp_path, ReviewReport=[reply]))
@@ -338,6 +343,14 @@ def test_other_agents_are_not_to_be_had(tmp_path: Path, wanted: str, said: str) 
     ended = run(words(), tmp_path, script=file)
     assert said in ended.errors[0]
     assert ended.result["structured_output"] == APPROVAL
+
+
+@pytest.mark.parametrize("reply,code", [({"crash": 4}, 4), ({"hang": 0}, 1), ({"what": 1}, 1)])
+def test_a_subagent_may_take_the_whole_process_down(tmp_path: Path, reply: dict[str, Any], code: int) -> None:
+    ended = run(words(), tmp_path, script=script(tmp_path, ReviewReport=[consult_then_approve()], consult=[reply]))
+    assert ended.code == code
+    assert ended.system("task_started")
+    assert not any(event["type"] == "result" for event in ended.events)
 
 
 def test_without_the_agent_tool_nobody_is_asked(tmp_path: Path) -> None:

@@ -194,6 +194,14 @@ def test_what_has_no_text_is_no_focus() -> None:
     assert "Changed files: 3" in made.risk_summary
 
 
+def test_without_a_list_of_files_the_diff_is_counted() -> None:
+    text = "\n".join(
+        [prompts.opening("r-1", NONCE), fence(prompts.DIFF, render_files((added_file("a.py", CLEAN),)), NONCE)]
+    )
+    assert plan(material_of(text), "").focus_areas[0].description == "a.py: +2 -0"
+    assert "No changed file is listed." in plan(Material(), "").risk_summary
+
+
 def test_a_rename_is_counted_under_its_new_path() -> None:
     file = FileChange(Status.RENAMED, "new: name.py", old_path="old.py", added=2)
     (count,) = material((file,)).files
@@ -366,6 +374,10 @@ def test_a_report_that_was_held_against_the_change_is_understood(tmp_path: Path)
     made = ReviewPlan.model_validate({"risk_summary": "x", "focus_areas": [area]})
     given = material(files, PLAN=made, REPORT=checked)
     assert judge(given, checks(given, tmp_path), "").verdict == "APPROVE"
+
+
+def test_a_transcript_that_cannot_be_read_is_still_a_retry() -> None:
+    assert material((), TRANSCRIPT="{").disagreements == ()
 
 
 @pytest.mark.parametrize("text", ["{", '{"verdict": "approve"}'])

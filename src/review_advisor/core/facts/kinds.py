@@ -93,6 +93,18 @@ TESTS = PathRule(
         "*_test.rs",
     )
 )
+SOURCE = PathRule(
+    tuple(
+        f"*.{extension}"
+        for extension in (
+            "bash bat c cc clj cmake cpp cs css cts cxx dart erl ex exs fs go gradle groovy h hcl hpp hs html htm java"
+            " jl js json jsx kt kts less lua m mjs cjs ml mts nix php pl pm proto ps1 py pyi r rb rs sass scala scss sh"
+            " sql svelte swift tf toml ts tsx vb vue xml yaml yml zig zsh"
+        ).split()
+    )
+    + ("Dockerfile", "Makefile", "Jenkinsfile", "Rakefile", "Gemfile", "BUILD", "WORKSPACE")
+)
+"""Names under which text is expected: binary content there is never approved unread."""
 
 
 def kind_of_path(path: str, generated: bool | None = None, vendored: bool | None = None, docs: bool | None = None) -> Kind:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from review_advisor.core.facts.change import Change, FileChange, Hunk
+from review_advisor.core.facts.kinds import SOURCE
 
 CHARACTERS_PER_TOKEN = 3.5
+LONGEST_SPEC = 100_000
 _LINE_PREFIX = 17
 
 
@@ -32,16 +34,17 @@ class Unsent:
 def shards(change: Change, shard_tokens: int) -> tuple[tuple[Shard, ...], tuple[Unsent, ...]]:
     """Cut ``change`` so that each part's rendered diff stays within about ``shard_tokens``.
 
-    At least one shard always comes back, so that an empty change is reviewed too. A line longer than a
-    whole part is not sent; its file is named.
+    At least one shard always comes back, so that an empty change is reviewed too. What cannot be sent is
+    named: a line longer than a whole part, binary content under the name of a source file, and the rest of
+    a specification that is too long.
     """
     room = int(shard_tokens * CHARACTERS_PER_TOKEN)
     parts: list[tuple[FileChange, ...]] = []
-    unsent: list[Unsent] = []
+    unsent: list[Unsent] = list(_spec_gap(change))
     current: list[FileChange] = []
     used = 0
     for file in change.files:
-        sendable, missing = _without_huge_lines(file, room)
+        sendable, missing = _sendable(file, room)
         unsent += missing
         for piece in _pieces(sendable, room):
             size = _size(piece)
@@ -69,7 +72,15 @@ def _hunk_size(hunk: Hunk) -> int:
     return 40 + sum(len(line) + _LINE_PREFIX for line in hunk.lines)
 
 
-def _without_huge_lines(file: FileChange, room: int) -> tuple[FileChange, list[Unsent]]:
+def _spec_gap(change: Change) -> Iterator[Unsent]:
+    if change.spec is not None and len(change.spec.text) > LONGEST_SPEC:
+        yield Unsent(f"specification {change.spec.origin}", "partly", f"longer than {LONGEST_SPEC} characters")
+
+
+def _sendable(file: FileChange, room: int) -> tuple[FileChange, list[Unsent]]:
+    """What of a file can be sent. A NUL byte makes a script binary to git, but not to its interpreter."""
+    if file.binary and any(SOURCE.matches(path) for path in file.paths):
+        return file, [Unsent(file.path, "not", "binary content under the name of a source file")]
     longest = room - 200 - 2 * len(file.path)
     if all(len(line) <= longest for hunk in file.hunks for line in hunk.lines):
         return file, []

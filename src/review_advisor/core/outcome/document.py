@@ -128,28 +128,15 @@ def _only(kind: type[Kind], events: Iterable[object]) -> tuple[Kind, ...]:
     return tuple(event for event in events if isinstance(event, kind))
 
 
-def file_facts(change: Change, parts: Sequence[Shard], unsent: Sequence[Unsent]) -> tuple[FileFact, ...]:
+def file_facts(change: Change, parts: Sequence[Shard]) -> tuple[FileFact, ...]:
     """What the first event says about each file of the change."""
     went: dict[str, list[int]] = defaultdict(list)
     for part in parts:
         for path in dict.fromkeys(file.path for file in part.files):
             went[path].append(part.index)
-    missing = {each.path: each for each in unsent}
-    facts = []
-    for file in change.files:
-        gap = missing.get(file.path)
-        facts.append(
-            FileFact(
-                path=file.path,
-                status=file.status,
-                kind=kind_of(file),
-                binary=file.binary,
-                shards=tuple(went[file.path]),
-                unsent=gap.extent if gap else "",
-                why_unsent=gap.why if gap else "",
-            )
-        )
-    return tuple(facts)
+    return tuple(
+        FileFact(file.path, file.status, kind_of(file), file.binary, tuple(went[file.path])) for file in change.files
+    )
 
 
 def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
@@ -175,7 +162,7 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         policy=first.policy,
         surfaces=surfaces,
         findings=_findings(surfaces),
-        coverage=_coverage(first.files, events),
+        coverage=_coverage(first, events),
         cost=_cost(_only(CallEnded, events)),
         events=tuple(events),
     )
@@ -249,19 +236,21 @@ def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:
     return tuple(found.values())
 
 
-def _coverage(files: Iterable[FileFact], events: Sequence[Event]) -> tuple[FileCoverage, ...]:
+def _coverage(first: PolicyFrozen, events: Sequence[Event]) -> tuple[FileCoverage, ...]:
     reported = {step.shard for step in _only(Reported, events) if step.surface is Surface.PR_REVIEW}
-    return tuple(_file_coverage(file, reported) for file in files)
+    unsent = {gap.path: gap for gap in first.unsent}
+    files = tuple(_file_coverage(file, reported, unsent.pop(file.path, None)) for file in first.files)
+    return files + tuple(FileCoverage(gap.path, gap.extent, gap.why) for gap in unsent.values())
 
 
-def _file_coverage(file: FileFact, reported: set[int]) -> FileCoverage:
+def _file_coverage(file: FileFact, reported: set[int], gap: Unsent | None) -> FileCoverage:
     seen = [shard in reported for shard in file.shards]
     if not any(seen):
         return FileCoverage(file.path, "not", "no report came on its part of the change")
+    if gap is not None:
+        return FileCoverage(file.path, gap.extent, gap.why)
     if file.binary:
         return FileCoverage(file.path, "not", "binary")
-    if file.unsent:
-        return FileCoverage(file.path, file.unsent, file.why_unsent)
     if not all(seen):
         return FileCoverage(file.path, "partly", "no report came on some of its parts")
     return FileCoverage(file.path, "read")

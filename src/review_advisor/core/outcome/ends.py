@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.outcome.events import FileFact, PartEnded, ReviewStopped, StopReason
 from review_advisor.core.outcome.outcomes import Outcome, worst
 from review_advisor.core.outcome.rulings import Move, Ruling
@@ -96,16 +97,17 @@ def _stop_reason(stop: Stop) -> StopReason:
     return "authentication_failed" if isinstance(stop, AuthenticationFailedError) else "interrupted"
 
 
-def join_review(surfaces: Sequence[Ending], files: Sequence[FileFact], stopped: str | None) -> Ending:
+def join_review(
+    surfaces: Sequence[Ending], files: Sequence[FileFact], unsent: Sequence[Unsent], stopped: str | None
+) -> Ending:
     """The review's outcome: the worst surface; a file with unread text is never approved."""
     if stopped is not None:
         return Ending(Outcome.STOPPED, (stopped,))
     if not files:
         return Ending(Outcome.APPROVED, ("the change is empty: nothing was asked",))
     endings = list(surfaces)
-    unsent = [file for file in files if file.unsent]
     if unsent:
-        named = tuple(f"{file.path} was read {file.unsent}: {file.why_unsent}" for file in unsent)
+        named = tuple(f"{gap.path} was read {gap.extent}: {gap.why}" for gap in unsent)
         endings.append(Ending(Outcome.ESCALATED, named))
     outcome = worst(ending.outcome for ending in endings)
     because = [words for ending in endings if ending.outcome is outcome for words in ending.because]

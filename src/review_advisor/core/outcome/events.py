@@ -10,6 +10,7 @@ from pydantic import Field
 
 from review_advisor.core.facts.change import Status
 from review_advisor.core.facts.kinds import Kind
+from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Ruling
 from review_advisor.core.policy.policy import Policy
@@ -30,15 +31,13 @@ StopReason = Literal["credit_exhausted", "authentication_failed", "interrupted"]
 
 @dataclass(frozen=True, slots=True)
 class FileFact:
-    """One changed file as the review saw it. ``unsent``: what of it fits no call; ``shards``: where it went."""
+    """One changed file as the review saw it; ``shards``: the parts it went to."""
 
     path: str
     status: Status
     kind: Kind
     binary: bool
     shards: tuple[int, ...]
-    unsent: Literal["", "partly", "not"] = ""
-    why_unsent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,10 @@ class Step(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFrozen(Happened):
-    """The review began: what it is about, and every decision taken before the first call. Always first."""
+    """The review began: what it is about, and every decision taken before the first call. Always first.
+
+    ``unsent`` names what cannot be sent to any call; such a review never ends as approved.
+    """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
     run_id: str
@@ -68,6 +70,7 @@ class PolicyFrozen(Happened):
     base_sha: str | None
     head_sha: str | None
     files: tuple[FileFact, ...]
+    unsent: tuple[Unsent, ...]
     shards: int
     policy: Policy
 
@@ -106,6 +109,7 @@ class CallEnded(Step):
     usage: Usage = field(default_factory=Usage)
     by_model: tuple[ModelUsage, ...] = ()
     duration_seconds: float = 0.0
+    tool_failures: int = 0
     prompt_characters: int = 0
     prompt_sha256: str = ""
 

@@ -177,7 +177,9 @@ def _cost_text(document: OutcomeDocument) -> str:
     calls = [event for event in document.events if isinstance(event, CallEnded) and event.ended != "refused"]
     if not calls:
         return "Calls: none"
-    lines = [f"Calls: {len(calls)}"]
+    consults = sum(isinstance(event, Consulted) for event in document.events)
+    asked = f", with {consults} consult{'' if consults == 1 else 's'} inside them" if consults else ""
+    lines = [f"Calls: {len(calls)}{asked}"]
     for row in document.cost:
         times = f"{row.calls} call{'' if row.calls == 1 else 's'}"
         lines.append(f"  {row.role.value:<12} {said(row.model):<24} {times:<9} {_usage_text(row.usage)}")

@@ -136,7 +136,7 @@ def _material(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
     sections = [
         prompts.description(seen.change, seen.nonce),
         prompts.spec_section(seen.change, seen.nonce),
-        prompts.whole_change(seen.change, seen.nonce),
+        prompts.whole_change(seen.change, seen.nonce, prompts.FILES_LISTED_PER_PART),
         prompts.diff(part.shard.files, seen.nonce, part.shard.index, part.of),
         prompts.not_shown(part.unsent, seen.nonce),
     ]

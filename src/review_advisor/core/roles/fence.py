@@ -30,14 +30,17 @@ _INVISIBLE = re.compile(
 REDACTED = "[secret removed]"
 
 
-def clean(text: str) -> str:
-    """``text`` without anything that looks like a secret; invisible and bidi characters shown as ``<U+XXXX>``.
+def redact(text: str) -> str:
+    """``text`` without anything that looks like a secret.
 
-    Line feeds and tabs stay, so no line of a diff can be made to disappear: of a private key only its
-    long lines of base64 go.
+    No line can be made to disappear with it: of a private key only the long lines of base64 go.
     """
-    without = _PRIVATE_KEY.sub(lambda m: _KEY_LINE.sub(REDACTED, m[0]), _SECRETS.sub(REDACTED, text))
-    return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", without)
+    return _PRIVATE_KEY.sub(lambda m: _KEY_LINE.sub(REDACTED, m[0]), _SECRETS.sub(REDACTED, text))
+
+
+def clean(text: str) -> str:
+    """``text``, redacted, with invisible and bidi characters shown as ``<U+XXXX>``; line feeds and tabs stay."""
+    return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", redact(text))
 
 
 def fence(label: str, text: str, nonce: str) -> str:

@@ -18,6 +18,7 @@ from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.roles.answers import Consult, Guidance
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord
+from review_advisor.core.roles.fence import redact
 from review_advisor.core.roles.instructions import Instructions
 
 SUBAGENT_TYPE = "hydraflow-review-advisor"
@@ -78,10 +79,10 @@ def consult_advisor(cap: int) -> str:
 
 def read_consult(record: ConsultRecord) -> ConsultNote:
     """What a recorded consult says. A question that is not the asked JSON object is taken as plain words."""
-    consult = _consult(record.question)
+    consult = _consult(redact(record.question))
     if record.status != "answered":
         return ConsultNote(consult, record.status, reason=record.reason, resolved_model=record.resolved_model)
-    guidance, wrapped = _guidance(record.reply)
+    guidance, wrapped = _guidance(redact(record.reply))
     if guidance is None:
         return ConsultNote(consult, "failed", reason="the advisor's answer is empty", resolved_model=record.resolved_model)
     return ConsultNote(consult, "answered", guidance, wrapped, record.reason, record.resolved_model)

@@ -6,7 +6,7 @@ import re
 
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.diff_text import render_files, render_statistics, shown_path
-from review_advisor.core.facts.shards import Unsent
+from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
 from review_advisor.core.roles.fence import fence
 
 DIFF = "DIFF"
@@ -18,6 +18,9 @@ REPORT = "REPORT"
 TRANSCRIPT = "TRANSCRIPT"
 GUIDANCE = "GUIDANCE"
 NOT_SHOWN = "NOT_SHOWN"
+
+LONGEST_BODY = 70_000
+FILES_LISTED_PER_PART = 300
 
 _HEADER = "This is review {run_id}. Its nonce is {nonce}."
 _HEADER_PATTERN = re.compile(r"\AThis is review \S+\. Its nonce is (\S+)\.$", re.MULTILINE)
@@ -46,13 +49,16 @@ def description(change: Change, nonce: str) -> str:
     if change.author:
         lines.append(f"author: {change.author}")
     if change.body:
-        lines.append(f"\n{change.body}")
+        lines.append(f"\n{_bounded(change.body, LONGEST_BODY)}")
     return "What its author says about the change:\n" + fence(DESCRIPTION, "\n".join(lines), nonce)
 
 
-def whole_change(change: Change, nonce: str) -> str:
-    """The list of all files with statistics, fenced."""
-    return f"All {len(change.files)} changed files:\n" + fence(FILES, render_statistics(change.files), nonce)
+def whole_change(change: Change, nonce: str, most: int | None = None) -> str:
+    """The list of all files with statistics, fenced; ``most`` names no more than that many of them."""
+    files = change.files if most is None else change.files[:most]
+    left = len(change.files) - len(files)
+    tail = f" ({left} more are not listed here; their parts are judged apart)" if left else ""
+    return f"All {len(change.files)} changed files{tail}:\n" + fence(FILES, render_statistics(files), nonce)
 
 
 def diff(files: tuple[FileChange, ...], nonce: str, part: int, parts: int) -> str:
@@ -75,5 +81,12 @@ def spec_section(change: Change, nonce: str) -> str:
     if change.spec is None:
         return ""
     return "The specification that the change says it implements:\n" + fence(
-        SPEC, f"from {change.spec.origin}\n\n{change.spec.text}", nonce
+        SPEC, f"from {change.spec.origin}\n\n{_bounded(change.spec.text, LONGEST_SPEC)}", nonce
     )
+
+
+def _bounded(text: str, most: int) -> str:
+    """``text``, or its beginning and a line that says how much was cut."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}\n[cut here: {len(text) - most} more characters were not sent]"

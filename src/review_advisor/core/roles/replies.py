@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
+from review_advisor.core.roles.fence import redact
 
 REPAIRABLE = frozenset({LostReason.NO_STRUCTURED_OUTPUT, LostReason.INVALID_ANSWER})
 
 Checked = TypeVar("Checked", bound=BaseModel)
+
+
+def without_secrets(value: Any) -> Any:
+    """A JSON value with every string redacted: what a model read in a file must not leave the review through it."""
+    match value:
+        case str():
+            return redact(value)
+        case list():
+            return [without_secrets(each) for each in value]
+        case dict():
+            return {redact(str(key)): without_secrets(each) for key, each in value.items()}
+        case _:
+            return value
 
 
 def checked_answer(model: type[Checked], reply: Answered | Lost) -> Checked | Lost:
@@ -19,7 +33,7 @@ def checked_answer(model: type[Checked], reply: Answered | Lost) -> Checked | Lo
     if isinstance(reply, Lost):
         return reply
     try:
-        return model.model_validate(reply.value)
+        return model.model_validate(without_secrets(reply.value))
     except ValidationError as error:
         return Lost(LostReason.INVALID_ANSWER, _complaints(error), reply.receipt)
 

@@ -1,0 +1,54 @@
+"""No test reaches the network, and none but the end-to-end ones starts the real CLI."""
+
+import ipaddress
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+INDOORS = ("tests/unit/", "tests/scenarios/")
+
+
+def _is_loopback(host: object) -> bool:
+    if isinstance(host, bytes):
+        host = host.decode("ascii", "replace")
+    if not isinstance(host, str) or host in ("", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _refuse_network(event: str, arguments: tuple[Any, ...]) -> None:
+    host = arguments[0] if event == "socket.getaddrinfo" else arguments[1]
+    if isinstance(host, tuple):
+        host = host[0]
+    elif event != "socket.getaddrinfo":
+        return  # a Unix socket's path
+    if not _is_loopback(host):
+        raise RuntimeError(f"a test may not reach {host!r}")
+
+
+def _refuse_claude(program: object) -> None:
+    if not isinstance(program, str | bytes | os.PathLike):
+        return
+    path = Path(os.fsdecode(program))
+    indoors = os.environ.get("PYTEST_CURRENT_TEST", "").startswith(INDOORS)
+    if indoors and path.name == "claude" and not path.is_relative_to(tempfile.gettempdir()):
+        raise RuntimeError(f"a unit or scenario test may not start {path}")
+
+
+def _guard(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in ("socket.connect", "socket.getaddrinfo"):
+        _refuse_network(event, arguments)
+    elif event == "subprocess.Popen":
+        _refuse_claude(arguments[0])
+        command = arguments[1]
+        _refuse_claude(command[0] if isinstance(command, list | tuple) and command else command)
+    elif event in ("os.posix_spawn", "os.exec"):
+        _refuse_claude(arguments[0])
+
+
+sys.addaudithook(_guard)

@@ -1,0 +1,82 @@
+import pytest
+
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import LostReason
+from review_advisor.mockworld.lines import finding, lost, reject, veto
+from review_advisor.mockworld.world import MockWorld, edited
+from tests.scenarios.reading import calls_by_end, moves
+
+
+@pytest.mark.parametrize("reason", [LostReason.CRASH, LostReason.TIMEOUT, LostReason.SERVER_ERROR, LostReason.TRUNCATED])
+def test_a_lost_post_verify_leaves_the_executors_verdict_and_a_mark(world: MockWorld, reason: LostReason) -> None:
+    world.agents.script(Role.POST_VERIFY, lost(reason))
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.APPROVED, 0)
+    assert document.flags.degraded
+    assert document.flags.lost == ("pr_review/post_verify",)
+    assert len(world.calls(Role.POST_VERIFY)) == 1
+    assert document.because == (f"post-verify was lost ({reason.value}): the executor's verdict stands, unverified",)
+
+
+def test_a_degraded_approval_is_told_apart_from_a_confirmed_one_by_its_type_d13(world: MockWorld) -> None:
+    world.agents.script(Role.POST_VERIFY, lost())
+    degraded, confirmed = world.review(), world.review()
+    (ruling,) = degraded.surfaces[0].parts[0].rulings
+    (sound,) = confirmed.surfaces[0].parts[0].rulings
+    assert (ruling.degraded, ruling.verdict) == (True, None)
+    assert (sound.degraded, sound.verdict) == (False, "APPROVE")
+    assert degraded.surfaces[0].parts[0].post_verify == ()
+
+
+def test_an_approval_that_was_never_confirmed_did_not_recover_d31(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 1, "value = 1")))
+    world.agents.script(Role.POST_VERIFY, veto("no fault there"), lost())
+    document = world.review()
+    assert document.outcome is Outcome.APPROVED
+    assert document.flags.degraded
+    assert not document.flags.recovered
+    assert moves(document) == ["retry", "accept"]
+
+
+def test_a_lost_judgement_of_a_rejection_leaves_the_rejection(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 1, "value = 1")))
+    world.agents.script(Role.POST_VERIFY, lost())
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.CHANGES_REQUESTED, 10)
+    assert document.flags.degraded
+
+
+def test_a_team_may_ask_for_a_human_whenever_an_approval_is_degraded(world: MockWorld) -> None:
+    world.rules = world.rules.__class__(fail_on_degraded=True)
+    world.agents.script(Role.POST_VERIFY, lost())
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.APPROVED, 11)
+
+
+def test_a_lost_judgement_of_a_change_to_the_bot_goes_to_a_human_d16(world: MockWorld) -> None:
+    world.change(edited(".review-advisor.toml", 1))
+    world.agents.script(Role.POST_VERIFY, lost())
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
+    assert calls_by_end(document)["lost"] == ["post_verify"]
+
+
+def test_a_lost_plan_is_no_plan(world: MockWorld) -> None:
+    world.agents.script(Role.PRE_FLIGHT, lost())
+    document = world.review()
+    assert document.outcome is Outcome.APPROVED
+    assert document.flags.lost == ("pr_review/pre_flight",)
+    assert not document.flags.degraded
+    assert document.surfaces[0].plan is None
+    assert world.artifacts.files == {}
+    assert world.asked == ["pre_flight", "executor", "post_verify"]
+
+
+def test_a_lost_executor_is_never_an_approval(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, lost(LostReason.TIMEOUT))
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.STOPPED, 12)
+    assert world.asked == ["pre_flight", "executor"]
+    assert document.because == ("no verdict: scripted: timeout",)
+    assert [file.read for file in document.coverage] == ["not"]

@@ -1,0 +1,25 @@
+import socket
+import subprocess
+
+import pytest
+
+
+def test_a_test_cannot_connect_to_another_machine() -> None:
+    with socket.socket() as plug, pytest.raises(RuntimeError, match="may not reach"):
+        plug.connect(("192.0.2.1", 443))
+
+
+def test_a_test_cannot_look_up_another_machines_name() -> None:
+    with pytest.raises(RuntimeError, match="may not reach"):
+        socket.getaddrinfo("api.example.org", 443)
+
+
+def test_a_test_may_talk_to_itself() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as plug:
+        assert plug.getpeername() == server.getsockname()
+
+
+@pytest.mark.parametrize("program", ["claude", "/usr/local/bin/claude"])
+def test_a_test_cannot_start_the_real_cli(program: str) -> None:
+    with pytest.raises(RuntimeError, match="may not start"):
+        subprocess.run([program, "-p"], check=False)
