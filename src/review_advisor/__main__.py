@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     """Run the command line and exit."""
-    from review_advisor.cli import run  # noqa: PLC0415 (nothing is imported before it is needed)
+    from review_advisor.cli import run
 
     sys.exit(run(sys.argv[1:]))
 

@@ -8,7 +8,7 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -61,7 +61,7 @@ class ReviewOptions:
 
     repo: Path
     selection: Selection
-    agent: AgentChoice = AgentChoice()
+    agent: AgentChoice = field(default_factory=AgentChoice)
     jobs: int = 1
     artifacts: Path = Path("review_logs")
     output: Path | None = None
@@ -233,5 +233,3 @@ def _interrupts() -> Iterator[_Interrupts]:
     finally:
         for number, previous in before.items():
             signal.signal(number, previous)
-
-

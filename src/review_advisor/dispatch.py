@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event
 from review_advisor.core.policy.budgets import Budgets, Refused, Spending, allow
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
-from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.core.roles.fence import redact
+from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, repair_ask, without_secrets
 from review_advisor.ports import Ports
 

@@ -18,10 +18,7 @@ from review_advisor.ports import CliError, SourceError
 Agent = Literal["claude", "embedded"]
 EMBEDDED_EXTRAS = ("ruff", "detect_secrets")
 NO_EXTRA = "Install review-advisor with its `embedded` extra."
-NO_CREDENTIAL = (
-    "No model credential: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or configure Bedrock or Vertex."
-)
-
+NO_CREDENTIAL = "No model credential: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or configure Bedrock or Vertex."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +77,7 @@ def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Check, ...]:
 def ready(checks: Sequence[Check]) -> list[str]:
     """The agents that can review with what is there."""
     return [
-        agent
-        for agent in ("claude", "embedded")
-        if all(check.ok for check in checks if check.agent in (agent, "both"))
+        agent for agent in ("claude", "embedded") if all(check.ok for check in checks if check.agent in (agent, "both"))
     ]
 
 
@@ -99,5 +94,3 @@ def _switch_check(environ: Mapping[str, str]) -> Check:
     except SwitchError as problem:
         return Check("both", "environment", False, str(problem))
     return Check("both", "environment", True, "every HYDRAFLOW_ variable is readable")
-
-

@@ -1,12 +1,12 @@
 """The review, start to end, as ADR-0059 tells it. It sequences; every decision is a function of the core.
 
-    change  -> policy, frozen
-    for each surface that applies:
-        plan    <- pre-flight, if its trigger fires
-        loop:   report <- executor, which may consult mid-flight
-                answer <- post-verify
-                ruling <- accept | retry with the full transcript | escalate to a human
-    outcome <- the surfaces' outcomes, the worst wins
+change  -> policy, frozen
+for each surface that applies:
+    plan    <- pre-flight, if its trigger fires
+    loop:   report <- executor, which may consult mid-flight
+            answer <- post-verify
+            ruling <- accept | retry with the full transcript | escalate to a human
+outcome <- the surfaces' outcomes, the worst wins
 """
 
 from __future__ import annotations
@@ -124,9 +124,7 @@ class ReviewPhase:
 class _RunningReview:
     """The state of one review in flight: its calls, and the plans its surfaces made."""
 
-    def __init__(
-        self, ports: Ports, rules: Rules, dispatch: Dispatch, briefing: Briefing, pool: Pool | None
-    ) -> None:
+    def __init__(self, ports: Ports, rules: Rules, dispatch: Dispatch, briefing: Briefing, pool: Pool | None) -> None:
         self._ports = ports
         self._rules = rules
         self._dispatch = dispatch
@@ -198,7 +196,9 @@ class _RunningReview:
         if not row.mid_flight.runs:
             self._skipped(row, Role.MID_FLIGHT, part)
         while True:
-            asked = self._dispatch.ask(self._executor.call(row, part, plan, attempts, before, consults), ReviewReport)
+            asked = self._dispatch.ask(
+                self._executor.call(row, part, plan, attempts, before=before, consults=consults), ReviewReport
+            )
             if not isinstance(asked.answer, ReviewReport):
                 return self._end(row, part, len(attempts), unread(asked.answer))
             report = ShownChange(part.shard.files).check(asked.answer, disagreement_ids(attempts))
@@ -255,11 +255,11 @@ class _RunningReview:
 
     def _skipped(self, row: SurfacePolicy, role: Role, part: Part) -> None:
         decision = row.decisions[role]
-        self._record(
-            RoleSkipped, row, 0, part, role=role, because=decision.because, disabled_by=decision.disabled_by
-        )
+        self._record(RoleSkipped, row, 0, part, role=role, because=decision.because, disabled_by=decision.disabled_by)
 
-    def _record(self, event: Callable[..., Event], row: SurfacePolicy, attempt: int, part: Part, **facts: object) -> None:
+    def _record(
+        self, event: Callable[..., Event], row: SurfacePolicy, attempt: int, part: Part, **facts: object
+    ) -> None:
         at = self._dispatch.now()
         self._dispatch.record(event(at=at, surface=row.surface, attempt=attempt, shard=part.shard.index, **facts))
 

@@ -10,9 +10,17 @@ from review_advisor.cli.problems import clear_refusals
 
 
 @click.command()
-@click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository (default: this folder's).")
-@click.option("--artifacts", type=click.Path(path_type=Path), default=Path("review_logs"), show_default=True,
-              metavar="DIR", help="Where the review's folder goes.")
+@click.option(
+    "--repo", type=click.Path(path_type=Path), default=Path(), help="The repository (default: this folder's)."
+)
+@click.option(
+    "--artifacts",
+    type=click.Path(path_type=Path),
+    default=Path("review_logs"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the review's folder goes.",
+)
 @click.pass_context
 def demo(context: click.Context, repo: Path, artifacts: Path) -> None:
     """Review this repository's last commits with the embedded agent: static checks, no model, no token.
@@ -20,10 +28,10 @@ def demo(context: click.Context, repo: Path, artifacts: Path) -> None:
     Where the history holds nothing to review, a sample repository is made and reviewed instead.
     """
     with clear_refusals():
-        from review_advisor.app import ReviewOptions, Selection  # noqa: PLC0415 (heavy)
-        from review_advisor.cli.review import perform  # noqa: PLC0415
-        from review_advisor.demonstration import demonstration_range  # noqa: PLC0415
-        from review_advisor.examination import AgentChoice  # noqa: PLC0415
+        from review_advisor.app import ReviewOptions, Selection
+        from review_advisor.cli.review import perform
+        from review_advisor.demonstration import demonstration_range
+        from review_advisor.examination import AgentChoice
 
         with demonstration_range(repo) as (where, revisions, words):
             click.echo(f"Reviewing {words}, with the embedded agent: static checks, no model.", err=True)

@@ -17,7 +17,7 @@ def doctor(context: click.Context, claude_bin: str, as_json: bool) -> None:
 
     Exit code 0 if at least one agent can review here, else 2.
     """
-    from review_advisor.examination import examine, ready  # noqa: PLC0415 (heavy)
+    from review_advisor.examination import examine, ready
 
     checks = examine(os.environ, claude_bin)
     if as_json:

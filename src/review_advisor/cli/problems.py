@@ -19,10 +19,10 @@ class Ended(click.ClickException):
 @contextmanager
 def clear_refusals() -> Iterator[None]:
     """Turn the product's own refusals into sentences; let bugs pass."""
-    from review_advisor.core.policy.switches import SwitchError  # noqa: PLC0415 (heavy: only inside a command)
-    from review_advisor.core.roles.calls import ReviewInterrupted  # noqa: PLC0415
-    from review_advisor.ports import ArtifactError, CliError, SourceError  # noqa: PLC0415
-    from review_advisor.settings import ConfigError  # noqa: PLC0415
+    from review_advisor.core.policy.switches import SwitchError
+    from review_advisor.core.roles.calls import ReviewInterrupted
+    from review_advisor.ports import ArtifactError, CliError, SourceError
+    from review_advisor.settings import ConfigError
 
     try:
         yield

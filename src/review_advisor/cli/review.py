@@ -25,21 +25,41 @@ READABLE = click.Path(path_type=Path)
 @click.option("--title", help="The change's title (default: the head commit's subject).")
 @click.option("--body-file", type=READABLE, metavar="FILE", help="The change's description.")
 @click.option("--spec", "spec_file", type=READABLE, metavar="FILE", help="The specification it implements.")
-@click.option("--agent", type=click.Choice(["claude", "embedded"]), default="claude", show_default=True,
-              help="The real CLI, or static checks without a model.")
+@click.option(
+    "--agent",
+    type=click.Choice(["claude", "embedded"]),
+    default="claude",
+    show_default=True,
+    help="The real CLI, or static checks without a model.",
+)
 @click.option("--claude-bin", default="", metavar="PATH", help="The claude binary (default: from PATH).")
-@click.option("--jobs", type=click.IntRange(1, 16), default=1, show_default=True, help="Calls at a time, for large changes.")
-@click.option("--repair", type=click.Choice(["off"]), default="off", show_default=True, help="Whether to propose a patch.")
-@click.option("--artifacts", type=READABLE, default=Path("review_logs"), show_default=True, metavar="DIR",
-              help="Where the review's folder goes.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 16), default=1, show_default=True, help="Calls at a time, for large changes."
+)
+@click.option(
+    "--repair", type=click.Choice(["off"]), default="off", show_default=True, help="Whether to propose a patch."
+)
+@click.option(
+    "--artifacts",
+    type=READABLE,
+    default=Path("review_logs"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the review's folder goes.",
+)
 @click.option("--output", type=READABLE, metavar="FILE", help="Also write outcome.json here.")
 @click.option("--json", "as_json", is_flag=True, help="Print outcome.json instead of the report.")
-@click.option("--config", "config_file", type=READABLE, metavar="FILE",
-              help="Configuration (default: the base commit's .review-advisor.toml or pyproject.toml).")
+@click.option(
+    "--config",
+    "config_file",
+    type=READABLE,
+    metavar="FILE",
+    help="Configuration (default: the base commit's .review-advisor.toml or pyproject.toml).",
+)
 @click.option("--profile", type=click.Choice(["adr", "hydraflow"]), help="Default critical paths.")
 @click.option("--gate", is_flag=True, help="For make and CI: a one-line report when approved; exit 0 only then.")
 @click.pass_context
-def review(  # noqa: PLR0913 (one parameter an option)
+def review(
     context: click.Context,
     repo: Path,
     revisions: str | None,
@@ -64,8 +84,8 @@ def review(  # noqa: PLR0913 (one parameter an option)
     del repair
     chosen = _selection(revisions, base, patch, staged=staged)
     with clear_refusals():
-        from review_advisor.app import ReviewOptions, Selection  # noqa: PLC0415 (heavy)
-        from review_advisor.examination import AgentChoice  # noqa: PLC0415
+        from review_advisor.app import ReviewOptions, Selection
+        from review_advisor.examination import AgentChoice
 
         options = ReviewOptions(
             repo=repo,
@@ -103,11 +123,11 @@ def _selection(
 
 def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> int:
     """Run the review with progress on stderr, print its result on stdout, and return its exit code."""
-    from review_advisor.app import run_review  # noqa: PLC0415 (heavy)
-    from review_advisor.cli.progress import progress  # noqa: PLC0415
-    from review_advisor.core.outcome.document import outcome_json  # noqa: PLC0415
-    from review_advisor.core.outcome.outcomes import Outcome  # noqa: PLC0415
-    from review_advisor.core.outcome.terminal import headline, report_text  # noqa: PLC0415
+    from review_advisor.app import run_review
+    from review_advisor.cli.progress import progress
+    from review_advisor.core.outcome.document import outcome_json
+    from review_advisor.core.outcome.outcomes import Outcome
+    from review_advisor.core.outcome.terminal import headline, report_text
 
     with progress() as show:
         stored = run_review(options, os.environ, show.event, show.warning)

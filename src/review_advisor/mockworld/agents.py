@@ -61,9 +61,7 @@ class FakeAdvisorRunner:
         self.clock.pass_seconds(line.seconds)
         if line.meanwhile is not None:
             line.meanwhile()
-        receipt = Receipt(
-            usage=line.usage, resolved_model=call.model, duration_seconds=line.seconds, consults=records
-        )
+        receipt = Receipt(usage=line.usage, resolved_model=call.model, duration_seconds=line.seconds, consults=records)
         if line.bug is not None:
             raise line.bug
         if line.stop is not None:
@@ -126,5 +124,3 @@ _AGREES = {
     Role.MID_FLIGHT: guidance(),
     Role.POST_VERIFY: confirm(),
 }
-
-

@@ -103,9 +103,7 @@ def edited(path: str, lines: int = 30, text: str = "value = {n}", status: Status
 def deleted(path: str, lines: int = 30) -> FileChange:
     """A file that the change removes."""
     body = tuple(f"-value = {n}" for n in range(1, lines + 1))
-    return FileChange(
-        Status.DELETED, path, new_mode="000000", removed=lines, hunks=(Hunk(1, lines, 0, 0, "", body),)
-    )
+    return FileChange(Status.DELETED, path, new_mode="000000", removed=lines, hunks=(Hunk(1, lines, 0, 0, "", body),))
 
 
 def renamed(old: str, new: str) -> FileChange:

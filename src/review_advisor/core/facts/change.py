@@ -23,9 +23,9 @@ SUBMODULE_MODE = "160000"
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """One hunk of a text patch.
+    r"""One hunk of a text patch.
 
-    ``lines`` keep their first character (``" "``, ``"+"``, ``"-"`` or ``"\\\\"`` for "No newline at
+    ``lines`` keep their first character (``" "``, ``"+"``, ``"-"`` or a backslash for "No newline at
     end of file") and have no line ending. Line numbers count from 1; an empty side has start 0.
     """
 
@@ -39,10 +39,10 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One changed path.
+    r"""One changed path.
 
     ``path`` is the head side (the base side for a deletion), with forward slashes, relative to the
-    repository's root; bytes that are not UTF-8 appear as ``\\xNN``. ``old_path`` is set for renames
+    repository's root; bytes that are not UTF-8 appear as ``\xNN``. ``old_path`` is set for renames
     and copies only. Modes are git's six octal digits, ``"000000"`` for an absent side. ``added`` and
     ``removed`` are git's own counts (``--numstat``), 0 for a binary file.
     """

@@ -45,7 +45,11 @@ def _facts(file: FileChange) -> list[str]:
         facts.append(f"from {shown_path(file.old_path)}")
     if file.old_mode != file.new_mode and "000000" not in (file.old_mode, file.new_mode):
         facts.append(f"mode {file.old_mode} to {file.new_mode}")
-    for is_so, word in ((file.binary, "binary, not shown"), (file.is_symlink, "symlink"), (file.is_submodule, "submodule")):
+    for is_so, word in (
+        (file.binary, "binary, not shown"),
+        (file.is_symlink, "symlink"),
+        (file.is_submodule, "submodule"),
+    ):
         if is_so:
             facts.append(word)
     return facts

@@ -39,7 +39,18 @@ LOCKS = PathRule(
     )
 )
 GENERATED = PathRule(
-    ("*.min.js", "*.min.css", "*.map", "*_pb2.py", "*_pb2_grpc.py", "*.pb.go", "*.pb.cc", "*.pb.h", "*.g.dart", "*.snap")
+    (
+        "*.min.js",
+        "*.min.css",
+        "*.map",
+        "*_pb2.py",
+        "*_pb2_grpc.py",
+        "*.pb.go",
+        "*.pb.cc",
+        "*.pb.h",
+        "*.g.dart",
+        "*.snap",
+    )
 )
 VENDORED = PathRule(("vendor/", "node_modules/", "third_party/", "thirdparty/", "bower_components/"))
 DOCS = PathRule(
@@ -93,21 +104,19 @@ TESTS = PathRule(
         "*_test.rs",
     )
 )
-SOURCE = PathRule(
-    tuple(
-        f"*.{extension}"
-        for extension in (
-            "bash bat c cc clj cmake cpp cs css cts cxx dart erl ex exs fs go gradle groovy h hcl hpp hs html htm java"
-            " jl js json jsx kt kts less lua m mjs cjs ml mts nix php pl pm proto ps1 py pyi r rb rs sass scala scss sh"
-            " sql svelte swift tf toml ts tsx vb vue xml yaml yml zig zsh"
-        ).split()
-    )
-    + ("Dockerfile", "Makefile", "Jenkinsfile", "Rakefile", "Gemfile", "BUILD", "WORKSPACE")
+_SOURCE_EXTENSIONS = (
+    "bash bat c cc cjs clj cmake cpp cs css cts cxx dart erl ex exs fs go gradle groovy h hcl hpp hs htm html java jl js"
+    " json jsx kt kts less lua m mjs ml mts nix php pl pm proto ps1 py pyi r rb rs sass scala scss sh sql svelte swift"
+    " tf toml ts tsx vb vue xml yaml yml zig zsh"
 )
+_SOURCE_NAMES = ("Dockerfile", "Makefile", "Jenkinsfile", "Rakefile", "Gemfile", "BUILD", "WORKSPACE")
+SOURCE = PathRule((*(f"*.{extension}" for extension in _SOURCE_EXTENSIONS.split()), *_SOURCE_NAMES))
 """Names under which text is expected: binary content there is never approved unread."""
 
 
-def kind_of_path(path: str, generated: bool | None = None, vendored: bool | None = None, docs: bool | None = None) -> Kind:
+def kind_of_path(
+    path: str, *, generated: bool | None = None, vendored: bool | None = None, docs: bool | None = None
+) -> Kind:
     """The kind of one path; an attribute that is set or unset beats the name."""
     if LOCKS.matches(path):
         return Kind.LOCK
@@ -123,7 +132,10 @@ def kind_of_path(path: str, generated: bool | None = None, vendored: bool | None
 
 def kind_of(file: FileChange) -> Kind:
     """The kind of a change's file. A rename that is code on either side is code."""
-    kinds = [kind_of_path(path, file.generated, file.vendored, file.documentation) for path in file.paths]
+    kinds = [
+        kind_of_path(path, generated=file.generated, vendored=file.vendored, docs=file.documentation)
+        for path in file.paths
+    ]
     return Kind.CODE if Kind.CODE in kinds else kinds[0]
 
 

@@ -84,9 +84,7 @@ def _sendable(file: FileChange, room: int) -> tuple[FileChange, list[Unsent]]:
     longest = room - 200 - 2 * len(file.path)
     if all(len(line) <= longest for hunk in file.hunks for line in hunk.lines):
         return file, []
-    hunks = tuple(
-        hunk for hunk in file.hunks if all(len(line) <= longest for line in hunk.lines)
-    )
+    hunks = tuple(hunk for hunk in file.hunks if all(len(line) <= longest for line in hunk.lines))
     extent: Literal["partly", "not"] = "partly" if hunks else "not"
     return replace(file, hunks=hunks), [Unsent(file.path, extent, f"a line longer than {longest} characters")]
 

@@ -51,9 +51,7 @@ def halted(words: str) -> PartEnding:
 def ruled(ruling: Ruling, report: CheckedReport, attempts: Sequence[Attempt]) -> PartEnding:
     """A part that a ruling accepted or escalated."""
     if ruling.move is Move.ESCALATE:
-        return PartEnding(
-            Outcome.ESCALATED, ruling.because, degraded=ruling.degraded, exhausted=ruling.exhausted
-        )
+        return PartEnding(Outcome.ESCALATED, ruling.because, degraded=ruling.degraded, exhausted=ruling.exhausted)
     approved = report.verdict == "approve"
     return PartEnding(
         Outcome.APPROVED if approved else Outcome.CHANGES_REQUESTED,
@@ -73,9 +71,7 @@ def nothing_changed(before: CheckedReport | None, now: CheckedReport) -> str | N
 def join_parts(parts: Sequence[PartEnded]) -> Ending:
     """A surface's outcome: the worst part. One lost part among several makes it a human's, not a stop."""
     some_read = any(part.read for part in parts)
-    outcomes = [
-        Outcome.ESCALATED if part.outcome is Outcome.STOPPED and some_read else part.outcome for part in parts
-    ]
+    outcomes = [Outcome.ESCALATED if part.outcome is Outcome.STOPPED and some_read else part.outcome for part in parts]
     outcome = worst(outcomes)
     reasons = [
         part.because if len(parts) == 1 else f"part {part.shard + 1} of {len(parts)}: {part.because}"
@@ -112,5 +108,3 @@ def join_review(
     outcome = worst(ending.outcome for ending in endings)
     because = [words for ending in endings if ending.outcome is outcome for words in ending.because]
     return Ending(outcome, tuple(dict.fromkeys(because)))
-
-

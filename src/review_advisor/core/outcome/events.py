@@ -21,7 +21,6 @@ from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 
-
 Ended = Literal["answered", "lost", "refused", "stopped"]
 """How a call ended."""
 
@@ -197,19 +196,11 @@ class ReviewEnded(Happened):
     because: tuple[str, ...]
 
 
+StepEvent = RoleSkipped | CallStarted | CallEnded | Planned | Consulted | Reported | Verified | Ruled | PartEnded
+"""The events of one part of one surface."""
+
 Event = Annotated[
-    PolicyFrozen
-    | RoleSkipped
-    | CallStarted
-    | CallEnded
-    | Planned
-    | Consulted
-    | Reported
-    | Verified
-    | Ruled
-    | PartEnded
-    | SurfaceEnded
-    | ReviewStopped
-    | ReviewEnded,
+    PolicyFrozen | StepEvent | SurfaceEnded | ReviewStopped | ReviewEnded,
     Field(discriminator="kind"),
 ]
+"""Everything that can happen in a review."""

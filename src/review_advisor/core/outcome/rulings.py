@@ -94,9 +94,7 @@ def _on_verdict(standing: Standing, result: PostVerifyResult) -> Ruling:
 
 
 def _on_vetoed_rejection(standing: Standing) -> Ruling:
-    may_retry = (
-        standing.rejection_retries_used < REJECTION_RETRIES and standing.retries_used < standing.retry_budget
-    )
+    may_retry = standing.rejection_retries_used < REJECTION_RETRIES and standing.retries_used < standing.retry_budget
     if may_retry:
         return Ruling(Move.RETRY, "the advisor calls the rejection wrong: one retry", verdict="VETO")
     return Ruling(

@@ -22,6 +22,7 @@ from review_advisor.core.outcome.events import (
     ReviewStopped,
     RoleSkipped,
     Ruled,
+    StepEvent,
     SurfaceEnded,
     Verified,
 )
@@ -112,12 +113,16 @@ def _surface_text(surface: SurfaceRecord) -> str:
 def _part_lines(part: PartRecord) -> Iterator[str]:
     for number, report in enumerate(part.reports):
         found = f"{len(report.findings)} finding{'' if len(report.findings) == 1 else 's'}"
-        yield _wrapped("  executor     ", f"{report.verdict}, {found}, confidence {report.confidence:.2f}: {report.summary}")
+        yield _wrapped(
+            "  executor     ", f"{report.verdict}, {found}, confidence {report.confidence:.2f}: {report.summary}"
+        )
         for refused in report.refused:
             yield _wrapped("               refused: ", f"{refused.title} ({refused.path}): {refused.why}")
         for answer in report.answers:
             settled = "with evidence" if answer.disagreement in report.settled else "without evidence"
-            yield _wrapped("               answers ", f"{answer.disagreement}, {answer.position}, {settled}: {answer.evidence}")
+            yield _wrapped(
+                "               answers ", f"{answer.disagreement}, {answer.position}, {settled}: {answer.evidence}"
+            )
         if number == 0:
             for note in part.consults:
                 yield from _consult_lines(note)
@@ -154,7 +159,12 @@ def _findings_text(findings: tuple[Finding, ...]) -> str:
     lines = [f"Findings: {len(findings)}"]
     for each in findings:
         where = f"{shown_path(each.path)}:{each.line}"
-        lines.append(_wrapped(f"  {each.severity:<8} {where}  ", f"{each.title} [{each.category}, {each.id}, confidence {each.confidence:.2f}]"))
+        lines.append(
+            _wrapped(
+                f"  {each.severity:<8} {where}  ",
+                f"{each.title} [{each.category}, {each.id}, confidence {each.confidence:.2f}]",
+            )
+        )
         lines += [_wrapped("           ", body) for body in each.body.split("\n") if body.strip()]
         lines += [f"           > {said(quote)[:WIDTH]}" for quote in each.evidence.split("\n")[:5] if quote]
         if each.corrected:
@@ -207,23 +217,33 @@ def progress_line(event: Event) -> str | None:
         case PolicyFrozen():
             surfaces = ", ".join(row.surface.value for row in event.policy.surfaces)
             return f"{len(event.files)} files, blast radius {event.policy.blast.radius.value}; surfaces: {surfaces}"
-        case RoleSkipped():
-            return f"{event.surface.value}: {event.role.value} does not run: {', '.join(event.because)}"
-        case CallStarted():
-            return f"{event.surface.value}: {_role_words(event)} ({said(event.requested_model)}) ..."
-        case CallEnded():
-            return _call_line(event)
-        case Consulted():
-            return said(f"{event.surface.value}: consult {event.note.status}: {event.note.consult.question}")
-        case Ruled():
-            return said(f"{event.surface.value}: {event.ruling.move.value}: {event.ruling.because}")
-        case Verified():
-            return f"{event.surface.value}: post_verify says {event.judged.result.verdict}"
         case SurfaceEnded():
             return f"{event.surface.value}: {event.outcome.value}"
         case ReviewStopped():
             return said(f"stopped: {event.detail}")
-        case Planned() | Reported() | PartEnded() | ReviewEnded():
+        case ReviewEnded():
+            return None
+        case _:
+            line = _step_line(event)
+            return None if line is None else said(f"{event.surface.value}: {line}")
+
+
+def _step_line(event: StepEvent) -> str | None:
+    match event:
+        case RoleSkipped():
+            return f"{event.role.value} does not run: {', '.join(event.because)}"
+        case CallStarted():
+            return f"{_role_words(event)} ({event.requested_model}) ..."
+        case CallEnded():
+            told = event.detail and f": {event.detail}"
+            return f"{_role_words(event)} {event.ended}{told or f' in {event.duration_seconds:.1f} s'}"
+        case Consulted():
+            return f"consult {event.note.status}: {event.note.consult.question}"
+        case Ruled():
+            return f"{event.ruling.move.value}: {event.ruling.because}"
+        case Verified():
+            return f"post_verify says {event.judged.result.verdict}"
+        case Planned() | Reported() | PartEnded():
             return None
         case _:
             assert_never(event)
@@ -234,13 +254,6 @@ def _role_words(event: CallStarted | CallEnded) -> str:
     if event.attempt:
         words += f", attempt {event.attempt + 1}"
     return words + (f", part {event.shard + 1}" if event.shard else "")
-
-
-def _call_line(event: CallEnded) -> str:
-    what = f"{event.surface.value}: {_role_words(event)} {event.ended}"
-    if event.ended in ("lost", "refused", "stopped"):
-        return said(f"{what}: {event.detail}")
-    return f"{what} in {event.duration_seconds:.1f} s"
 
 
 def disagreement_transcript(document: OutcomeDocument) -> str | None:

@@ -142,8 +142,8 @@ def _surface_policy(
     return SurfacePolicy(
         surface=surface,
         pre_flight=_pre_flight(surface, facts, switches),
-        mid_flight=_switched(row.mid_flight, Role.MID_FLIGHT, surface, switches),
-        post_verify=_switched(True, Role.POST_VERIFY, surface, switches),
+        mid_flight=_switched(Role.MID_FLIGHT, surface, switches, in_table=row.mid_flight),
+        post_verify=_switched(Role.POST_VERIFY, surface, switches, in_table=True),
         authority=authority,
         authority_because="the self-modification guard holds" if held.holds else "this surface's default",
         retry_budget=surface_retry_budget(surface, blast.radius, authority),
@@ -152,7 +152,7 @@ def _surface_policy(
     )
 
 
-def _switched(in_table: bool, role: Role, surface: Surface, switches: Switches) -> RoleDecision:
+def _switched(role: Role, surface: Surface, switches: Switches, *, in_table: bool) -> RoleDecision:
     if not in_table:
         return RoleDecision(False, (f"{surface.value} has no {role.value}",))
     off = switches.disabled_by(role, surface)
@@ -165,7 +165,7 @@ def _pre_flight(surface: Surface, facts: TriggerFacts, switches: Switches) -> Ro
     rule = SURFACE_DEFAULTS[surface].pre_flight
     if rule in (PreFlightRule.NEVER, PreFlightRule.REUSE):
         return RoleDecision(False, (rule.value,))
-    decided = _switched(True, Role.PRE_FLIGHT, surface, switches)
+    decided = _switched(Role.PRE_FLIGHT, surface, switches, in_table=True)
     if not decided.runs:
         return decided
     trigger: Trigger = (AlwaysTrigger() if rule is PreFlightRule.ALWAYS else CompositeTrigger()).decide(facts)

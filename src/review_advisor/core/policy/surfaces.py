@@ -54,9 +54,7 @@ class SurfaceDefaults:
 
 
 SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
-    Surface.PR_REVIEW: SurfaceDefaults(
-        "always", PreFlightRule.COMPOSITE, True, Authority.VETO, "blast radius"
-    ),
+    Surface.PR_REVIEW: SurfaceDefaults("always", PreFlightRule.COMPOSITE, True, Authority.VETO, "blast radius"),
     Surface.PRE_MERGE_SPEC_CHECK: SurfaceDefaults(
         "the change links a spec", PreFlightRule.REUSE, True, Authority.VETO, "blast radius"
     ),

@@ -75,6 +75,7 @@ class Executor:
         part: Part,
         plan: ReviewPlan | None,
         attempts: tuple[Attempt, ...] = (),
+        *,
         before: CheckedReport | None = None,
         consults: tuple[ConsultNote, ...] = (),
     ) -> AgentCall:
@@ -142,7 +143,9 @@ def _material(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
     ]
     if plan is not None:
         planned = fence(prompts.PLAN, plan.model_dump_json(indent=1), seen.nonce)
-        sections.append(f"The plan of this review. Treat its escalation signals as blocking unless evidence clears them:\n{planned}")
+        sections.append(
+            f"The plan of this review. Treat its escalation signals as blocking unless evidence clears them:\n{planned}"
+        )
     return sections
 
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 
-_SECRETS = re.compile(
-    "|".join(
-        (
-            r"gh[pousr]_[A-Za-z0-9]{20,}",
-            r"github_pat_[A-Za-z0-9_]{22,}",
-            r"sk-ant-[A-Za-z0-9_-]{16,}",
-            r"(?<![A-Za-z0-9])sk-(?:proj-)?[A-Za-z0-9_-]{32,}",
-            r"(?:AKIA|ASIA)[A-Z0-9]{16}",
-            r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
-            r"glpat-[A-Za-z0-9_-]{20,}",
-            r"npm_[A-Za-z0-9]{36}",
-            r"AIza[A-Za-z0-9_-]{35}",
-            r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-        )
-    )
+_SECRET_SHAPES = (
+    r"gh[pousr]_[A-Za-z0-9]{20,}",
+    r"github_pat_[A-Za-z0-9_]{22,}",
+    r"sk-ant-[A-Za-z0-9_-]{16,}",
+    r"(?<![A-Za-z0-9])sk-(?:proj-)?[A-Za-z0-9_-]{32,}",
+    r"(?:AKIA|ASIA)[A-Z0-9]{16}",
+    r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    r"glpat-[A-Za-z0-9_-]{20,}",
+    r"npm_[A-Za-z0-9]{36}",
+    r"AIza[A-Za-z0-9_-]{35}",
+    r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
 )
+_SECRETS = re.compile("|".join(_SECRET_SHAPES))
 _PRIVATE_KEY = re.compile(r"(?<=PRIVATE KEY-----)(?:\n.{0,18}?[A-Za-z0-9+/=]{32,}[ \t]*(?=\n|$))+")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{32,}")
 _INVISIBLE = re.compile(

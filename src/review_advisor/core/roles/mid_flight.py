@@ -22,7 +22,9 @@ from review_advisor.core.roles.fence import redact
 from review_advisor.core.roles.instructions import Instructions
 
 SUBAGENT_TYPE = "hydraflow-review-advisor"
-SENTINEL = "<!-- HYDRAFLOW_MIDFLIGHT_CONSULT_PROMPT_v1 nonce={nonce} surface={surface} run={run_id} attempt={attempt} -->"
+SENTINEL = (
+    "<!-- HYDRAFLOW_MIDFLIGHT_CONSULT_PROMPT_v1 nonce={nonce} surface={surface} run={run_id} attempt={attempt} -->"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,9 @@ def read_consult(record: ConsultRecord) -> ConsultNote:
         return ConsultNote(consult, record.status, reason=record.reason, resolved_model=record.resolved_model)
     guidance, wrapped = _guidance(redact(record.reply))
     if guidance is None:
-        return ConsultNote(consult, "failed", reason="the advisor's answer is empty", resolved_model=record.resolved_model)
+        return ConsultNote(
+            consult, "failed", reason="the advisor's answer is empty", resolved_model=record.resolved_model
+        )
     return ConsultNote(consult, "answered", guidance, wrapped, record.reason, record.resolved_model)
 
 

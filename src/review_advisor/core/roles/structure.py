@@ -51,7 +51,7 @@ def _unsound_records(change: Change, head_text: HeadText) -> tuple[Finding, ...]
                     severity="high",
                     category="adr-structure",
                     title=fault,
-                    body="A record needs Context, Decision and Consequences, its status, and a decision one can follow.",
+                    body="A record needs context, decision and consequences, its status, and a decision to follow.",
                     suggestion=None,
                     confidence=1.0,
                     evidence="",

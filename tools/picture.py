@@ -1,0 +1,67 @@
+"""Draw docs/images/demo.svg from a real run of ``review-advisor demo``. Durations differ from run to run.
+
+Of the report the middle is left out, and said to be. Fonts are those of the reader's machine: nothing is fetched.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+ROOT = Path(__file__).resolve().parents[1]
+PICTURE = ROOT / "docs" / "images" / "demo.svg"
+WIDTH = 104
+FONTS = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace'
+WAITING = re.compile(r"\.\.\.$| answered in ")
+LOUD = {"APPROVED": "bold green", "CHANGES REQUESTED": "bold yellow", "ESCALATED": "bold red", "STOPPED": "bold red"}
+
+
+def demonstration() -> tuple[list[str], list[str]]:
+    """What the demo wrote to stderr and to stdout, without the places where things lie on this machine."""
+    bot = Path(sys.executable).with_name("review-advisor")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [str(bot), "demo", "--artifacts", folder]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if not done.stdout:
+        raise SystemExit(done.stderr)
+    progress = done.stderr.replace(f" of {ROOT}", " of this repository").splitlines()
+    return [line for line in progress if not line.startswith("Artefacts: ")], done.stdout.splitlines()
+
+
+def trimmed(report: list[str]) -> list[str]:
+    """The report's opening, and everything from its findings on."""
+    first = report.index("")
+    last = next(at for at, line in enumerate(report) if line.startswith("Findings"))
+    return [*report[:first], "", f"  [{last - first - 1} lines of the report are left out here]", "", *report[last:]]
+
+
+def style(line: str) -> str:
+    """The line's style: the verdict is loud, waiting is quiet."""
+    loud = next((how for words, how in LOUD.items() if line.startswith(words)), "")
+    return loud or ("dim" if WAITING.search(line) or line.startswith("  [") else "")
+
+
+def main() -> None:
+    """Run, draw, write."""
+    progress, report = demonstration()
+    console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True, color_system="truecolor")
+    console.print(Text("$ make demo", style="bold"))
+    for line in [*progress, *trimmed(report)]:
+        console.print(Text(line, style=style(line)), overflow="fold")
+    picture = console.export_svg(title="review-advisor demo", unique_id="demo")
+    picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
+    picture = re.sub(r"font-family: [^;]+;", f"font-family: {FONTS};", picture)
+    if "http" in picture.replace("http://www.w3.org/", "").replace("https://www.textualize.io", ""):
+        raise SystemExit("the picture would fetch something")
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
+    PICTURE.write_text("\n".join(line.rstrip() for line in picture.splitlines()) + "\n", encoding="utf-8")
+    print(f"{PICTURE.relative_to(ROOT)} is drawn")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,407 @@
+"""Print into the docs what the code says: every table between ``<!-- table:NAME -->`` and ``<!-- /table:NAME -->``.
+
+Without an argument it compares and exits 1 when a table is stale; ``--write`` puts the present ones in.
+"""
+
+import argparse
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from review_advisor.adapters.claude.environment import child_environment
+from review_advisor.adapters.claude.locate import PINNED_VERSION
+from review_advisor.cli import USAGE
+from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
+from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
+from review_advisor.core.outcome.rulings import Move, Standing, Verdict, rule
+from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, BlastRadius
+from review_advisor.core.policy.budgets import RETRIES_BY_BLAST, USD_BY_BLAST, surface_retry_budget
+from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
+from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, SwitchError, read_switches
+from review_advisor.core.roles.answers import PostVerifyResult
+from review_advisor.core.roles.structure import SURFACE_INPUTS
+from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, plan
+from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.settings import CRITICAL_PATHS, Config
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "review_advisor"
+BLOCK = re.compile(r"(<!-- table:([a-z-]+) -->\n).*?(<!-- /table:\2 -->)", re.DOTALL)
+NONSENSE = "two words"
+
+
+class Remembering(dict[str, str]):
+    """An environment that keeps the names it was asked for, in order."""
+
+    def __init__(self, values: Mapping[str, str] | None = None) -> None:
+        super().__init__(values or {})
+        self.asked: dict[str, None] = {}
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Remember, then answer."""
+        self.asked[key] = None
+        return super().get(key, default)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def code(words: object) -> str:
+    """In backticks, or a dash for nothing."""
+    return f"`{words}`" if str(words) else "-"
+
+
+# --- surfaces, budgets -------------------------------------------------------------------------------------------
+
+
+def surfaces() -> str:
+    """The surface table, with the retries that each blast radius really gives."""
+    rows = []
+    for surface, row in SURFACE_DEFAULTS.items():
+        budgets = [surface_retry_budget(surface, blast, row.authority) for blast in BlastRadius]
+        counts = ", ".join(f"{blast.value} {count}" for blast, count in zip(BlastRadius, budgets, strict=True))
+        retries = f"{row.retries}: {counts}" if any(budgets) else row.retries
+        wired = "yes" if surface in SURFACE_INPUTS else "not yet"
+        middle = "yes" if row.mid_flight else "no"
+        pre_flight = row.pre_flight.value
+        rows.append([code(surface.value), row.applies_when, pre_flight, middle, row.authority.value, retries, wired])
+    return table(["surface", "applies when", "pre-flight", "mid-flight", "authority", "retries", "runs today"], rows)
+
+
+def blasts() -> str:
+    """What each blast radius means and gives."""
+    when = {
+        BlastRadius.LOW: "everything else",
+        BlastRadius.MEDIUM: f"more than {MEDIUM_ABOVE_LINES} changed lines of code",
+        BlastRadius.HIGH: "a critical path on either side of the change, or the bot's own implementation",
+    }
+    rows = [
+        [blast.value, when[blast], str(RETRIES_BY_BLAST[blast]), f"${USD_BY_BLAST[blast]:g} a shard"]
+        for blast in BlastRadius
+    ]
+    return table(["blast radius", "when", "retries after a veto", "money"], rows)
+
+
+# --- rulings ---------------------------------------------------------------------------------------------------------
+
+
+def verdicts() -> str:
+    """What each post-verify verdict leads to, found by asking ``rule`` until it stops saying retry."""
+    rows = []
+    for executor in ("approve", "reject"):
+        for said in ("APPROVE", "VETO"):
+            cells = [
+                "; ".join(dict.fromkeys(_course(executor, said, Authority.VETO, n) for n in RETRIES_BY_BLAST.values())),
+                _course(executor, said, Authority.VETO, 0),
+                _course(executor, said, Authority.ADVISORY, 0),
+            ]
+            rows.append([executor, said, *cells])
+    header = ["executor", "post-verify", "veto, blast 1/2/3", "veto, one shot", "advisory"]
+    return table(header, rows)
+
+
+def _course(executor: Verdict, said: str, authority: Authority, budget: int) -> str:
+    answer = PostVerifyResult.model_validate({"verdict": said, "reasoning": "a reason"})
+    retries = 0
+    while True:
+        again = retries if executor == "reject" else 0
+        ruling = rule(Standing(executor, authority, False, False, budget, retries, again), answer)
+        if ruling.move is not Move.RETRY:
+            break
+        retries += 1
+    end = f"{ruling.move.value} the {'approval' if executor == 'approve' else 'rejection'}"
+    end = "escalate" if ruling.move is Move.ESCALATE else end
+    return f"{retries} {'retry' if retries == 1 else 'retries'}, then {end}" if retries else end
+
+
+def lost_answers() -> str:
+    """What a missing answer leads to, found by playing it in MockWorld."""
+    money = Rules().usd_by_blast[BlastRadius.HIGH]
+    asking = approve().after_asking("Is this right?")
+    stories: dict[str, tuple[tuple[Role, Line], ...]] = {
+        "pre-flight lost": ((Role.PRE_FLIGHT, lost()),),
+        "mid-flight lost": ((Role.EXECUTOR, asking), (Role.MID_FLIGHT, lost())),
+        "executor lost": ((Role.EXECUTOR, lost()),),
+        "executor refused by a cap": ((Role.PRE_FLIGHT, plan().costing(money)),),
+        "post-verify lost": ((Role.POST_VERIFY, lost()),),
+        "post-verify refused by a cap": ((Role.EXECUTOR, approve().costing(money)),),
+        "post-verify switched off": (),
+    }
+    for words, line in (("credit exhausted", credit_gone()), ("authentication failed", authentication_gone())):
+        for role in (Role.PRE_FLIGHT, Role.EXECUTOR, Role.POST_VERIFY):
+            stories[f"{words} in {role.value.replace('_', '-')}"] = ((role, line),)
+        stories[f"{words} in mid-flight"] = ((Role.EXECUTOR, asking), (Role.MID_FLIGHT, line))
+    rows = []
+    for story, lines in stories.items():
+        off = ROLE_SWITCHES[Role.POST_VERIFY] if "switched off" in story else None
+        cells = [_played(lines, off), _played(lines, off, fail_as_veto=True), _played(lines, off, guarded=True)]
+        rows.append([story, *cells])
+    return table(["what is missing", "by default", "with FAIL_AS_VETO", "while the guard holds"], _joined(rows))
+
+
+def _joined(rows: list[list[str]]) -> Iterator[list[str]]:
+    """Rows of one kind that differ in the role only become one: ``X in any role``."""
+    kinds: dict[str, list[list[str]]] = {}
+    for row in rows:
+        kinds.setdefault(row[0].partition(" in ")[0], []).append(row)
+    for kind, its in kinds.items():
+        same = len({tuple(row[1:]) for row in its}) == 1
+        yield from [[f"{kind} in any role", *its[0][1:]]] if same and len(its) > 1 else its
+
+
+def _played(
+    lines: Sequence[tuple[Role, Line]], off: str | None, *, fail_as_veto: bool = False, guarded: bool = False
+) -> str:
+    world = MockWorld()
+    for role, line in lines:
+        world.agents.script(role, line)
+    if off:
+        world.switch(off, "no")
+    if fail_as_veto:
+        world.switch("HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO", "yes")
+    if guarded:
+        world.change(edited("src/app.py"), edited(".claude/agents/reviewer.md", 3))
+    document = world.review()
+    world.finish()
+    flags = ", degraded" if document.flags.degraded else ""
+    flags += ", advisor disabled" if document.flags.advisor_disabled else ""
+    return f"{document.outcome.value}{flags} ({document.exit_code})"
+
+
+# --- settings --------------------------------------------------------------------------------------------------------
+
+MEANINGS = (
+    (rf"{MASTER}", "all advisor roles on every surface"),
+    (r"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED", "pre-flight on every surface"),
+    (r"HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED", "mid-flight consults on every surface"),
+    (r"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED", "post-verify on every surface"),
+    (r"HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO", "a lost post-verify escalates instead of passing as degraded"),
+    (r"HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON", "pr_review's trigger always fires"),
+    (r"HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "consults of one review, all surfaces and attempts together"),
+    (r"HYDRAFLOW_REVIEW_(ADVISOR|EXECUTOR)_MODEL", "the {0}'s model on every surface"),
+    (r"HYDRAFLOW_(\w+)_ADVISOR_ENABLED", "all advisor roles on {0}"),
+    (r"HYDRAFLOW_(\w+)_(ADVISOR|EXECUTOR)_MODEL", "the {1}'s model on {0}"),
+)
+
+
+def switches() -> str:
+    """Every variable that ``read_switches`` asks for; each is proven to be read, by refusing nonsense."""
+    environment = Remembering()
+    read_switches(environment)
+    rows = []
+    for name in sorted(environment.asked, key=_place):
+        try:
+            read_switches({name: NONSENSE})
+        except SwitchError as refusal:
+            accepted = str(refusal).partition(": ")[2].rstrip(".").removeprefix("use ")
+        else:
+            raise AssertionError(f"{name} takes any value")
+        rows.append([code(name), _meaning(name), _default(name), accepted])
+    return table(["variable", "what it governs", "default", "accepted"], rows)
+
+
+def _place(name: str) -> int:
+    return next(at for at, (pattern, _) in enumerate(MEANINGS) if re.fullmatch(pattern, name))
+
+
+def _meaning(name: str) -> str:
+    pattern, words = MEANINGS[_place(name)]
+    found = re.fullmatch(pattern, name)
+    return words.format(*(group.lower() for group in found.groups())) if found else ""
+
+
+def _default(name: str) -> str:
+    """The value that may be set without changing anything."""
+    unset = read_switches({})
+    for value in ("yes", "no", "opus", "sonnet", *map(str, range(21))):
+        try:
+            if read_switches({name: value}) == unset:
+                return {"yes": "on", "no": "off"}.get(value, value)
+        except SwitchError:
+            continue
+    raise AssertionError(f"{name} has no default that can be said")
+
+
+def config() -> str:
+    """The configuration file's keys, from its schema."""
+    schema = Config.model_json_schema()
+    return table(["key", "value", "default", "meaning"], list(_keys(schema, schema, "")))
+
+
+def _keys(schema: dict[str, Any], part: dict[str, Any], prefix: str) -> Iterator[list[str]]:
+    for name, field in part["properties"].items():
+        if "$ref" in field:
+            inner = schema["$defs"][field["$ref"].rpartition("/")[2]]
+            yield from _keys(schema, inner, f"{prefix}{name}.")
+            continue
+        default = field.get("default")
+        shown = "the profile's" if default is None else code(_toml(default))
+        meaning = " ".join(field["description"].replace("``", "`").split())
+        yield [code(f"{prefix}{name}"), _kind(field), shown, meaning]
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return f'"{value}"' if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _kind(field: dict[str, Any]) -> str:
+    if "anyOf" in field:
+        return _kind(next(option for option in field["anyOf"] if option["type"] != "null"))
+    if "enum" in field:
+        return " or ".join(f"`{_toml(option)}`" for option in field["enum"])
+    if field["type"] == "array":
+        return "list of strings"
+    words = {"integer": "whole number", "number": "number", "string": "string"}[field["type"]]
+    low, above, high = field.get("minimum"), field.get("exclusiveMinimum"), field.get("maximum")
+    bound = f", {low:g} to {high:g}" if low is not None else f", above {above:g}, at most {high:g}"
+    return words + bound if high is not None else words
+
+
+def credentials() -> str:
+    """What of the caller's environment reaches ``claude``: the names that the allow-list asks for."""
+    ways = {
+        "Anthropic's API": {},
+        "Bedrock": {"CLAUDE_CODE_USE_BEDROCK": "1"},
+        "Vertex": {"CLAUDE_CODE_USE_VERTEX": "1"},
+    }
+    asked = {way: list(_asked_for(values)) for way, values in ways.items()}
+    everywhere = [name for name in asked["Bedrock"] if all(name in names for names in asked.values())]
+    rows = [[way, ", ".join(code(name) for name in names if name not in everywhere)] for way, names in asked.items()]
+    return table(["way to the model", "passed on"], [*rows, ["all", ", ".join(map(code, everywhere))]])
+
+
+def _asked_for(values: Mapping[str, str]) -> dict[str, None]:
+    environment = Remembering(values)
+    child_environment(environment, Path("home"), Path("config"), Path("tmp"))
+    return environment.asked
+
+
+def critical_paths() -> str:
+    """The default critical paths of each profile."""
+    rows = [[code(profile), ", ".join(map(code, paths))] for profile, paths in CRITICAL_PATHS.items()]
+    return table(["profile", "critical paths"], rows)
+
+
+def own_implementation() -> str:
+    """What the self-modification guard watches."""
+    rows = [
+        ["every repository", ", ".join(map(code, OWN_IMPLEMENTATION_ANYWHERE)) + ", the file the configuration is in"],
+        ["the bot's own repository, besides", ", ".join(map(code, OWN_IMPLEMENTATION_HERE))],
+    ]
+    return table(["where", "watched"], rows)
+
+
+def exits() -> str:
+    """The exit codes."""
+    meanings = {
+        Outcome.APPROVED: "approved",
+        Outcome.CHANGES_REQUESTED: "changes requested",
+        Outcome.ESCALATED: "escalated: a human decides",
+        Outcome.STOPPED: "stopped: the review did not run to its end",
+    }
+    rows = [[str(EXIT_CODES[outcome]), words] for outcome, words in meanings.items()]
+    usage = "nothing was asked: a missing range, CLI or credential, an unreadable setting"
+    rows += [[str(USAGE), usage], ["130, 143", "interrupted by Ctrl-C or SIGTERM"], ["1", "a bug"]]
+    return table(["exit code", "meaning"], rows)
+
+
+def install() -> str:
+    """How to get the CLI that this was measured with."""
+    return f"```sh\nnpm install --global @anthropic-ai/claude-code@{PINNED_VERSION}\n```"
+
+
+# --- the code and the records themselves -----------------------------------------------------------------------------
+
+
+def layers() -> str:
+    """The layers of the import contract, top first, with what each module says of itself."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    order = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    rows = [
+        [str(number), code(name), _docstring(name)] for number, one in enumerate(order, 1) for name in one.split(" | ")
+    ]
+    return table(["layer", "module", "what it is"], rows)
+
+
+def _docstring(module: str) -> str:
+    path = PACKAGE / module / "__init__.py"
+    source = path if path.exists() else PACKAGE / f"{module}.py"
+    said = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
+    return " ".join(said.split("\n\n")[0].split()).replace("``", "`").rstrip(".")
+
+
+def records() -> str:
+    """The decision records, from their own first lines."""
+    rows = []
+    for path in sorted((ROOT / "docs" / "adr").glob("[0-9]*.md")):
+        text = path.read_text(encoding="utf-8")
+        title = text.partition("\n")[0].removeprefix("# ")
+        status = re.search(r"^- Status: (.+)$", text, re.MULTILINE)
+        rows.append([f"[{title}]({path.name})", status[1] if status else "?"])
+    return table(["record", "status"], rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "surfaces": surfaces,
+    "blast-radius": blasts,
+    "verdicts": verdicts,
+    "lost-answers": lost_answers,
+    "switches": switches,
+    "config": config,
+    "credentials": credentials,
+    "critical-paths": critical_paths,
+    "own-implementation": own_implementation,
+    "exit-codes": exits,
+    "install": install,
+    "layers": layers,
+    "records": records,
+}
+
+
+def refreshed(text: str, used: set[str]) -> str:
+    """``text`` with every table as the code has it now."""
+
+    def block(found: re.Match[str]) -> str:
+        used.add(found[2])
+        return f"{found[1]}{TABLES[found[2]]()}\n{found[3]}"
+
+    return BLOCK.sub(block, text)
+
+
+def main() -> int:
+    """Compare, or write with ``--write``."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put the present tables into the docs")
+    write = parser.parse_args().write
+    used: set[str] = set()
+    stale = []
+    for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
+        before = path.read_text(encoding="utf-8")
+        after = refreshed(before, used)
+        if after.count("<!-- table:") != len(BLOCK.findall(after)):
+            stale.append(f"{path.relative_to(ROOT)}: a table's marks do not match")
+        if after != before:
+            stale.append(f"{path.relative_to(ROOT)}: a table differs from the code")
+            if write:
+                path.write_text(after, encoding="utf-8")
+    unused = [f"no document holds the table {name!r}" for name in TABLES if name not in used]
+    complaints = unused if write else [*stale, *unused]
+    print(*complaints, sep="\n", end="\n" if complaints else "")
+    if complaints and not write:
+        print("Refresh them with: python tools/tables.py --write")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
