@@ -125,16 +125,24 @@ def load_instructions() -> Instructions:
 
 
 def load_settings(options: ReviewOptions, base_file: BaseFile, environ: Mapping[str, str]) -> Settings:
-    """Configuration and switches. Without ``--config`` the file is read from the base commit, never from the change."""
-    text, path = None, None
-    if options.config is not None:
-        text, path = read_text(options.config, "configuration"), str(options.config)
-        stands_at = None
+    """Configuration and switches. Without ``--config`` the file is read from the base commit, never from the change.
+
+    A file named by ``--config`` that lies in the repository is the bot's own implementation all the same.
+    """
+    if options.config is None:
+        text, stands_at = _base_config(base_file)
+        config = Config() if text is None or stands_at is None else parse_config(text, stands_at)
     else:
-        text, path = _base_config(base_file)
-        stands_at = path
-    config = parse_config(text, path) if text is not None and path is not None else Config()
+        config = parse_config(read_text(options.config, "configuration"), str(options.config))
+        stands_at = _place_in(options.repo, options.config)
     return make_settings(config, environ, profile=options.profile, config_path=stands_at)
+
+
+def _place_in(repo: Path, file: Path) -> str | None:
+    root = repo.resolve()
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    place = file.resolve()
+    return place.relative_to(top).as_posix() if place.is_relative_to(top) else None
 
 
 def _base_config(base_file: BaseFile) -> tuple[str | None, str | None]:

@@ -105,9 +105,9 @@ TESTS = PathRule(
     )
 )
 _SOURCE_EXTENSIONS = (
-    "bash bat c cc cjs clj cmake cpp cs css cts cxx dart erl ex exs fs go gradle groovy h hcl hpp hs htm html java jl js"
-    " json jsx kt kts less lua m mjs ml mts nix php pl pm proto ps1 py pyi r rb rs sass scala scss sh sql svelte swift"
-    " tf toml ts tsx vb vue xml yaml yml zig zsh"
+    "bash bat c cc cjs clj cmake cpp cs css cts cxx dart erl ex exs fs go gradle groovy h hcl hpp hs htm html "
+    "java jl js json jsx kt kts less lua m mjs ml mts nix php pl pm proto ps1 py pyi r rb rs sass scala scss sh "
+    "sql svelte swift tf toml ts tsx vb vue xml yaml yml zig zsh"
 )
 _SOURCE_NAMES = ("Dockerfile", "Makefile", "Jenkinsfile", "Rakefile", "Gemfile", "BUILD", "WORKSPACE")
 SOURCE = PathRule((*(f"*.{extension}" for extension in _SOURCE_EXTENSIONS.split()), *_SOURCE_NAMES))

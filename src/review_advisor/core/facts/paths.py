@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -77,6 +78,11 @@ OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
     "/.ci",
 )
 """What is added to it in the bot's own repository: the package, its build, its pins."""
+
+
+def literal(path: str) -> str:
+    """A pattern that matches ``path`` and nothing else, whatever glob characters it holds."""
+    return re.sub(r"([\\*?\[\]!# ])", r"\\\1", path)
 
 
 @lru_cache(maxsize=64)

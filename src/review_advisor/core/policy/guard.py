@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE, PathRule
+from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE, PathRule, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,5 +29,5 @@ def guard(change: Change, config_path: str | None) -> Guard:
     if change.own_repository:
         patterns += OWN_IMPLEMENTATION_HERE
     if config_path is not None:
-        patterns += ("/" + config_path,)
+        patterns += ("/" + literal(config_path),)
     return Guard(PathRule(patterns).touched_by(change.files))
