@@ -97,7 +97,11 @@ class Dispatch:
         else:
             self._record_call(priced, reply.receipt, "answered", "", "")
         consults = self._record_consults(priced, reply.receipt)
-        raw = json.dumps(without_secrets(reply.value), indent=1) if isinstance(reply, Answered) else ""
+        raw = (
+            json.dumps(without_secrets(reply.value), indent=1, ensure_ascii=False)
+            if isinstance(reply, Answered)
+            else ""
+        )
         return Asked(checked, raw, consults)
 
     def _reserve(self, call: AgentCall) -> AgentCall | Refused:

@@ -150,7 +150,7 @@ def _material(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
 
 
 def _as_json(facts: object) -> str:
-    return json.dumps(facts, indent=1, default=lambda value: value.model_dump())
+    return json.dumps(facts, indent=1, ensure_ascii=False, default=lambda value: value.model_dump())
 
 
 def _call(

@@ -39,7 +39,9 @@ def transcript_section(attempts: tuple[Attempt, ...], nonce: str) -> str:
     if not attempts:
         return ""
     document = {"attempts": [_as_json(attempt) for attempt in attempts]}
-    return "The post-verify transcript so far:\n" + fence(TRANSCRIPT, json.dumps(document, indent=1), nonce)
+    return "The post-verify transcript so far:\n" + fence(
+        TRANSCRIPT, json.dumps(document, indent=1, ensure_ascii=False), nonce
+    )
 
 
 def _as_json(attempt: Attempt) -> dict[str, object]:
