@@ -73,7 +73,8 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 	@$(PY) tools/review_own_checkout.py
 
 e2e: setup $(CLI_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
-	@REVIEW_ADVISOR_E2E_CLAUDE="$(CURDIR)/$(CLI)" $(PY) -m pytest -q tests/e2e $(ARGS)
+	@# Two at a time is safe: each test has its own API, repository and folders, and looks only for processes of those.
+	@REVIEW_ADVISOR_E2E_CLAUDE="$(CURDIR)/$(CLI)" $(PY) -m pytest -n 2 --dist=worksteal -q tests/e2e $(ARGS)
 
 $(CLI_READY): tests/e2e/cli/package.json tests/e2e/cli/package-lock.json
 	@command -v npm >/dev/null || { echo "make e2e needs npm, which installs the CLI; nothing is run without it" >&2; exit 1; }

@@ -21,23 +21,23 @@ WAITING = re.compile(r"\.\.\.$| answered in ")
 LOUD = {"APPROVED": "bold green", "CHANGES REQUESTED": "bold yellow", "ESCALATED": "bold red", "STOPPED": "bold red"}
 
 
-def demonstration() -> tuple[list[str], list[str]]:
-    """What the demo wrote to stderr and to stdout, without the places where things lie on this machine."""
+def demonstration() -> list[str]:
+    """What the demo wrote, in its order, without the places where things lie on this machine."""
     bot = Path(sys.executable).with_name("review-advisor")
     with tempfile.TemporaryDirectory() as folder:
         command = [str(bot), "demo", "--artifacts", folder]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if not done.stdout:
-        raise SystemExit(done.stderr)
-    progress = done.stderr.replace(f" of {ROOT}", " of this repository").splitlines()
-    return [line for line in progress if not line.startswith("Artefacts: ")], done.stdout.splitlines()
+        done = subprocess.run(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+    lines = done.stdout.replace(f" of {ROOT}", " of this repository").splitlines()
+    return [line for line in lines if not line.startswith("Artefacts: ")]
 
 
-def trimmed(report: list[str]) -> list[str]:
-    """The report's opening, and everything from its findings on."""
-    first = report.index("")
-    last = next(at for at, line in enumerate(report) if line.startswith("Findings"))
-    return [*report[:first], "", f"  [{last - first - 1} lines of the report are left out here]", "", *report[last:]]
+def trimmed(lines: list[str]) -> list[str]:
+    """Everything but the report's middle: it begins at the first empty line and ends where the findings are."""
+    first = lines.index("")
+    last = next(at for at, line in enumerate(lines) if line.startswith("Findings"))
+    return [*lines[:first], "", f"  [{last - first - 1} lines of the report are left out here]", "", *lines[last:]]
 
 
 def style(line: str) -> str:
@@ -48,14 +48,14 @@ def style(line: str) -> str:
 
 def main() -> None:
     """Run, draw, write."""
-    progress, report = demonstration()
     console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True, color_system="truecolor")
     console.print(Text("$ make demo", style="bold"))
-    for line in [*progress, *trimmed(report)]:
+    for line in trimmed(demonstration()):
         console.print(Text(line, style=style(line)), overflow="fold")
     picture = console.export_svg(title="review-advisor demo", unique_id="demo")
     picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
     picture = re.sub(r"font-family: [^;]+;", f"font-family: {FONTS};", picture)
+    picture = picture.replace("<svg ", '<svg xml:space="preserve" ', 1)  # some renderers drop leading spaces
     if "http" in picture.replace("http://www.w3.org/", "").replace("https://www.textualize.io", ""):
         raise SystemExit("the picture would fetch something")
     PICTURE.parent.mkdir(parents=True, exist_ok=True)

@@ -23,6 +23,7 @@ from review_advisor.core.policy.budgets import RETRIES_BY_BLAST, USD_BY_BLAST, s
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
 from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, SwitchError, read_switches
+from review_advisor.core.policy.trigger import MANY_CODE_LINES, CompositeTrigger, TriggerFacts
 from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.structure import SURFACE_INPUTS
 from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, plan
@@ -90,6 +91,21 @@ def blasts() -> str:
     return table(["blast radius", "when", "retries after a veto", "money"], rows)
 
 
+def triggers() -> str:
+    """What the composite trigger says to facts around its edge."""
+    edge = MANY_CODE_LINES
+    cases = {
+        f"{edge} changed lines of code": TriggerFacts(False, 0, (), edge),
+        f"{edge + 1} changed lines of code": TriggerFacts(False, 0, (), edge + 1),
+        "a critical path": TriggerFacts(False, 0, ("auth/login.py",), 1),
+        "an earlier fix attempt": TriggerFacts(False, 1, (), 1),
+        "forced": TriggerFacts(True, 0, (), 1),
+    }
+    decided = {words: CompositeTrigger().decide(facts) for words, facts in cases.items()}
+    rows = [[words, "yes" if it.fires else "no", "; ".join(it.because)] for words, it in decided.items()]
+    return table(["the change has", "planned", "because"], rows)
+
+
 # --- rulings ---------------------------------------------------------------------------------------------------------
 
 
@@ -144,7 +160,7 @@ def lost_answers() -> str:
         off = ROLE_SWITCHES[Role.POST_VERIFY] if "switched off" in story else None
         cells = [_played(lines, off), _played(lines, off, fail_as_veto=True), _played(lines, off, guarded=True)]
         rows.append([story, *cells])
-    return table(["what is missing", "by default", "with FAIL_AS_VETO", "while the guard holds"], _joined(rows))
+    return table(["what is missing", "by default", "with FAIL_AS_VETO", "while the guard holds"], list(_joined(rows)))
 
 
 def _joined(rows: list[list[str]]) -> Iterator[list[str]]:
@@ -311,7 +327,11 @@ def exits() -> str:
     }
     rows = [[str(EXIT_CODES[outcome]), words] for outcome, words in meanings.items()]
     usage = "nothing was asked: a missing range, CLI or credential, an unreadable setting"
-    rows += [[str(USAGE), usage], ["130, 143", "interrupted by Ctrl-C or SIGTERM"], ["1", "a bug"]]
+    rows += [
+        [str(USAGE), usage],
+        ["129, 130, 143", "interrupted: the terminal is gone, Ctrl-C, SIGTERM"],
+        ["1", "a bug"],
+    ]
     return table(["exit code", "meaning"], rows)
 
 
@@ -355,6 +375,7 @@ def records() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "surfaces": surfaces,
     "blast-radius": blasts,
+    "trigger": triggers,
     "verdicts": verdicts,
     "lost-answers": lost_answers,
     "switches": switches,
@@ -389,7 +410,7 @@ def main() -> int:
     for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
         before = path.read_text(encoding="utf-8")
         after = refreshed(before, used)
-        if after.count("<!-- table:") != len(BLOCK.findall(after)):
+        if len(re.findall(r"<!-- table:[a-z-]+ -->", after)) != len(BLOCK.findall(after)):
             stale.append(f"{path.relative_to(ROOT)}: a table's marks do not match")
         if after != before:
             stale.append(f"{path.relative_to(ROOT)}: a table differs from the code")

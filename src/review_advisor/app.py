@@ -7,29 +7,30 @@ import secrets
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from types import FrameType
 from typing import Literal
 
-from review_advisor.adapters.artifacts import FolderArtifacts, remove_stale, write_whole
+from review_advisor.adapters.artifacts import FolderArtifacts, check_writable, remove_stale, write_whole
 from review_advisor.adapters.claude.agents import ClaudeAgents
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.open import open_base, open_patch, open_range, open_staged
 from review_advisor.adapters.git.source import GitSource, PatchSource
 from review_advisor.adapters.journal import FanOut
 from review_advisor.core.facts.change import Spec
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.outcome.events import Event
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
+from review_advisor.core.outcome.ends import end_of_stop
+from review_advisor.core.outcome.events import CallStarted, Event, ReviewEnded
+from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.session import session_rows
 from review_advisor.core.outcome.terminal import disagreement_transcript, report_text
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.examination import AgentChoice, agent_command
-from review_advisor.ports import Ports
+from review_advisor.ports import ArtifactError, CliError, Ports, SourceError
 from review_advisor.review_phase import ReviewPhase, ReviewRequest
 from review_advisor.settings import (
     CONFIG_FILE,
@@ -81,31 +82,61 @@ class StoredReview:
     interrupted_by: int = 0
 
 
+class ReviewBrokenError(Exception):
+    """The review had made calls and could not be brought to its end. One or two sentences (exit code 12)."""
+
+
 def run_review(
     options: ReviewOptions, environ: Mapping[str, str], subscriber: Callable[[Event], None], warn: Callable[[str], None]
 ) -> StoredReview:
     """Run one review and store its artefacts.
 
     Everything that can be refused is refused before the first call: ``SwitchError``, ``ConfigError``,
-    ``SourceError``, ``CliError`` and ``ArtifactError``, each one clear sentence. ``warn`` gets sentences
-    that do not stop the review. SIGINT and SIGTERM end the calls in flight; the review then ends as stopped.
+    ``SourceError``, ``CliError`` and ``ArtifactError``, each one clear sentence; what goes wrong after it is a
+    ``ReviewBrokenError``, and leaves no outcome. ``warn`` gets sentences that do not stop the review. SIGINT, SIGTERM
+    and SIGHUP end the calls in flight; the review then ends as stopped.
     """
     with ExitStack() as stack:
         interrupts = stack.enter_context(_interrupts())
+        if options.output is not None:
+            remove_stale(options.output)
         source = _open_source(options)
         stack.callback(source.close)
+        artifacts = FolderArtifacts(_artifact_root(options), source.change().label)
+        artifacts.clear()
         settings = load_settings(options, source.base_file, environ)
         command = agent_command(options.agent, options.repo, environ, warn)
-        artifacts = FolderArtifacts(_artifact_root(options), source.change().label)
-        remove_stale([artifacts.folder / "outcome.json", *([options.output] if options.output else [])])
-        agents = stack.enter_context(ClaudeAgents(command, environ))
-        interrupts.agents = agents
+        artifacts.make()
+        if options.output is not None:
+            check_writable(options.output)
+        agents = interrupts.agents = ClaudeAgents(command, environ)
+        try:
+            stack.enter_context(agents)
+        except OSError as error:
+            raise CliError(f"A temporary folder cannot be made: {error.strerror}.") from None
         pool = stack.enter_context(ThreadPoolExecutor(options.jobs)) if options.jobs > 1 else None
-        ports = Ports(agents, source, FanOut([subscriber]), artifacts, SystemClock())
+        calls = _Calls()
+        ports = Ports(agents, source, FanOut([calls, subscriber]), artifacts, SystemClock())
         request = ReviewRequest(new_run_id(), secrets.token_hex(8), settings.rules, settings.switches)
-        document = ReviewPhase(ports, load_instructions(), pool, options.jobs).review(request)
-        _store(document, artifacts, options.output)
+        try:
+            document = ReviewPhase(ports, load_instructions(), pool, options.jobs).review(request)
+            document = _stored(document, artifacts, options.output, interrupts)
+        except (ArtifactError, SourceError) as problem:
+            _discard(artifacts, options.output)
+            if calls.made:
+                raise ReviewBrokenError(f"{problem} The review did not run to its end.") from None
+            raise
         return StoredReview(document, artifacts.folder, interrupts.signal_number)
+
+
+class _Calls:
+    """A subscriber that knows whether a call was made: from then on, nothing is a mere refusal."""
+
+    def __init__(self) -> None:
+        self.made = False
+
+    def __call__(self, event: Event) -> None:
+        self.made = self.made or isinstance(event, CallStarted)
 
 
 def new_run_id() -> str:
@@ -115,12 +146,8 @@ def new_run_id() -> str:
 
 def load_instructions() -> Instructions:
     """The standing instructions that ship with the package."""
-    folder = files("review_advisor") / "agents"
-    texts = {
-        entry.name.removesuffix(".md"): entry.read_text(encoding="utf-8")
-        for entry in folder.iterdir()
-        if entry.name.endswith(".md")
-    }
+    folder = Path(__file__).with_name("agents")
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
     return Instructions(texts)
 
 
@@ -205,37 +232,68 @@ def _artifact_root(options: ReviewOptions) -> Path:
     return options.artifacts if options.artifacts.is_absolute() else Path.cwd() / options.artifacts
 
 
-def _store(document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None) -> None:
-    text = outcome_json(document)
+def _stored(
+    document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None, interrupts: _Interrupts
+) -> OutcomeDocument:
+    """Store the review. An interrupt that comes meanwhile counts: what is on disk then says stopped."""
+    _store(document, artifacts)
+    if interrupts.signal_number and document.outcome is not Outcome.STOPPED:
+        document = _cut_short(document, interrupts.signal_number)
+        _store(document, artifacts)
+    if output is not None:
+        write_whole(output, outcome_json(document))
+    return document
+
+
+def _store(document: OutcomeDocument, artifacts: FolderArtifacts) -> None:
     artifacts.write("report.txt", report_text(document))
     artifacts.write("advisor_session.jsonl", "".join(json.dumps(row) + "\n" for row in session_rows(document)))
     transcript = disagreement_transcript(document)
     if transcript is not None:
         artifacts.write("transcript.md", transcript)
-    artifacts.write("outcome.json", text)
-    if output is not None:
-        write_whole(output, text)
+    artifacts.write("outcome.json", outcome_json(document))
+
+
+def _cut_short(document: OutcomeDocument, signal_number: int) -> OutcomeDocument:
+    """The same review, interrupted before its end was on disk."""
+    at = datetime.now(UTC)
+    stop = end_of_stop(ReviewInterrupted("The review was interrupted.", signal_number=signal_number), at)
+    return outcome_document(
+        [*document.events[:-1], stop, ReviewEnded(at=at, outcome=Outcome.STOPPED, because=(stop.detail,))]
+    )
+
+
+def _discard(artifacts: FolderArtifacts, output: Path | None) -> None:
+    with suppress(ArtifactError):
+        artifacts.clear()
+    with suppress(ArtifactError):
+        if output is not None:
+            remove_stale(output)
 
 
 @dataclass
 class _Interrupts:
-    """Where SIGINT and SIGTERM go: to the running review's agents, or, before there are any, straight up."""
+    """Where signals go: to the running review's agents, or, before there are any, straight up (once)."""
 
     agents: ClaudeAgents | None = None
     signal_number: int = 0
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         del frame
-        self.signal_number = self.signal_number or number
-        if self.agents is None:
+        again, self.signal_number = self.signal_number, self.signal_number or number
+        if self.agents is not None:
+            self.agents.interrupt(self.signal_number)
+        elif not again:
             raise ReviewInterrupted("The review was interrupted before it began.", signal_number=number)
-        self.agents.interrupt(number)
 
 
 @contextmanager
 def _interrupts() -> Iterator[_Interrupts]:
     handler = _Interrupts()
-    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # a process under nohup outlives its terminal
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield handler
     finally:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.adapters.git.open import open_range
@@ -17,13 +19,39 @@ LONGEST = 20
 MOST_LINES = 4_000
 
 
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A repository, a range in it and words for it. ``real_command`` is how the real models review such a range."""
+
+    repo: Path
+    revisions: str
+    words: str
+    real_command: str
+
+
 @contextmanager
-def demonstration_range(repo: Path) -> Iterator[tuple[Path, str, str]]:
-    """A repository, a range in it and words for it: the shortest range of last commits that deserves a plan.
+def demonstration_range(repo: Path) -> Iterator[Demonstration]:
+    """The shortest range of ``repo``'s last commits that deserves a plan.
 
     Without one (no repository, a single commit, commits too small or too large to show much) a sample
-    repository is made in a temporary folder and removed afterwards.
+    repository is made in a temporary folder and removed afterwards. Raises ``SourceError`` if ``repo`` is no folder.
     """
+    if not repo.is_dir():
+        raise SourceError(f"{repo} is not a folder: give the path of a git repository.")
+    revisions, count = _worthy_range(repo)
+    if revisions:
+        where = "" if repo == Path() else f" --repo {shlex.quote(str(repo))}"
+        words = f"the last {count} commit{'s' if count > 1 else ''} of {repo.resolve()}"
+        yield Demonstration(repo, revisions, words, f"review-advisor review{where} --range {revisions}")
+        return
+    with tempfile.TemporaryDirectory(prefix="review-advisor-sample-") as folder:
+        words = "a sample repository made for this demonstration"
+        yield Demonstration(
+            Path(folder), make_sample(Path(folder)), words, "review-advisor review --base main, in a repository"
+        )
+
+
+def _worthy_range(repo: Path) -> tuple[str, int]:
     for count in range(1, LONGEST + 1):
         revisions = f"HEAD~{count}..HEAD"
         try:
@@ -35,7 +63,5 @@ def demonstration_range(repo: Path) -> Iterator[tuple[Path, str, str]]:
         finally:
             source.close()
         if MANY_CODE_LINES < lines <= MOST_LINES:
-            yield repo, revisions, f"the last {count} commit{'s' if count > 1 else ''} of {repo.resolve()}"
-            return
-    with tempfile.TemporaryDirectory(prefix="review-advisor-sample-") as folder:
-        yield Path(folder), make_sample(Path(folder)), "a sample repository made for this demonstration"
+            return revisions, count
+    return "", 0

@@ -16,7 +16,7 @@ from review_advisor.core.policy.budgets import Budgets, Refused, Spending, allow
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
 from review_advisor.core.roles.fence import redact
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
-from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, repair_ask, without_secrets
+from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, cut_short, repair_ask, without_secrets
 from review_advisor.ports import Ports
 
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -91,11 +91,7 @@ class Dispatch:
             self._halt(stop)
             raise
         self._settle(priced, reply.receipt)
-        checked = checked_answer(answer, reply)
-        if isinstance(checked, Lost):
-            self._record_call(priced, reply.receipt, "lost", checked.reason.value, checked.detail)
-        else:
-            self._record_call(priced, reply.receipt, "answered", "", "")
+        checked = self._checked(priced, reply, answer)
         consults = self._record_consults(priced, reply.receipt)
         raw = (
             json.dumps(without_secrets(reply.value), indent=1, ensure_ascii=False)
@@ -103,6 +99,19 @@ class Dispatch:
             else ""
         )
         return Asked(checked, raw, consults)
+
+    def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> Checked | Lost | Refused:
+        """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
+        checked = checked_answer(answer, reply)
+        if not isinstance(checked, Lost):
+            self._record_call(call, reply.receipt, "answered", "", "")
+            return checked
+        refused = cut_short(checked, call, self._budgets.call_seconds)
+        if refused is not None:
+            self._record_call(call, reply.receipt, "cut_short", refused.reason, refused.detail)
+            return refused
+        self._record_call(call, reply.receipt, "lost", checked.reason.value, checked.detail)
+        return checked
 
     def _reserve(self, call: AgentCall) -> AgentCall | Refused:
         with self._lock:

@@ -54,6 +54,7 @@ from review_advisor.core.roles.calls import Lost, Stop
 from review_advisor.core.roles.evidence import CheckedReport, ShownChange
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
+from review_advisor.core.roles.prompts import cuts
 from review_advisor.core.roles.structure import SURFACE_INPUTS, structural_report
 from review_advisor.core.roles.transcript import Attempt, disagreement_ids
 from review_advisor.dispatch import Dispatch
@@ -100,6 +101,7 @@ class ReviewPhase:
                 head_sha=change.head_sha,
                 files=files,
                 unsent=unsent,
+                cut=cuts(change),
                 shards=len(parts),
                 policy=policy,
             )

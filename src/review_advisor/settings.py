@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -46,41 +46,50 @@ class ConfigError(ValueError):
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class BudgetConfig(_Table):
     """What one review may spend: money by blast radius, and time."""
 
-    low_usd: Usd = USD_BY_BLAST[BlastRadius.LOW]
-    """US dollars for a change of low blast radius, for each shard."""
-    medium_usd: Usd = USD_BY_BLAST[BlastRadius.MEDIUM]
-    """The same for medium."""
-    high_usd: Usd = USD_BY_BLAST[BlastRadius.HIGH]
-    """The same for high."""
-    max_usd: Usd = 30.0
-    """The most that one review may spend, however many shards it has."""
-    call_seconds: Seconds = CALL_SECONDS
-    """Wall clock of one call."""
-    review_seconds: Seconds = REVIEW_SECONDS
-    """Wall clock of the whole review: after it, no call starts."""
+    low_usd: Usd = Field(
+        default=USD_BY_BLAST[BlastRadius.LOW],
+        description="US dollars for a change of low blast radius, for each shard.",
+    )
+    medium_usd: Usd = Field(default=USD_BY_BLAST[BlastRadius.MEDIUM], description="The same for medium.")
+    high_usd: Usd = Field(default=USD_BY_BLAST[BlastRadius.HIGH], description="The same for high.")
+    max_usd: Usd = Field(default=30.0, description="The most that one review may spend, however many shards it has.")
+    call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
+    review_seconds: Seconds = Field(
+        default=REVIEW_SECONDS,
+        description="Wall clock of the whole review: after it, no call starts.",
+    )
 
 
 class Config(_Table):
     """The configuration file: ``.review-advisor.toml``, or ``[tool.review-advisor]`` in pyproject.toml."""
 
-    profile: Profile = "adr"
-    """Which critical paths count by default: ``adr`` for any repository, ``hydraflow`` for ADR-0059's own list."""
-    critical_paths: tuple[str, ...] | None = None
-    """Gitignore-style globs of critical paths, instead of the profile's."""
-    adr_folders: tuple[str, ...] = Rules().adr_folders
-    """Folders whose numbered documents are architecture decision records."""
-    fail_on: Literal["verdict", "degraded"] = "verdict"
-    """``degraded``: an approval without a real post-verify calls a human (exit code 11) instead of passing."""
-    shard_tokens: Annotated[int, Field(ge=2_000, le=400_000)] = Rules().shard_tokens
-    """About how many tokens of diff go into one call; a larger change is reviewed in shards."""
-    budget: BudgetConfig = BudgetConfig()
-    """What one review may spend."""
+    profile: Profile = Field(
+        default="adr",
+        description="Which critical paths count: `adr`, for any repository, or `hydraflow`, ADR-0059's own list.",
+    )
+    critical_paths: tuple[str, ...] | None = Field(
+        default=None,
+        description="Gitignore-style globs of critical paths, instead of the profile's.",
+    )
+    adr_folders: tuple[str, ...] = Field(
+        default=Rules().adr_folders,
+        description="Folders whose numbered documents are architecture decision records.",
+    )
+    fail_on: Literal["verdict", "degraded"] = Field(
+        default="verdict",
+        description="`degraded`: an approval with post-verify lost or an advisor switched off calls a human (exit 11).",
+    )
+    shard_tokens: Annotated[int, Field(ge=2_000, le=400_000)] = Field(
+        default=Rules().shard_tokens,
+        description="About how many tokens of diff go into one call; a larger change is reviewed in shards.",
+    )
+    budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +109,9 @@ def parse_config(text: str, origin: str) -> Config:
         table: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{origin} is not valid TOML: {error}.") from None
-    if origin.endswith(PYPROJECT):
+    except RecursionError:
+        raise ConfigError(f"{origin} is not valid TOML: nested too deeply.") from None
+    if PurePath(origin).name == PYPROJECT:
         tool = table.get("tool")
         table = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
     try:
@@ -110,19 +121,21 @@ def parse_config(text: str, origin: str) -> Config:
 
 
 def has_table(text: str) -> bool:
-    """Whether a pyproject.toml configures this product. A file that is not TOML does not."""
+    """Whether a pyproject.toml configures this product, or would if it were TOML."""
     try:
         tool = tomllib.loads(text).get("tool", {})
-    except tomllib.TOMLDecodeError:
-        return False
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return f"[tool.{TABLE}" in text
     return isinstance(tool, dict) and TABLE in tool
 
 
 def _complaint(error: ValidationError) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 (only a complaint needs it)
+
     first = error.errors(include_url=False)[0]
     where = ".".join(str(step) for step in first["loc"])
     if first["type"] != "extra_forbidden":
-        return f"{where}: {first['msg']}."
+        return f"{where or TABLE}: {first['msg']}."
     table: type[BaseModel] = BudgetConfig if len(first["loc"]) > 1 else Config
     known = list(table.model_fields)
     near = get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)

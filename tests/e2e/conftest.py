@@ -44,9 +44,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def world(
-    api: StubApi, claude_binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[ReviewWorld]:
+def world(api: StubApi, claude_binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReviewWorld]:
     """A repository to review. What holds in every story is checked when the story is over."""
     made = ReviewWorld(api, claude_binary, tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(made.private))

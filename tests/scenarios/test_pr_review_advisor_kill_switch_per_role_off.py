@@ -1,9 +1,9 @@
 import pytest
+from tests.scenarios.reading import is_shown
 
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.world import MockWorld
-from tests.scenarios.reading import is_shown
 
 PREFLIGHT = "HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED"
 MIDFLIGHT = "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED"
@@ -44,7 +44,9 @@ def test_without_post_verify_the_executors_verdict_stands(world: MockWorld) -> N
     assert world.asked == ["pre_flight", "executor"]
     assert (document.outcome, document.exit_code) == (Outcome.APPROVED, 0)
     assert document.flags.advisor_disabled == ("pr_review/post_verify",)
-    assert document.because == (f"post-verify is switched off by {POSTVERIFY}: the executor's verdict stands, unverified",)
+    assert document.because == (
+        f"post-verify is switched off by {POSTVERIFY}: the executor's verdict stands, unverified",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
+from tests.scenarios.reading import is_shown
+
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.mockworld.world import MockWorld, edited
-from tests.scenarios.reading import is_shown
 
 PR_REVIEW = "HYDRAFLOW_PR_REVIEW_ADVISOR_ENABLED"
 SPEC_CHECK = "HYDRAFLOW_PRE_MERGE_SPEC_CHECK_ADVISOR_ENABLED"

@@ -1,14 +1,16 @@
 import json
 
 import pytest
+from tests.scenarios.reading import own_words, shown
 
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.lines import approve, finding, guidance, lost, veto
 from review_advisor.mockworld.world import MockWorld
-from tests.scenarios.reading import own_words, shown
 
-QUESTION = json.dumps({"question": "May seven repeat?", "context": "value = 7", "options": ["yes", "no"], "urgency": "high"})
+QUESTION = json.dumps(
+    {"question": "May seven repeat?", "context": "value = 7", "options": ["yes", "no"], "urgency": "high"}
+)
 
 
 def test_a_stuck_executor_asks_and_goes_on(world: MockWorld) -> None:
@@ -19,7 +21,11 @@ def test_a_stuck_executor_asks_and_goes_on(world: MockWorld) -> None:
     assert world.asked == ["pre_flight", "executor", "post_verify"]
     assert world.consulted == [QUESTION]
     (note,) = document.surfaces[0].parts[0].consults
-    assert (note.consult.question, note.consult.options, note.consult.urgency) == ("May seven repeat?", ("yes", "no"), "high")
+    assert (note.consult.question, note.consult.options, note.consult.urgency) == (
+        "May seven repeat?",
+        ("yes", "no"),
+        "high",
+    )
     assert note.guidance is not None
     assert (note.status, note.guidance.action, note.wrapped) == ("answered", "seven may repeat", False)
     assert note.resolved_model == "opus"
@@ -39,8 +45,9 @@ def test_every_consult_carries_the_runs_sentinel_and_is_granted_not_trusted_d27(
 def test_the_executor_is_told_how_to_consult_and_when_not_to(world: MockWorld) -> None:
     world.review()
     (executor,) = world.calls(Role.EXECUTOR)
-    assert 'up to 5 times in the whole review, with the Agent tool (subagent_type "hydraflow-review-advisor")' in own_words(
-        executor
+    assert (
+        'up to 5 times in the whole review, with the Agent tool (subagent_type "hydraflow-review-advisor")'
+        in own_words(executor)
     )
     assert world.calls(Role.POST_VERIFY)[0].consults is None
 

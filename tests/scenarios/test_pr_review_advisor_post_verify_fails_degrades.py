@@ -1,14 +1,16 @@
 import pytest
+from tests.scenarios.reading import calls_by_end, moves
 
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.lines import finding, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
-from tests.scenarios.reading import calls_by_end, moves
 
 
-@pytest.mark.parametrize("reason", [LostReason.CRASH, LostReason.TIMEOUT, LostReason.SERVER_ERROR, LostReason.TRUNCATED])
+@pytest.mark.parametrize(
+    "reason", [LostReason.CRASH, LostReason.TIMEOUT, LostReason.SERVER_ERROR, LostReason.TRUNCATED]
+)
 def test_a_lost_post_verify_leaves_the_executors_verdict_and_a_mark(world: MockWorld, reason: LostReason) -> None:
     world.agents.script(Role.POST_VERIFY, lost(reason))
     document = world.review()

@@ -1,10 +1,11 @@
 import json
 
+from tests.scenarios.reading import is_shown, own_words, shown
+
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.lines import plan
 from review_advisor.mockworld.world import MockWorld, edited
-from tests.scenarios.reading import is_shown, own_words, shown
 
 FORCE_ON = "HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON"
 

@@ -1,9 +1,9 @@
 import pytest
+from tests.scenarios.reading import is_shown
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.mockworld.world import MockWorld, edited
-from tests.scenarios.reading import is_shown
 
 TRIVIAL = [
     pytest.param((edited("src/app.py", 20),), id="twenty lines of code"),
@@ -40,7 +40,9 @@ def test_many_test_lines_do_not_raise_the_blast_radius_d18(world: MockWorld) -> 
     assert world.review().policy.blast.radius == "low"
 
 
-@pytest.mark.parametrize("path", ["services/billing/invoice.rb", "web/login/form.tsx", "Dockerfile", "db/migrations/7.sql"])
+@pytest.mark.parametrize(
+    "path", ["services/billing/invoice.rb", "web/login/form.tsx", "Dockerfile", "db/migrations/7.sql"]
+)
 def test_a_critical_path_is_planned_in_any_repositorys_layout_d19(world: MockWorld, path: str) -> None:
     world.change(edited(path, 1))
     document = world.review()

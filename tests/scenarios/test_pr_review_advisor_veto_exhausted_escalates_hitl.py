@@ -1,10 +1,10 @@
 import pytest
+from tests.scenarios.reading import moves, transcript
 
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.lines import approve, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
-from tests.scenarios.reading import moves, transcript
 
 TIERS = pytest.mark.parametrize(
     "path, lines, judgements",
@@ -54,7 +54,9 @@ def test_each_retry_hands_back_all_attempts_before_it(world: MockWorld) -> None:
     world.change(edited("src/auth/login.py"))
     never_convinced(world, "src/auth/login.py", 4)
     world.review()
-    handed = [[a["reasoning"] and a["disagreements"][0]["id"] for a in transcript(c)] for c in world.calls(Role.EXECUTOR)[1:]]
+    handed = [
+        [a["reasoning"] and a["disagreements"][0]["id"] for a in transcript(c)] for c in world.calls(Role.EXECUTOR)[1:]
+    ]
     assert handed == [["d0.1"], ["d0.1", "d1.1"], ["d0.1", "d1.1", "d2.1"]]
 
 

@@ -1,11 +1,12 @@
 import json
 
+from tests.scenarios.reading import is_shown, moves, own_words, shown, transcript
+
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.lines import approve, confirm, evidence, finding, plan, veto
 from review_advisor.mockworld.world import MockWorld
-from tests.scenarios.reading import is_shown, moves, own_words, shown, transcript
 
 
 def recovered(world: MockWorld) -> OutcomeDocument:

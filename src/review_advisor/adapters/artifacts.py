@@ -3,57 +3,106 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 from review_advisor.ports import ArtifactError
+
+_NAMES = ("outcome.json", "report.txt", "advisor_session.jsonl", "transcript.md", "preflight*.json")
+_PREFIX = ".review-advisor-"
 
 
 class FolderArtifacts:
     """One review's folder below ``root``, named after the change."""
 
     def __init__(self, root: Path, label: str) -> None:
-        """Make the folder. Raises ``ArtifactError`` if it cannot be made or written to.
-
-        ``root`` gets a ``.gitignore`` of its own, so that artefacts are never committed by accident.
-        """
+        self._root = root
         self.folder = root / label
+
+    def clear(self) -> None:
+        """Remove what an earlier review of the same change left, so that nobody takes it for this one's."""
+        self._refuse_links()
+        for name in _NAMES:
+            for path in self.folder.glob(name):
+                remove_stale(path)
+
+    def make(self) -> None:
+        """Make the folder, and find out whether it can be written to. Raises ``ArtifactError``.
+
+        The folder gets a ``.gitignore`` of its own, so that artefacts are never committed by accident.
+        """
+        self._refuse_links()
         try:
-            for part in (root, self.folder):
-                if part.is_symlink():
-                    raise ArtifactError(f"{part} is a symbolic link; artefacts are only written to a real folder.")
-                part.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ArtifactError(f"The artefact folder {self.folder} cannot be made: {error.strerror}.") from None
-        write_whole(root / ".gitignore", "*\n")
+        self.write(".gitignore", "*\n")
 
     def write(self, name: str, text: str) -> None:
         """Store ``text`` as ``name`` in the folder."""
         write_whole(self.folder / name, text)
 
+    def _refuse_links(self) -> None:
+        for part in (self._root, self.folder):
+            if part.is_symlink():
+                raise ArtifactError(f"{part} is a symbolic link; artefacts are only written to a real folder.")
+
 
 def write_whole(path: Path, text: str) -> None:
-    """Write ``text`` to ``path`` atomically. Raises ``ArtifactError`` with one sentence; leaves no half file."""
-    temporary: str | None = None
+    """Write ``text`` to ``path`` atomically. Raises ``ArtifactError`` with one sentence; leaves no half file.
+
+    What is no file, such as ``/dev/stdout`` or a pipe, is written to as it is.
+    """
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        if _is_device(path):
+            with path.open("w", encoding="utf-8", errors="backslashreplace") as device:
+                device.write(text)
+        else:
+            _replace(path, text)
+    except OSError as error:
+        raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def _replace(path: Path, text: str) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_PREFIX)
+    try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
+    except BaseException:  # an interrupt leaves no half file either
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def check_writable(path: Path) -> None:
+    """Find out, before anything is paid for, whether ``path`` can be written. Raises ``ArtifactError``."""
+    if _is_device(path):
+        return
+    try:
+        tempfile.TemporaryFile(dir=path.parent, prefix=_PREFIX).close()
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def remove_stale(paths: Iterable[Path]) -> None:
-    """Remove what an earlier review left under these names, so that nobody takes it for this one's outcome."""
-    for path in paths:
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise ArtifactError(f"{path} is in the way and cannot be removed: {error.strerror}.") from None
+def remove_stale(path: Path) -> None:
+    """Remove an earlier review's file. Raises ``ArtifactError`` if something else is there; a device stays."""
+    if _is_device(path):
+        return
+    if path.is_symlink():
+        raise ArtifactError(f"{path} is a symbolic link; name the file itself.")
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise ArtifactError(f"{path} is in the way and cannot be removed: {error.strerror}.") from None
+
+
+def _is_device(path: Path) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
@@ -11,13 +10,23 @@ from review_advisor import __version__
 from review_advisor.cli.config import config
 from review_advisor.cli.demo import demo
 from review_advisor.cli.doctor import doctor
+from review_advisor.cli.output import drop, note, prepare
 from review_advisor.cli.problems import Ended
 from review_advisor.cli.review import review
 
 USAGE = 2
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _InOrder(click.Group):
+    """Lists its verbs as they were added, the most wanted first."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs' names."""
+        del ctx
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="review-advisor")
 def group() -> None:
     """Review a change with three advisor roles around a cheap executor (ADR-0059).
@@ -33,24 +42,24 @@ for command in (review, demo, doctor, config):
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code. Refusals are one sentence; only bugs show a traceback."""
+    prepare()
+    try:
+        os.getcwd()  # noqa: PTH109 (asked for its error only)
+    except OSError as error:
+        note(f"Error: The current folder cannot be used: {error.strerror}.")
+        return USAGE
     try:
         code = group.main(args=arguments, prog_name="review-advisor", standalone_mode=False)
     except Ended as ended:
-        ended.show()
+        note(f"Error: {ended.message}")
         return ended.code
     except click.ClickException as problem:
-        problem.show()
+        try:
+            problem.show()
+        except OSError:
+            drop(2)
         return USAGE
-    except click.exceptions.Abort:
-        return _interrupted(2)
-    except KeyboardInterrupt:
-        return _interrupted(2)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except SystemExit:  # click's own word for a reader of --help who has gone
+        drop(1)
+        return 0
     return code if isinstance(code, int) else 0
-
-
-def _interrupted(signal_number: int) -> int:
-    click.echo("Interrupted.", err=True)
-    return 128 + signal_number

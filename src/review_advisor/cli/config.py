@@ -8,17 +8,18 @@ from pathlib import Path
 
 import click
 
+from review_advisor.cli.output import put
 from review_advisor.cli.problems import clear_refusals
 
 REPO = click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository's root.")
 
 
-@click.group()
+@click.group(short_help="Show, check or describe the configuration.")
 def config() -> None:
     """Show, check or describe the configuration (.review-advisor.toml or [tool.review-advisor])."""
 
 
-@config.command()
+@config.command(short_help="Print the settings in effect.")
 @REPO
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(repo: Path, as_json: bool) -> None:
@@ -29,10 +30,10 @@ def show(repo: Path, as_json: bool) -> None:
 
         found, origin = working_config(repo)
         settings = make_settings(found, os.environ, profile=None, config_path=origin)
-        click.echo(settings_json(found, settings) if as_json else settings_text(found, settings, origin), nl=False)
+        put(settings_json(found, settings) if as_json else settings_text(found, settings, origin))
 
 
-@config.command()
+@config.command(short_help="Exit 0 if file and environment are sound, else 2.")
 @REPO
 def check(repo: Path) -> None:
     """Exit 0 if file and environment are sound; otherwise say what is wrong and exit 2."""
@@ -42,14 +43,14 @@ def check(repo: Path) -> None:
 
         found, origin = working_config(repo)
         make_settings(found, os.environ, profile=None, config_path=origin)
-    click.echo(f"{origin or 'no configuration file: defaults'}: ok")
+    put(f"{origin or 'no configuration file: defaults'}: ok\n")
 
 
-@config.command()
+@config.command(short_help="Print a JSON schema.")
 @click.option("--outcome", is_flag=True, help="The schema of outcome.json instead.")
 def schema(outcome: bool) -> None:
     """Print the JSON schema of the configuration, or of outcome.json."""
     from review_advisor.core.outcome.document import outcome_schema
     from review_advisor.settings import Config
 
-    click.echo(json.dumps(outcome_schema() if outcome else Config.model_json_schema(), indent=2))
+    put(json.dumps(outcome_schema() if outcome else Config.model_json_schema(), indent=2) + "\n")

@@ -7,8 +7,10 @@ import os
 
 import click
 
+from review_advisor.cli.output import put
 
-@click.command()
+
+@click.command(short_help="Say what is missing for a review, and how to get it.")
 @click.option("--claude-bin", default="", metavar="PATH", help="The claude binary (default: from PATH).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -22,10 +24,10 @@ def doctor(context: click.Context, claude_bin: str, as_json: bool) -> None:
     checks = examine(os.environ, claude_bin)
     if as_json:
         rows = [{"for": c.agent, "name": c.name, "ok": c.ok, "says": c.says} for c in checks]
-        click.echo(json.dumps({"ready": ready(checks), "checks": rows}, indent=2))
+        put(json.dumps({"ready": ready(checks), "checks": rows}, indent=2) + "\n")
     else:
-        for each in checks:
-            click.echo(f"{'ok     ' if each.ok else 'MISSING'}  {each.agent:<9} {each.name:<12} {each.says}")
-        usable = ready(checks)
-        click.echo(f"\nAgents that can review here: {', '.join(usable) or 'none'}")
+        lines = [
+            f"{'ok     ' if each.ok else 'MISSING'}  {each.agent:<9} {each.name:<12} {each.says}" for each in checks
+        ]
+        put("\n".join([*lines, "", f"Agents that can review here: {', '.join(ready(checks)) or 'none'}"]) + "\n")
     context.exit(0 if ready(checks) else 2)

@@ -7,6 +7,9 @@ from contextlib import contextmanager
 
 import click
 
+NOTHING_ASKED = 2
+NOT_TO_ITS_END = 12
+
 
 class Ended(click.ClickException):
     """Ends the command with a sentence and a code of its own."""
@@ -19,6 +22,8 @@ class Ended(click.ClickException):
 @contextmanager
 def clear_refusals() -> Iterator[None]:
     """Turn the product's own refusals into sentences; let bugs pass."""
+    from review_advisor.app import ReviewBrokenError
+    from review_advisor.core.outcome.terminal import said
     from review_advisor.core.policy.switches import SwitchError
     from review_advisor.core.roles.calls import ReviewInterrupted
     from review_advisor.ports import ArtifactError, CliError, SourceError
@@ -27,6 +32,8 @@ def clear_refusals() -> Iterator[None]:
     try:
         yield
     except (CliError, SwitchError, ConfigError, SourceError, ArtifactError) as refusal:
-        raise Ended(str(refusal), 2) from None
+        raise Ended(said(str(refusal)), NOTHING_ASKED) from None
+    except ReviewBrokenError as broken:
+        raise Ended(said(str(broken)), NOT_TO_ITS_END) from None
     except ReviewInterrupted as interrupt:
         raise Ended(interrupt.detail, 128 + interrupt.signal_number) from None

@@ -1,56 +1,83 @@
-"""Progress on stderr: a live line in a terminal, plain lines elsewhere."""
+"""Progress on stderr: a live line in a terminal, plain lines elsewhere. Nothing depends on it."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Protocol
 
-from rich.console import Console
-from rich.markup import escape
-
+from review_advisor.cli.output import note
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
-from review_advisor.core.outcome.terminal import progress_line
+from review_advisor.core.outcome.terminal import progress_line, said
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-class Progress:
-    """Shows each event once; in a terminal, running calls stand in a live line."""
+class Progress(Protocol):
+    """Shows what happens while it happens."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._status = console.status("reading the change") if console.is_terminal else None
+    def event(self, event: Event) -> None:
+        """Show one event."""
+        ...
+
+    def warning(self, sentence: str) -> None:
+        """Show a sentence that does not stop the review."""
+        ...
+
+
+class PlainProgress:
+    """One line an event."""
 
     def event(self, event: Event) -> None:
         """Show one event."""
         line = progress_line(event)
-        if line is None:
-            return
-        if self._status is not None and isinstance(event, CallStarted):
-            self._status.update(escape(line))
-            return
-        style = "dim" if isinstance(event, CallStarted | CallEnded) else None
-        self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+        if line is not None:
+            note(line)
 
     def warning(self, sentence: str) -> None:
         """Show a sentence that does not stop the review."""
-        self._console.print(f"warning: {sentence}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+        note(f"warning: {said(sentence)}")
 
-    def start(self) -> None:
-        """Begin the live line."""
-        if self._status is not None:
-            self._status.start()
 
-    def stop(self) -> None:
-        """End the live line."""
-        if self._status is not None:
-            self._status.stop()
+class LiveProgress:
+    """As ``PlainProgress``, but what is running stands in a live line."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self.status = console.status("reading the change")
+
+    def event(self, event: Event) -> None:
+        """Show one event."""
+        from rich.markup import escape
+
+        line = progress_line(event)
+        if line is None:
+            return
+        if isinstance(event, CallStarted):
+            self.status.update(escape(line))
+        else:
+            self._print(line, "dim" if isinstance(event, CallEnded) else None)
+
+    def warning(self, sentence: str) -> None:
+        """Show a sentence that does not stop the review."""
+        self._print(f"warning: {said(sentence)}", "yellow")
+
+    def _print(self, line: str, style: str | None) -> None:
+        with suppress(OSError):  # a terminal that was closed
+            self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def progress() -> Iterator[Progress]:
     """Progress while a review runs."""
-    shown = Progress(Console(stderr=True))
-    shown.start()
-    try:
-        yield shown
-    finally:
-        shown.stop()
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield PlainProgress()
+        return
+    from rich.console import Console
+
+    live = LiveProgress(Console(stderr=True))
+    with live.status:
+        yield live

@@ -8,23 +8,32 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from review_advisor.cli.problems import clear_refusals
+from review_advisor.cli.output import note, put
+from review_advisor.cli.problems import NOT_TO_ITS_END, clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app import ReviewOptions
 
-READABLE = click.Path(path_type=Path)
+PATH = click.Path(path_type=Path)
+EXAMPLES = """\b
+Examples:
+  review-advisor review --base main            what this branch brings
+  review-advisor review --range v1.2..HEAD     a range of commits
+  review-advisor review --staged               what the next commit will hold
+  review-advisor review --patch fix.diff       a patch, without its repository
+  review-advisor review --base origin/main --gate --output outcome.json    in CI
+"""
 
 
-@click.command()
-@click.option("--repo", type=READABLE, default=Path(), help="The repository (default: this folder's).")
-@click.option("--range", "revisions", metavar="A..B", help="Review from A to B (A...B: from their merge base).")
-@click.option("--base", metavar="REF", help="Review what HEAD brought since it left REF.")
-@click.option("--staged", is_flag=True, help="Review what is staged.")
-@click.option("--patch", type=READABLE, metavar="FILE", help="Review a patch file; no tree, so no reading tools.")
-@click.option("--title", help="The change's title (default: the head commit's subject).")
-@click.option("--body-file", type=READABLE, metavar="FILE", help="The change's description.")
-@click.option("--spec", "spec_file", type=READABLE, metavar="FILE", help="The specification it implements.")
+@click.command(short_help="Review a change; the verdict is the exit code.", epilog=EXAMPLES)
+@click.option("--range", "revisions", metavar="A..B", help="From A to B (A...B: from their merge base).")
+@click.option("--base", metavar="REF", help="What HEAD brought since it left REF.")
+@click.option("--staged", is_flag=True, help="What is staged.")
+@click.option("--patch", type=PATH, metavar="FILE", help="A patch file; no tree, so no reading tools.")
+@click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
+@click.option("--title", help="The change's title. [default: the head commit's subject]")
+@click.option("--body-file", type=PATH, metavar="FILE", help="The change's description. [default: the commits']")
+@click.option("--spec", "spec_file", type=PATH, metavar="FILE", help="The specification it implements.")
 @click.option(
     "--agent",
     type=click.Choice(["claude", "embedded"]),
@@ -32,32 +41,37 @@ READABLE = click.Path(path_type=Path)
     show_default=True,
     help="The real CLI, or static checks without a model.",
 )
-@click.option("--claude-bin", default="", metavar="PATH", help="The claude binary (default: from PATH).")
+@click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
 @click.option(
-    "--jobs", type=click.IntRange(1, 16), default=1, show_default=True, help="Calls at a time, for large changes."
+    "--jobs",
+    type=click.IntRange(1, 16),
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="Calls at a time, in a change of several parts.",
 )
 @click.option(
     "--repair", type=click.Choice(["off"]), default="off", show_default=True, help="Whether to propose a patch."
 )
 @click.option(
+    "--config",
+    "config_file",
+    type=PATH,
+    metavar="FILE",
+    help="Configuration. [default: the base commit's .review-advisor.toml or pyproject.toml]",
+)
+@click.option("--profile", type=click.Choice(["adr", "hydraflow"]), help="Default critical paths.")
+@click.option(
     "--artifacts",
-    type=READABLE,
+    type=PATH,
     default=Path("review_logs"),
     show_default=True,
     metavar="DIR",
     help="Where the review's folder goes.",
 )
-@click.option("--output", type=READABLE, metavar="FILE", help="Also write outcome.json here.")
+@click.option("--output", type=PATH, metavar="FILE", help="Also write outcome.json here.")
 @click.option("--json", "as_json", is_flag=True, help="Print outcome.json instead of the report.")
-@click.option(
-    "--config",
-    "config_file",
-    type=READABLE,
-    metavar="FILE",
-    help="Configuration (default: the base commit's .review-advisor.toml or pyproject.toml).",
-)
-@click.option("--profile", type=click.Choice(["adr", "hydraflow"]), help="Default critical paths.")
-@click.option("--gate", is_flag=True, help="For make and CI: a one-line report when approved; exit 0 only then.")
+@click.option("--gate", is_flag=True, help="For make and CI: one line when the exit code is 0, the report otherwise.")
 @click.pass_context
 def review(
     context: click.Context,
@@ -80,7 +94,11 @@ def review(
     profile: Literal["adr", "hydraflow"] | None,
     gate: bool,
 ) -> None:
-    """Review a change: pre-flight plans, the executor reviews, post-verify judges."""
+    """Review a change: pre-flight plans, the executor reviews, post-verify judges.
+
+    Name the change with exactly one of --range, --base, --staged and --patch. Progress goes to stderr, the
+    report to stdout, everything else into a folder of its own.
+    """
     del repair
     chosen = _selection(revisions, base, patch, staged=staged)
     with clear_refusals():
@@ -126,19 +144,19 @@ def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> int:
     from review_advisor.app import run_review
     from review_advisor.cli.progress import progress
     from review_advisor.core.outcome.document import outcome_json
-    from review_advisor.core.outcome.outcomes import Outcome
     from review_advisor.core.outcome.terminal import headline, report_text
 
     with progress() as show:
         stored = run_review(options, os.environ, show.event, show.warning)
+    document = stored.document
     if as_json:
-        click.echo(outcome_json(stored.document), nl=False)
-    elif brief and stored.document.outcome is Outcome.APPROVED:
-        click.echo(headline(stored.document))
+        result = outcome_json(document)
     else:
-        click.echo(report_text(stored.document), nl=False)
-    click.echo(f"Artefacts: {stored.folder}", err=True)
+        result = headline(document) + "\n" if brief and document.exit_code == 0 else report_text(document)
+    # JSON is UTF-8 whatever the terminal's letters are.
+    put(result.encode("utf-8", "backslashreplace") if as_json else result, otherwise=NOT_TO_ITS_END)
+    note(f"Artefacts: {stored.folder}")
     if stored.interrupted_by:
-        click.echo("Interrupted: the review did not run to its end.", err=True)
+        note("Interrupted: the review did not run to its end.")
         return 128 + stored.interrupted_by
-    return stored.document.exit_code
+    return document.exit_code

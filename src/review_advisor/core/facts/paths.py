@@ -75,6 +75,7 @@ OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
     "/Makefile",
     "/pyproject.toml",
     "/requirements",
+    "/tools",
     "/.ci",
 )
 """What is added to it in the bot's own repository: the package, its build, its pins."""

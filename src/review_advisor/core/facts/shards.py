@@ -53,8 +53,7 @@ def shards(change: Change, shard_tokens: int) -> tuple[tuple[Shard, ...], tuple[
                 current, used = [], 0
             current.append(piece)
             used += size
-    if current or not parts:
-        parts.append(tuple(current))
+    parts.append(tuple(current))
     return tuple(Shard(index, files) for index, files in enumerate(parts)), tuple(unsent)
 
 

@@ -117,6 +117,7 @@ class OutcomeDocument:
     surfaces: tuple[SurfaceRecord, ...]
     findings: tuple[Finding, ...]
     coverage: tuple[FileCoverage, ...]
+    cut: tuple[str, ...]
     cost: tuple[RoleCost, ...]
     events: tuple[Event, ...]
 
@@ -163,6 +164,7 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         surfaces=surfaces,
         findings=_findings(surfaces),
         coverage=_coverage(first, events),
+        cut=first.cut,
         cost=_cost(_only(CallEnded, events)),
         events=tuple(events),
     )
@@ -194,7 +196,7 @@ def _same_question(one: CallEnded, other: CallEnded) -> bool:
 
 def _is_lost(call: CallEnded, events: Sequence[Event]) -> bool:
     """Lost or refused for good: no repair ask brought the answer after all."""
-    if call.ended not in ("lost", "refused"):
+    if call.ended not in ("lost", "refused", "cut_short"):
         return False
     return not any(_same_question(call, other) and other.ended == "answered" for other in _only(CallEnded, events))
 

@@ -21,8 +21,8 @@ from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 
-Ended = Literal["answered", "lost", "refused", "stopped"]
-"""How a call ended."""
+Ended = Literal["answered", "lost", "refused", "cut_short", "stopped"]
+"""How a call ended: ``refused`` was never made, ``cut_short`` was made and then ended by a cap of ours."""
 
 StopReason = Literal["credit_exhausted", "authentication_failed", "interrupted"]
 """Why a review could not go on."""
@@ -59,7 +59,8 @@ class Step(Happened):
 class PolicyFrozen(Happened):
     """The review began: what it is about, and every decision taken before the first call. Always first.
 
-    ``unsent`` names what cannot be sent to any call; such a review never ends as approved.
+    ``unsent`` names what cannot be sent to any call; such a review never ends as approved. ``cut`` says in
+    words what the prompts shorten that is not the change itself.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -70,6 +71,7 @@ class PolicyFrozen(Happened):
     head_sha: str | None
     files: tuple[FileFact, ...]
     unsent: tuple[Unsent, ...]
+    cut: tuple[str, ...]
     shards: int
     policy: Policy
 

@@ -45,7 +45,16 @@ _COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)
 
 def said(text: str) -> str:
     """Words from outside, safe to print: no escape codes, no secrets, no workflow commands."""
-    return _COMMAND.sub(r"\1: :", clean(text)).replace("##[", "# #[")
+    return _without_commands(clean(text))
+
+
+def _without_commands(text: str) -> str:
+    return _COMMAND.sub(r"\1: :", text).replace("##[", "# #[")
+
+
+def one_line(text: str) -> str:
+    """The same on one line: what stands in a heading or a list can open no line of its own."""
+    return " ".join(said(text).split())
 
 
 def headline(document: OutcomeDocument) -> str:
@@ -176,10 +185,14 @@ def _coverage_text(document: OutcomeDocument) -> str:
     gaps = [file for file in document.coverage if file.read != "read"]
     if not document.coverage:
         return ""
-    if not gaps:
-        return f"Read: all {len(document.coverage)} files"
-    lines = [f"Read: {len(document.coverage) - len(gaps)} of {len(document.coverage)} files"]
+    read = (
+        f"all {len(document.coverage)}"
+        if not gaps
+        else f"{len(document.coverage) - len(gaps)} of {len(document.coverage)}"
+    )
+    lines = [f"Read: {read} files"]
     lines += [_wrapped("  ", f"{shown_path(file.path)} was read {file.read}: {file.why}") for file in gaps]
+    lines += [_wrapped("  shortened in the prompts: ", words) for words in document.cut]
     return "\n".join(lines)
 
 
@@ -207,8 +220,8 @@ def _wrapped(prefix: str, text: str) -> str:
     """``text`` after ``prefix``, further lines indented below it."""
     indent = " " * min(len(prefix), 17)
     room = max(WIDTH, len(prefix) + 40)
-    words = " ".join(said(text).split())
-    return "\n".join(textwrap.wrap(words, room, initial_indent=prefix, subsequent_indent=indent)) or prefix.rstrip()
+    lines = textwrap.wrap(one_line(text), room, initial_indent=prefix, subsequent_indent=indent)
+    return _without_commands("\n".join(lines)) or prefix.rstrip()  # a line may have been broken before a command
 
 
 def progress_line(event: Event) -> str | None:
@@ -220,12 +233,12 @@ def progress_line(event: Event) -> str | None:
         case SurfaceEnded():
             return f"{event.surface.value}: {event.outcome.value}"
         case ReviewStopped():
-            return said(f"stopped: {event.detail}")
+            return one_line(f"stopped: {event.detail}")
         case ReviewEnded():
             return None
         case _:
             line = _step_line(event)
-            return None if line is None else said(f"{event.surface.value}: {line}")
+            return None if line is None else one_line(f"{event.surface.value}: {line}")
 
 
 def _step_line(event: StepEvent) -> str | None:
@@ -263,7 +276,7 @@ def disagreement_transcript(document: OutcomeDocument) -> str | None:
         for part in surface.parts:
             if part.ended is None or part.ended.outcome is not Outcome.ESCALATED:
                 continue
-            sections.append(f"## {surface.surface.value}, part {part.shard + 1}: {said(part.ended.because)}")
+            sections.append(f"## {surface.surface.value}, part {part.shard + 1}: {one_line(part.ended.because)}")
             sections += _attempts_markdown(part)
     if not sections:
         return None
@@ -286,7 +299,7 @@ def _disagreements_markdown(attempt: Attempt) -> Iterable[str]:
     for identity, each in attempt.disagreements:
         yield (
             f"- {identity}, {each.severity}\n"
-            f"  - claim: {said(each.executor_claim)}\n  - assessment: {said(each.advisor_assessment)}"
+            f"  - claim: {one_line(each.executor_claim)}\n  - assessment: {one_line(each.advisor_assessment)}"
         )
     if attempt.result.suggested_fix_direction:
         yield f"Suggested direction:\n\n{_quoted(attempt.result.suggested_fix_direction)}"

@@ -18,7 +18,7 @@ _SECRET_SHAPES = (
 )
 _SECRETS = re.compile("|".join(_SECRET_SHAPES))
 _PRIVATE_KEY = re.compile(r"(?<=PRIVATE KEY-----)(?:\n.{0,18}?[A-Za-z0-9+/=]{32,}[ \t]*(?=\n|$))+")
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{32,}")
+_KEY_LINE = re.compile(r"[A-Za-z0-9/=][A-Za-z0-9+/=]{23,}")  # never a leading "+": it may be a diff's sign
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"

@@ -85,6 +85,16 @@ def spec_section(change: Change, nonce: str) -> str:
     )
 
 
+def cuts(change: Change) -> tuple[str, ...]:
+    """What these prompts shorten beside the change itself, in words for the report."""
+    found = []
+    if len(change.body) > LONGEST_BODY:
+        found.append(f"the description after its first {LONGEST_BODY} characters")
+    if len(change.files) > FILES_LISTED_PER_PART:
+        found.append(f"the list of all files after its first {FILES_LISTED_PER_PART}, beside the diff itself")
+    return tuple(found)
+
+
 def _bounded(text: str, most: int) -> str:
     """``text``, or its beginning and a line that says how much was cut."""
     if len(text) <= most:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
 from review_advisor.core.roles.fence import redact
 
@@ -19,13 +20,18 @@ def without_secrets(value: Any) -> Any:
     """A JSON value with every string redacted: what a model read in a file must not leave the review through it."""
     match value:
         case str():
-            return redact(value)
+            return redact(_whole(value))
         case list():
             return [without_secrets(each) for each in value]
         case dict():
-            return {redact(str(key)): without_secrets(each) for key, each in value.items()}
+            return {redact(_whole(str(key))): without_secrets(each) for key, each in value.items()}
         case _:
             return value
+
+
+def _whole(text: str) -> str:
+    """``text`` with half characters (lone surrogates, which JSON can spell and UTF-8 cannot) replaced."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def checked_answer(model: type[Checked], reply: Answered | Lost) -> Checked | Lost:
@@ -45,6 +51,19 @@ def _complaints(error: ValidationError) -> str:
         where = ".".join(str(step) for step in each["loc"]) or "the object"
         lines.append(f"{where}: {each['msg']}")
     return "; ".join(lines)
+
+
+def cut_short(lost: Lost, call: AgentCall, call_seconds: float) -> Refused | None:
+    """A lost answer that one of our own caps took away in flight, as the refusal it is; None for any other.
+
+    The call's money and turns are caps of ours. So is its time, where the review's end made it shorter than
+    ``call_seconds``: otherwise a hang is an outage.
+    """
+    if lost.reason is LostReason.CALL_BUDGET:
+        return Refused("money", f"the call reached its cap: {lost.detail}")
+    if lost.reason is LostReason.TIMEOUT and call.timeout_seconds < call_seconds:
+        return Refused("wall_clock", "the review's time was over before the answer came")
+    return None
 
 
 def repair_ask(call: AgentCall, lost: Lost) -> AgentCall:

@@ -1,0 +1,48 @@
+"""What the benchmarks share: the command under test, and how a run is timed."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+BOT = Path(sys.executable).with_name("review-advisor")
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """Wall clock of one run."""
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
+
+
+def medians(runs: int, *actions: Callable[[], object]) -> list[float]:
+    """The median of each action. They take turns, so that a busy moment of the machine strikes all of them."""
+    taken = [[seconds(action) for action in actions] for _ in range(runs)]
+    return [statistics.median(column) for column in zip(*taken, strict=True)]
+
+
+def command(*words: str | Path, cwd: Path | None = None) -> Callable[[], object]:
+    """A process to its end, its output thrown away; a failure ends the benchmark."""
+    return lambda: subprocess.run(list(map(str, words)), cwd=cwd, check=True, capture_output=True)
+
+
+def git(folder: Path, *words: str) -> None:
+    """Run git in a repository of its own, without the machine's settings."""
+    identity = ("-c", "user.name=bench", "-c", "user.email=bench@example.test", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *identity, "-C", str(folder), *words], check=True, capture_output=True)
+
+
+def report(rows: Sequence[tuple[str, str, str]]) -> None:
+    """A table of what was measured: what, value, and how it stands to its bar."""
+    width = max(len(what) for what, _, _ in rows)
+    for what, value, remark in rows:
+        print(f"  {what:<{width}}  {value:>10}  {remark}".rstrip())
+
+
+def held(value: float, bar: float, unit: str) -> str:
+    """Whether a bar holds, in words."""
+    return f"bar {bar:g} {unit}: {'held' if value <= bar else 'MISSED'}"

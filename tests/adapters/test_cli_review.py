@@ -1,0 +1,311 @@
+"""``review-advisor review``: what is reviewed, what is printed, what is stored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from tests.adapters.command_line import (
+    APPROVE,
+    CONFIRM,
+    Terminal,
+    lines,
+    project,
+    script,
+    scripted_review,
+)
+from tests.adapters.git_repository import Repo
+
+from review_advisor.app import Selection
+from review_advisor.core.outcome.document import read_outcome
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role
+
+RISK = "import subprocess\n\n\ndef run(command):\n    return subprocess.call(command, shell=True)\n"
+
+
+def stored(folder: Path) -> dict[str, Any]:
+    (outcome,) = (folder / "review_logs").glob("*/outcome.json")
+    document: dict[str, Any] = json.loads(outcome.read_bytes())
+    return document
+
+
+def test_a_range_is_reviewed_and_the_whole_report_goes_to_stdout(terminal: Terminal) -> None:
+    done = terminal.review()
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0] == "APPROVED"
+    assert "Read: all 1 files" in done.out
+    assert "pr_review: approved" in done.err.splitlines()
+    (folder,) = (terminal.folder / "review_logs").iterdir()
+    assert done.err.splitlines()[-1] == f"Artefacts: {folder}"
+    assert {path.name for path in folder.iterdir()} == {
+        *(".gitignore", "advisor_session.jsonl", "outcome.json", "report.txt"),
+    }
+    assert (folder / "report.txt").read_text() == done.out
+
+
+def test_the_artefacts_never_dirty_the_repository(terminal: Terminal) -> None:
+    assert terminal.review().code == 0
+    assert Repo(terminal.folder).git("status", "--porcelain") == b""
+
+
+def test_the_repositorys_own_gitignore_is_not_touched(terminal: Terminal) -> None:
+    (terminal.folder / ".gitignore").write_text("*.pyc\n")
+    assert terminal.review("--artifacts", ".").code == 0
+    assert (terminal.folder / ".gitignore").read_text() == "*.pyc\n"
+
+
+def test_a_risk_is_exit_10_and_stands_in_report_and_document(terminal: Terminal) -> None:
+    Repo(terminal.folder).write("app.py", RISK)
+    Repo(terminal.folder).commit("Run commands")
+    done = terminal.review()
+    assert (done.code, done.out.splitlines()[0]) == (10, "CHANGES REQUESTED")
+    document = stored(terminal.folder)
+    assert [finding["path"] for finding in document["findings"]] == ["app.py"]
+    assert (document["outcome"], document["exit_code"]) == ("changes_requested", 10)
+
+
+def test_base_reviews_what_head_brought_since_it_left_it(terminal: Terminal) -> None:
+    repo = Repo(terminal.folder)
+    repo.git("switch", "--quiet", "--create", "topic", "HEAD~1")
+    repo.write("topic.py", "z = 3\n")
+    repo.commit("The topic")
+    done = terminal.run("review", "--agent", "embedded", "--base", "main", "--json")
+    assert [file["path"] for file in json.loads(done.out)["coverage"]] == ["topic.py"]
+
+
+def test_staged_reviews_the_index_and_not_the_work_tree(terminal: Terminal) -> None:
+    repo = Repo(terminal.folder)
+    repo.write("staged.py", "z = 3\n")
+    repo.git("add", "staged.py")
+    repo.write("loose.py", RISK)
+    done = terminal.run("review", "--agent", "embedded", "--staged", "--json")
+    assert [file["path"] for file in json.loads(done.out)["coverage"]] == ["staged.py"]
+    assert done.code == 0
+
+
+def test_a_patch_needs_no_repository(terminal: Terminal, tmp_path: Path) -> None:
+    patch = tmp_path / "fix.diff"
+    patch.write_bytes(Repo(terminal.folder).git("diff", "HEAD~1..HEAD"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = terminal.run("review", "--agent", "embedded", "--patch", patch, "--json", cwd=elsewhere)
+    document = json.loads(done.out)
+    assert (document["outcome"], document["title"], document["head_sha"]) == ("approved", "fix", None)
+
+
+def test_a_patch_comes_without_a_tree_and_so_without_reading_tools(tmp_path: Path) -> None:
+    """D5: an advisor never looks into whatever lies around."""
+    repo = project(tmp_path / "project")
+    patch = tmp_path / "fix.diff"
+    patch.write_bytes(repo.git("diff", "HEAD~1..HEAD"))
+    record = tmp_path / "record.jsonl"
+    claude = tmp_path / "bin" / "claude"
+    claude.parent.mkdir()
+    claude.write_text(
+        f"#!/bin/sh\n[ \"$1\" = --version ] && echo '2.1.329 (Claude Code)' && exit\n"
+        f'for word in "$@"; do printf \'%s\\n\' "$word"; done >> {record}\npwd >> {record}\nexit 1\n'
+    )
+    claude.chmod(0o755)
+    (tmp_path / "temporary").mkdir()
+    terminal = Terminal(repo.path, tmp_path / "temporary", {"ANTHROPIC_API_KEY": "none-needed"})
+    assert terminal.run("review", "--patch", patch, "--claude-bin", claude).code == 12
+    words = record.read_text().splitlines()
+    assert words[words.index("--tools") + 1] in ("", "Agent")
+    assert words[-1].startswith(str(tmp_path / "temporary"))
+
+
+def test_title_body_and_spec_reach_the_agents(tmp_path: Path, terminal: Terminal) -> None:
+    """D1: the specification is shown to post-verify."""
+    (tmp_path / "body.md").write_text("Because of the second value.\n")
+    (tmp_path / "spec.md").write_text("There shall be a y.\n")
+    record = tmp_path / "stdin"
+    claude = tmp_path / "claude"
+    answer = {"type": "result", "subtype": "success", "is_error": False, "structured_output": APPROVE["answer"]}
+    confirm = {**answer, "structured_output": CONFIRM["answer"]}
+    claude.write_text(
+        f"#!/bin/sh\n[ \"$1\" = --version ] && echo '2.1.329 (Claude Code)' && exit\ncat >> {record}\n"
+        f'case "$*" in *\'"title": "ReviewReport"\'*) echo \'{json.dumps(answer)}\';;'
+        f" *) echo =post-verify= >> {record}; echo '{json.dumps(confirm)}';; esac\n"
+    )
+    claude.chmod(0o755)
+    done = terminal.run(
+        *("review", "--range", "HEAD~1..HEAD", "--title", "A second value", "--body-file", tmp_path / "body.md"),
+        *("--spec", tmp_path / "spec.md", "--claude-bin", claude, "--json"),
+        env={"ANTHROPIC_API_KEY": "none-needed"},
+    )
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["title"] == "A second value"
+    asked = record.read_text()
+    words = ("A second value", "Because of the second value.", "There shall be a y.")
+    assert [asked.count(each) >= 2 for each in words] == [True, True, True]
+
+
+def test_json_is_exactly_the_document_and_fits_the_exported_schema(terminal: Terminal, tmp_path: Path) -> None:
+    output = tmp_path / "outcome.json"
+    done = terminal.review("--json", "--output", output)
+    schema = json.loads(terminal.run("config", "schema", "--outcome").out)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(done.out), schema)
+    (kept,) = (terminal.folder / "review_logs").glob("*/outcome.json")
+    assert done.out == output.read_text() == kept.read_text()
+    assert read_outcome(done.out).outcome is Outcome.APPROVED
+
+
+@pytest.mark.parametrize("text,code,first", [("x = 3\n", 0, "APPROVED"), (RISK, 10, "CHANGES REQUESTED")])
+def test_a_gate_says_one_line_or_everything(terminal: Terminal, text: str, code: int, first: str) -> None:
+    Repo(terminal.folder).write("app.py", text)
+    Repo(terminal.folder).commit("The change")
+    done = terminal.review("--gate")
+    assert (done.code, done.out.splitlines()[0]) == (code, first)
+    assert (len(done.out.splitlines()) == 1) == (code == 0)
+
+
+def test_a_gate_says_everything_about_an_approval_that_does_not_count(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "strict.toml").write_text('fail_on = "degraded"\n')
+    switched_off = {"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED": "off"}
+    done = terminal.review("--gate", "--config", tmp_path / "strict.toml", env=switched_off)
+    assert done.code == 11
+    assert done.out.startswith("APPROVED (ADVISOR SWITCHED OFF")
+    assert len(done.out.splitlines()) > 1
+
+
+def test_config_and_profile_change_what_is_critical(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('critical_paths = ["app.py"]\n')
+    policies = [
+        json.loads(terminal.review("--json", *words).out)["policy"]
+        for words in ([], ["--config", tmp_path / "mine.toml"], ["--profile", "hydraflow"])
+    ]
+    assert [policy["critical_touched"] for policy in policies] == [[], ["app.py"], []]
+
+
+def test_four_jobs_review_all_parts_of_a_large_change(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "small_parts.toml").write_text("shard_tokens = 2000\n")
+    repo = Repo(terminal.folder)
+    for number in range(6):
+        repo.write(f"part{number}.py", lines(250))
+    repo.commit("Six files")
+    done = terminal.review("--config", tmp_path / "small_parts.toml", "--jobs", "4", "--json")
+    document = json.loads(done.out)
+    assert {file["read"] for file in document["coverage"]} == {"read"}
+    parts = document["surfaces"][0]["parts"]
+    assert len(parts) >= 6
+    assert all(part["ended"] is not None for part in parts)
+
+
+def test_artifacts_may_lie_anywhere_and_output_is_replaced(terminal: Terminal, tmp_path: Path) -> None:
+    output = tmp_path / "old.json"
+    output.write_text("an earlier outcome")
+    done = terminal.review("--artifacts", tmp_path / "a" / "b", "--output", output)
+    assert done.code == 0
+    assert json.loads(output.read_text())["outcome"] == "approved"
+    assert [path.name for path in (tmp_path / "a" / "b").glob("*/outcome.json")] == ["outcome.json"]
+    assert not (terminal.folder / "review_logs").exists()
+
+
+def test_output_may_be_a_device_and_the_device_survives(terminal: Terminal) -> None:
+    done = terminal.review("--output", "/dev/null")
+    assert done.code == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_second_run_replaces_everything_of_the_first(tmp_path: Path) -> None:
+    repo = project(tmp_path / "project", "x = 1\n", lines(40))
+    plan = {"answer": {"risk_summary": "many values"}}
+    veto = {"answer": {"verdict": "VETO", "reasoning": "no"}}
+    first = scripted_review(
+        repo.path, script(tmp_path, ReviewPlan=[plan], ReviewReport=[APPROVE] * 2, PostVerifyResult=[veto] * 2)
+    )
+    assert {path.name for path in first.folder.iterdir()} >= {"preflight.json", "transcript.md"}
+    (tmp_path / "again").mkdir()
+    off = {"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED": "0"}
+    second = scripted_review(repo.path, script(tmp_path / "again"), environ=off)
+    assert (first.document.outcome, second.document.outcome) == (Outcome.ESCALATED, Outcome.APPROVED)
+    assert second.folder == first.folder
+    names = {".gitignore", "advisor_session.jsonl", "outcome.json", "report.txt"}
+    assert {path.name for path in second.folder.iterdir()} == names
+
+
+def test_a_veto_is_answered_with_a_second_attempt(tmp_path: Path) -> None:
+    """D10, D13: a recovered approval says so, and is none of the degraded ones."""
+    repo = project(tmp_path / "project", "x = 1\n", lines(15))
+    veto = {
+        "answer": {
+            "verdict": "VETO",
+            "reasoning": "value_3 was not looked at",
+            "disagreements": [
+                {"executor_claim": "fine", "advisor_assessment": "value_3 is unread", "severity": "blocking"}
+            ],
+        }
+    }
+    answered = {
+        "answer": {
+            **APPROVE["answer"],
+            "answers": [{"disagreement": "d0.1", "position": "contested", "path": "app.py", "evidence": "value_3 = 3"}],
+        }
+    }
+    replies = script(tmp_path, ReviewReport=[APPROVE, answered], PostVerifyResult=[veto, CONFIRM])
+    review = scripted_review(repo.path, replies, environ={"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED": "off"})
+    document = review.document
+    assert (document.outcome, document.flags.recovered, document.flags.degraded) == (Outcome.APPROVED, True, False)
+    rows = [json.loads(row) for row in (review.folder / "advisor_session.jsonl").read_text().splitlines()]
+    assert [(row["role"], row["attempt"], row["verdict"]) for row in rows] == [
+        (Role.EXECUTOR, 0, "approve"),
+        (Role.POST_VERIFY, 0, "VETO"),
+        (Role.EXECUTOR, 1, "approve"),
+        (Role.POST_VERIFY, 1, "APPROVE"),
+    ]
+
+
+def test_an_escalation_leaves_the_transcript_for_the_human(tmp_path: Path) -> None:
+    repo = project(tmp_path / "project")
+    veto = {"answer": {"verdict": "VETO", "reasoning": "y is never used"}}
+    replies = script(tmp_path, ReviewReport=[APPROVE] * 2, PostVerifyResult=[veto])
+    review = scripted_review(repo.path, replies)
+    assert (review.document.outcome, review.document.exit_code) == (Outcome.ESCALATED, 11)
+    assert "> y is never used" in (review.folder / "transcript.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "reply,said",
+    [
+        ({"error": "billing_error", "status": 400, "message": "Credit balance is too low"}, "credit"),
+        ({"error": "authentication_failed", "status": 401, "message": "Invalid API key"}, "credential"),
+    ],
+)
+def test_a_dead_account_stops_the_review(tmp_path: Path, reply: dict[str, Any], said: str) -> None:
+    """D6: neither spent credit nor a refused credential ever counts as an approval."""
+    repo = project(tmp_path / "project")
+    review = scripted_review(repo.path, script(tmp_path, ReviewReport=[reply]))
+    assert (review.document.outcome, review.document.exit_code) == (Outcome.STOPPED, 12)
+    assert said in " ".join(review.document.because).lower()
+
+
+def test_an_empty_change_is_approved_without_a_question(terminal: Terminal) -> None:
+    Repo(terminal.folder).commit("Nothing")
+    done = terminal.review()
+    assert done.code == 0
+    assert done.out.splitlines()[:2] == ["APPROVED", "  because the change is empty: nothing was asked"]
+    assert "Calls: none" in done.out
+
+
+def test_paths_in_any_letters_are_reviewed_and_stored(terminal: Terminal) -> None:
+    repo = Repo(terminal.folder)
+    repo.write("caf\u00e9 \u4e16\u754c.py", "x = 1\n")
+    repo.write(b"latin-\xe9.py", "x = 1\n")
+    repo.commit("Letters")
+    done = terminal.review("--json")
+    assert done.code == 0, done.err
+    assert len(json.loads(done.out)["coverage"]) == 2
+
+
+def test_the_first_commit_of_all_can_be_staged(tmp_path: Path, terminal: Terminal) -> None:
+    repo = Repo(tmp_path / "fresh")
+    repo.write("first.py", "x = 1\n")
+    repo.git("add", ".")
+    review = scripted_review(repo.path, script(tmp_path), selection=Selection("staged"))
+    assert review.document.outcome is Outcome.APPROVED
+    assert [file.path for file in review.document.coverage] == ["first.py"]

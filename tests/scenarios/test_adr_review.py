@@ -1,0 +1,124 @@
+import json
+
+from tests.scenarios.reading import moves, shown
+
+from review_advisor.core.facts.change import Status
+from review_advisor.core.outcome.events import Reported
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import AgentCall
+from review_advisor.mockworld.lines import finding, plan, reject, veto
+from review_advisor.mockworld.world import MockWorld, deleted, edited
+
+RECORD = "docs/adr/0007-keep-values.md"
+ADR = Surface.ADR_REVIEW
+SOUND = """# Keep values
+
+Status: accepted
+
+## Context
+
+Values come and go.
+
+## Decision
+
+We keep every value for ever, in the order in which it came, whatever it costs.
+
+## Consequences
+
+Disks fill up.
+"""
+
+
+def a_record(world: MockWorld, text: str | None = SOUND) -> None:
+    world.change(edited(RECORD, 12, status=Status.ADDED), edited("src/app.py", 5))
+    if text is not None:
+        world.source.texts[RECORD] = text
+
+
+def on_the_record(world: MockWorld) -> list[AgentCall]:
+    return [call for call in world.agents.asked if call.surface is ADR]
+
+
+def test_a_record_without_its_sections_is_refused_for_free_d36(world: MockWorld) -> None:
+    a_record(world, SOUND.replace("## Decision", "## Musings"))
+    document = world.review()
+    assert on_the_record(world) == []
+    assert (document.outcome, document.exit_code) == (Outcome.CHANGES_REQUESTED, 10)
+    (fault,) = document.findings
+    assert (fault.path, fault.title, fault.category) == (RECORD, "section 'Decision' is missing", "adr-structure")
+    (reported,) = [event for event in document.events if isinstance(event, Reported) and event.structural]
+    assert reported.surface is ADR
+    assert document.surfaces[1].because == ("The structural check refuses this change.",)
+
+
+def test_every_fault_of_its_structure_is_named(world: MockWorld) -> None:
+    a_record(world, "# Only a title\n")
+    document = world.review()
+    assert [fault.title for fault in document.findings] == [
+        "section 'Context' is missing",
+        "section 'Decision' is missing",
+        "section 'Consequences' is missing",
+        "its status is not stated",
+    ]
+    assert len({fault.id for fault in document.findings}) == 4
+
+
+def test_a_sound_record_is_always_planned(world: MockWorld) -> None:
+    a_record(world)
+    world.agents.script(Role.PRE_FLIGHT, plan("for ever is long"), surface=ADR)
+    document = world.review()
+    assert [call.role.value for call in on_the_record(world)] == ["pre_flight", "executor", "post_verify"]
+    assert document.policy.surfaces[1].pre_flight.because == ("this surface is always planned",)
+    assert json.loads(world.artifacts.files["preflight.adr_review.json"])["risk_summary"] == "for ever is long"
+    assert all("for ever is long" in shown(call, "PLAN") for call in on_the_record(world)[1:])
+    assert document.outcome is Outcome.APPROVED
+
+
+def test_it_reads_the_record_and_nothing_else(world: MockWorld) -> None:
+    a_record(world)
+    world.review()
+    for call in on_the_record(world):
+        assert f"FILE {RECORD}" in shown(call, "DIFF")
+        assert "FILE src/app.py" not in shown(call, "DIFF")
+
+
+def test_its_executor_has_nobody_to_consult(world: MockWorld) -> None:
+    a_record(world)
+    document = world.review()
+    assert on_the_record(world)[1].consults is None
+    (skip,) = [skip for skip in document.surfaces[1].skipped if skip.role is Role.MID_FLIGHT]
+    assert (skip.because, skip.disabled_by) == (("adr_review has no mid_flight",), None)
+
+
+def test_one_veto_calls_a_human_d12(world: MockWorld) -> None:
+    a_record(world)
+    world.agents.script(Role.POST_VERIFY, veto("disks are finite"), surface=ADR)
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
+    assert moves(document, 1) == ["escalate"]
+    assert document.because == ("vetoed on a one-shot surface",)
+    assert not document.flags.exhausted
+    assert len(on_the_record(world)) == 3
+
+
+def test_a_rejection_the_advisor_calls_wrong_calls_a_human_too(world: MockWorld) -> None:
+    a_record(world)
+    world.agents.script(Role.EXECUTOR, reject(finding(RECORD, 1, "value = 1")), surface=ADR)
+    world.agents.script(Role.POST_VERIFY, veto("it is sound"), surface=ADR)
+    document = world.review()
+    assert document.outcome is Outcome.ESCALATED
+    assert not document.flags.exhausted
+
+
+def test_where_the_whole_text_cannot_be_had_the_model_judges(world: MockWorld) -> None:
+    a_record(world, text=None)
+    assert world.review().outcome is Outcome.APPROVED
+    assert len(on_the_record(world)) == 3
+
+
+def test_a_removed_record_is_no_record(world: MockWorld) -> None:
+    world.change(deleted(RECORD, 10))
+    document = world.review()
+    assert [surface.surface for surface in document.surfaces] == [Surface.PR_REVIEW]
+    assert world.asked == ["executor", "post_verify"]

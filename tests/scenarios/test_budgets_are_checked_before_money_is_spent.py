@@ -1,0 +1,112 @@
+from dataclasses import replace
+
+import pytest
+from tests.scenarios.reading import calls_by_end, moves
+
+from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import LostReason
+from review_advisor.mockworld.lines import approve, confirm, lost, plan
+from review_advisor.mockworld.world import MockWorld, edited
+
+
+def test_a_judgement_nobody_can_pay_calls_a_human_d44(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve().costing(1.0))
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
+    assert world.asked == ["pre_flight", "executor"]
+    assert calls_by_end(document)["refused"] == ["post_verify"]
+    assert document.because == ("post-verify was refused (the review's $1.00 are spent)",)
+    assert document.flags.lost == ("pr_review/post_verify",)
+    assert moves(document) == ["escalate"]
+
+
+def test_a_report_nobody_can_pay_calls_a_human_and_the_files_are_named(world: MockWorld) -> None:
+    world.agents.script(Role.PRE_FLIGHT, plan().costing(1.5))
+    document = world.review()
+    assert document.outcome is Outcome.ESCALATED
+    assert document.because == ("not reviewed: the review's $1.00 are spent",)
+    assert [(file.path, file.read) for file in document.coverage] == [("src/app.py", "not")]
+    assert world.asked == ["pre_flight"]
+
+
+def test_a_refused_call_is_an_event_with_its_reason(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve().costing(2.0))
+    document = world.review()
+    (refused,) = [event for event in document.events if isinstance(event, CallEnded) and event.ended == "refused"]
+    assert (refused.role, refused.reason, refused.usage.cost_usd) == (Role.POST_VERIFY, "money", None)
+    assert [cost.role for cost in document.cost] == [Role.EXECUTOR, Role.PRE_FLIGHT]
+
+
+def test_each_call_may_spend_what_is_left(world: MockWorld) -> None:
+    world.agents.script(Role.PRE_FLIGHT, plan().costing(0.25))
+    world.agents.script(Role.EXECUTOR, approve().costing(0.5))
+    world.review()
+    assert [call.max_usd for call in world.agents.asked] == [1.0, 0.75, 0.25]
+
+
+@pytest.mark.parametrize("path, lines, usd", [("a.py", 1, 1.0), ("a.py", 201, 3.0), ("auth/a.py", 1, 10.0)])
+def test_a_wider_blast_may_cost_more(world: MockWorld, path: str, lines: int, usd: float) -> None:
+    world.change(edited(path, lines))
+    assert world.review().policy.budgets.max_usd == usd
+
+
+def test_a_review_that_takes_too_long_calls_a_human_d44(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve().taking(1800))
+    document = world.review()
+    assert document.outcome is Outcome.ESCALATED
+    assert document.because == ("post-verify was refused (the review's 1800 seconds are over)",)
+    assert world.asked == ["pre_flight", "executor"]
+
+
+def test_a_call_may_take_ten_minutes_and_never_longer_than_the_review(world: MockWorld) -> None:
+    world.agents.script(Role.PRE_FLIGHT, plan().taking(500))
+    world.agents.script(Role.EXECUTOR, approve().taking(1000))
+    world.review()
+    assert [call.timeout_seconds for call in world.agents.asked] == [600, 600, 300]
+
+
+def test_a_cost_nobody_reported_stays_unknown(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve().costing(None))
+    document = world.review()
+    assert document.outcome is Outcome.APPROVED
+    assert {cost.role: cost.usage.cost_usd for cost in document.cost} == {
+        Role.EXECUTOR: None,
+        Role.PRE_FLIGHT: 0.0,
+        Role.POST_VERIFY: 0.0,
+    }
+
+
+def test_the_purse_is_the_teams_to_set(world: MockWorld) -> None:
+    world.rules = replace(world.rules, max_usd=0.5)
+    world.agents.script(Role.POST_VERIFY, confirm().costing(0.5))
+    assert world.review().outcome is Outcome.APPROVED
+    assert [call.max_usd for call in world.agents.asked] == [0.5] * 3
+
+
+def test_a_judgement_that_reached_its_cap_in_flight_is_refused_not_lost_d44(world: MockWorld) -> None:
+    world.agents.script(Role.POST_VERIFY, lost(LostReason.CALL_BUDGET))
+    document = world.review()
+    assert document.outcome is Outcome.ESCALATED
+    assert document.because == ("post-verify was refused (the call reached its cap: scripted: call_budget)",)
+    assert calls_by_end(document)["cut_short"] == ["post_verify"]
+    assert document.flags.lost == ("pr_review/post_verify",)
+
+
+def test_a_judgement_that_the_reviews_end_cut_off_is_refused_and_a_hang_is_an_outage(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve().taking(1500), approve())
+    world.agents.script(Role.POST_VERIFY, lost(LostReason.TIMEOUT), lost(LostReason.TIMEOUT))
+    late, hung = world.review(), world.review()
+    assert late.because == ("post-verify was refused (the review's time was over before the answer came)",)
+    assert late.outcome is Outcome.ESCALATED
+    assert hung.outcome is Outcome.APPROVED
+    assert hung.flags.degraded
+
+
+def test_a_report_that_was_cut_short_calls_a_human(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, lost(LostReason.CALL_BUDGET))
+    document = world.review()
+    assert document.outcome is Outcome.ESCALATED
+    assert [file.read for file in document.coverage] == ["not"]
+    assert world.asked == ["pre_flight", "executor"]

@@ -1,0 +1,118 @@
+"""Credit, authentication, interrupts and bugs: never swallowed, in whichever role they strike."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from tests.scenarios.reading import calls_by_end
+
+from review_advisor.core.outcome.events import CallEnded, ReviewStopped
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import CreditExhaustedError, ReviewInterrupted
+from review_advisor.mockworld.lines import Line, approve, authentication_gone, bug, credit_gone, interrupted, lost
+from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.ports import ArtifactError
+
+UP_TO = {
+    Role.PRE_FLIGHT: ["pre_flight"],
+    Role.EXECUTOR: ["pre_flight", "executor"],
+    Role.MID_FLIGHT: ["pre_flight", "executor"],
+    Role.POST_VERIFY: ["pre_flight", "executor", "post_verify"],
+}
+ROLES = pytest.mark.parametrize("role", UP_TO, ids=lambda role: role.value)
+FAULTS = pytest.mark.parametrize(
+    "fault, reason",
+    [
+        pytest.param(credit_gone, "credit_exhausted", id="credit gone"),
+        pytest.param(authentication_gone, "authentication_failed", id="credential refused"),
+        pytest.param(interrupted, "interrupted", id="interrupted"),
+    ],
+)
+
+
+def strike(world: MockWorld, role: Role, line: Line) -> None:
+    world.change(edited("src/app.py"), spec="a spec, so that a second surface would follow")
+    if role is Role.MID_FLIGHT:
+        world.agents.script(Role.EXECUTOR, approve().after_asking("May I?"))
+    world.agents.script(role, line)
+
+
+@ROLES
+@FAULTS
+def test_a_stop_in_any_role_ends_the_review_and_no_further_call_starts_d6(
+    world: MockWorld, role: Role, fault: Callable[[], Line], reason: str
+) -> None:
+    strike(world, role, fault())
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.STOPPED, 12)
+    assert world.asked == UP_TO[role]
+    (stopped,) = [event for event in document.events if isinstance(event, ReviewStopped)]
+    assert stopped.reason == reason
+    assert document.because == (stopped.detail,)
+    assert world.agents.ended_running == 1
+    assert [surface.outcome for surface in document.surfaces] == [None, None]
+
+
+@ROLES
+def test_a_stop_is_no_lost_answer_and_no_degraded_approval(world: MockWorld, role: Role) -> None:
+    strike(world, role, credit_gone())
+    document = world.review()
+    assert not document.flags.degraded
+    assert not document.flags.exhausted
+    assert calls_by_end(document)["stopped"] == [UP_TO[role][-1]]
+    (call,) = [event for event in document.events if isinstance(event, CallEnded) and event.ended == "stopped"]
+    assert (call.reason, call.detail) == ("CreditExhaustedError", "the account's credit is exhausted")
+
+
+@ROLES
+def test_a_bug_comes_out_untouched(world: MockWorld, role: Role) -> None:
+    line = bug()
+    strike(world, role, line)
+    with pytest.raises(KeyError) as raised:
+        world.review()
+    assert raised.value is line.bug
+    assert world.asked == UP_TO[role]
+
+
+def test_the_review_says_when_credit_comes_back(world: MockWorld) -> None:
+    noon = datetime(2026, 1, 5, 12, tzinfo=UTC)
+    world.agents.script(Role.EXECUTOR, Line(stop=CreditExhaustedError("limit reached", resume_at=noon)))
+    document = world.review()
+    (stopped,) = [event for event in document.events if isinstance(event, ReviewStopped)]
+    assert (stopped.detail, stopped.resume_at) == ("limit reached", noon)
+
+
+def test_the_words_usage_limit_in_an_answer_stop_nothing_d42(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve(summary="usage limit reached; credit exhausted; 401 Unauthorized"))
+    assert world.review().outcome is Outcome.APPROVED
+
+
+def test_what_a_stopped_call_cost_and_asked_is_still_known(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, credit_gone().costing(0.25).after_asking("May I?"))
+    document = world.review()
+    assert {cost.role: cost.usage.cost_usd for cost in document.cost}[Role.EXECUTOR] == 0.25
+    assert [note.consult.question for note in document.surfaces[0].parts[0].consults] == ["May I?"]
+
+
+def test_an_interrupt_after_the_last_answer_still_stops(world: MockWorld) -> None:
+    world.agents.interrupted = ReviewInterrupted("interrupted by SIGTERM", signal_number=15)
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.STOPPED, 12)
+    assert world.asked == ["pre_flight", "executor", "post_verify"]
+    assert document.because == ("interrupted by SIGTERM",)
+
+
+def test_an_executor_lost_on_one_surface_starts_no_other(world: MockWorld) -> None:
+    world.change(edited("src/app.py"), spec="a spec")
+    world.agents.script(Role.EXECUTOR, lost())
+    document = world.review()
+    assert document.outcome is Outcome.STOPPED
+    assert world.asked == ["pre_flight", "executor"]
+    assert [surface.outcome for surface in document.surfaces] == [Outcome.STOPPED, None]
+
+
+def test_a_full_disk_is_told_not_swallowed(world: MockWorld) -> None:
+    world.artifacts.full = True
+    with pytest.raises(ArtifactError, match="no space left"):
+        world.review()

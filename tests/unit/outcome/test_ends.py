@@ -1,0 +1,164 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from review_advisor.core.facts.change import Status
+from review_advisor.core.facts.kinds import Kind
+from review_advisor.core.facts.shards import Unsent
+from review_advisor.core.outcome.ends import (
+    Ending,
+    PartEnding,
+    end_of_stop,
+    halted,
+    join_parts,
+    join_review,
+    nothing_changed,
+    ruled,
+    unread,
+)
+from review_advisor.core.outcome.events import FileFact, PartEnded
+from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome, worst
+from review_advisor.core.outcome.rulings import Move, Ruling
+from review_advisor.core.policy.budgets import Refused
+from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.roles.answers import PostVerifyResult
+from review_advisor.core.roles.calls import (
+    AuthenticationFailedError,
+    CreditExhaustedError,
+    Lost,
+    LostReason,
+    ReviewInterrupted,
+    Stop,
+)
+from review_advisor.core.roles.evidence import CheckedReport, Finding
+from review_advisor.core.roles.transcript import Attempt
+
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+YES = CheckedReport("approve", "fine", 0.9)
+NO = CheckedReport("reject", "not fine", 0.9)
+CONFIRMED = Ruling(Move.ACCEPT, "confirmed", verdict="APPROVE")
+VETO = Attempt(0, "approve", "fine", PostVerifyResult(verdict="VETO", reasoning="no"), "")
+
+APPROVED, REQUESTED, ESCALATED, STOPPED = Outcome
+
+
+def part(outcome: Outcome, shard: int = 0, *, read: bool = True, because: str = "so") -> PartEnded:
+    return PartEnded(at=NOON, surface=Surface.PR_REVIEW, shard=shard, outcome=outcome, because=because, read=read)
+
+
+FILES = [FileFact("a.py", Status.MODIFIED, Kind.CODE, False, (0,))]
+PARTLY = Unsent("a.py", "partly", "a long line")
+NOT = Unsent("a.py", "not", "a long line")
+
+
+def finding(severity: str = "low", evidence: str = "x") -> Finding:
+    return Finding("f-1" + evidence, "a.py", 1, 1, False, severity, "c", "t", "", None, 1.0, evidence)  # type: ignore[arg-type]
+
+
+def test_the_worst_outcome_wins_in_the_order_of_the_exit_codes() -> None:
+    assert worst([APPROVED, ESCALATED, REQUESTED]) is ESCALATED
+    assert worst([ESCALATED, STOPPED]) is STOPPED
+    assert sorted(EXIT_CODES, key=EXIT_CODES.__getitem__) == list(Outcome)
+    assert list(EXIT_CODES.values()) == [0, 10, 11, 12]
+
+
+def test_a_review_in_which_nothing_was_reviewed_did_not_run() -> None:
+    assert worst([]) is STOPPED
+    assert join_review([], FILES, [], None).outcome is STOPPED
+
+
+def test_a_lost_report_stops_and_a_refused_one_calls_a_human() -> None:
+    assert unread(Lost(LostReason.CRASH, "boom")) == PartEnding(STOPPED, "no verdict: boom", read=False)
+    assert unread(Refused("money", "no money")) == PartEnding(ESCALATED, "not reviewed: no money", read=False)
+
+
+def test_a_halt_calls_a_human_without_blaming_a_budget() -> None:
+    assert halted("stop") == PartEnding(ESCALATED, "stop")
+
+
+@pytest.mark.parametrize("report, outcome", [(YES, APPROVED), (NO, REQUESTED)])
+def test_an_accepted_report_ends_as_it_says(report: CheckedReport, outcome: Outcome) -> None:
+    assert ruled(CONFIRMED, report, ()) == PartEnding(outcome, "confirmed")
+
+
+def test_recovered_is_a_confirmed_approval_after_a_veto_and_nothing_else_d31() -> None:
+    degraded = Ruling(Move.ACCEPT, "lost", degraded=True)
+    assert ruled(CONFIRMED, YES, (VETO,)).recovered
+    assert not ruled(CONFIRMED, YES, ()).recovered
+    assert not ruled(CONFIRMED, NO, (VETO,)).recovered
+    assert not ruled(degraded, YES, (VETO,)).recovered
+    assert ruled(degraded, YES, (VETO,)).degraded
+
+
+def test_an_escalation_keeps_why() -> None:
+    spent = Ruling(Move.ESCALATE, "spent", exhausted=True, verdict="VETO")
+    lost = Ruling(Move.ESCALATE, "lost", degraded=True)
+    assert ruled(spent, YES, (VETO,)) == PartEnding(ESCALATED, "spent", exhausted=True)
+    assert ruled(lost, YES, ()) == PartEnding(ESCALATED, "lost", degraded=True)
+
+
+def test_prose_is_no_change_d11() -> None:
+    assert nothing_changed(None, YES) is None
+    assert nothing_changed(YES, CheckedReport("approve", "fine, really", 0.99)) is not None
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        pytest.param(NO, id="another verdict"),
+        pytest.param(CheckedReport("approve", "fine", 0.9, findings=(finding(),)), id="another finding"),
+        pytest.param(CheckedReport("approve", "fine", 0.9, settled=("d0.1",)), id="evidence"),
+    ],
+)
+def test_a_change_that_counts_is_worth_a_second_question(now: CheckedReport) -> None:
+    assert nothing_changed(YES, now) is None
+    assert nothing_changed(now, now) is not None
+
+
+def test_a_findings_severity_counts_and_its_order_does_not() -> None:
+    one, two, graver = finding(evidence="1"), finding(evidence="2"), finding("high", "1")
+    before = CheckedReport("reject", "s", 1.0, (one, two))
+    assert nothing_changed(before, CheckedReport("reject", "s", 1.0, (two, one))) is not None
+    assert nothing_changed(before, CheckedReport("reject", "s", 1.0, (graver, two))) is None
+
+
+def test_a_surface_is_as_good_as_its_worst_part() -> None:
+    joined = join_parts([part(APPROVED), part(REQUESTED, 1, because="bad"), part(REQUESTED, 2, because="worse")])
+    assert joined == Ending(REQUESTED, ("part 2 of 3: bad", "part 3 of 3: worse"))
+
+
+def test_the_reason_of_a_single_part_stands_alone() -> None:
+    assert join_parts([part(APPROVED, because="fine")]) == Ending(APPROVED, ("fine",))
+
+
+def test_one_lost_part_among_read_ones_is_a_humans() -> None:
+    assert join_parts([part(APPROVED), part(STOPPED, 1, read=False)]).outcome is ESCALATED
+    assert join_parts([part(STOPPED, 0, read=False), part(STOPPED, 1, read=False)]).outcome is STOPPED
+
+
+@pytest.mark.parametrize("unsent", [PARTLY, NOT])
+def test_unread_text_is_never_approved_d3(unsent: Unsent) -> None:
+    joined = join_review([Ending(APPROVED, ("fine",))], FILES, [unsent], None)
+    assert joined == Ending(ESCALATED, (f"a.py was read {unsent.extent}: a long line",))
+
+
+def test_a_stop_beats_everything() -> None:
+    assert join_review([Ending(ESCALATED, ("x",))], FILES, [NOT], "no credit") == Ending(STOPPED, ("no credit",))
+
+
+def test_the_reviews_reasons_are_those_of_its_worst_surfaces_each_once() -> None:
+    ends = [Ending(REQUESTED, ("a", "b")), Ending(APPROVED, ("c",)), Ending(REQUESTED, ("b",))]
+    assert join_review(ends, FILES, [], None) == Ending(REQUESTED, ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    "stop, reason, resume",
+    [
+        (CreditExhaustedError("x", resume_at=NOON), "credit_exhausted", NOON),
+        (AuthenticationFailedError("x"), "authentication_failed", None),
+        (ReviewInterrupted("x"), "interrupted", None),
+    ],
+)
+def test_a_stop_is_recorded_with_its_reason(stop: Stop, reason: str, resume: datetime | None) -> None:
+    event = end_of_stop(stop, NOON)
+    assert (event.reason, event.detail, event.resume_at, event.at) == (reason, "x", resume, NOON)

@@ -1,0 +1,112 @@
+import pytest
+
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.budgets import (
+    USD_BY_BLAST,
+    Allowance,
+    Budgets,
+    Refused,
+    Spending,
+    allow,
+    consults_left,
+    post_verify_retry_budget,
+    review_usd,
+    surface_retry_budget,
+)
+from review_advisor.core.policy.surfaces import Authority, Surface
+
+LOW, MEDIUM, HIGH = BlastRadius
+
+
+@pytest.mark.parametrize(
+    "blast, authority, retries",
+    [
+        (LOW, Authority.VETO, 1),
+        (MEDIUM, Authority.VETO, 2),
+        (HIGH, Authority.VETO, 3),
+        (LOW, Authority.ADVISORY, 0),
+        (MEDIUM, Authority.ADVISORY, 0),
+        (HIGH, Authority.ADVISORY, 0),
+    ],
+)
+def test_the_adrs_retry_table(blast: BlastRadius, authority: Authority, retries: int) -> None:
+    assert post_verify_retry_budget(blast, authority) == retries
+
+
+@pytest.mark.parametrize(
+    "surface, retries",
+    [
+        (Surface.PR_REVIEW, 3),
+        (Surface.PRE_MERGE_SPEC_CHECK, 3),
+        (Surface.ADR_REVIEW, 0),
+        (Surface.VISUAL_GATE, 0),
+        (Surface.WIKI_INGEST, 0),
+    ],
+)
+def test_only_looping_surfaces_retry_even_with_a_forced_veto(surface: Surface, retries: int) -> None:
+    assert surface_retry_budget(surface, HIGH, Authority.VETO) == retries
+
+
+@pytest.mark.parametrize(
+    "cap, used, failed, left",
+    [
+        (5, 0, 0, 5),
+        (5, 4, 0, 1),
+        (5, 5, 0, 0),
+        (5, 6, 0, 0),
+        (5, 5, 1, 1),
+        (5, 5, 3, 3),
+        (5, 5, 4, 3),
+        (5, 8, 8, 0),
+        (0, 0, 0, 0),
+        (1, 1, 1, 1),
+    ],
+)
+def test_failed_consults_are_given_back_at_most_three_times(cap: int, used: int, failed: int, left: int) -> None:
+    assert consults_left(cap, used, failed) == left
+
+
+@pytest.mark.parametrize(
+    "blast, parts, cap, usd",
+    [(LOW, 1, 30, 1), (LOW, 0, 30, 1), (MEDIUM, 4, 30, 12), (HIGH, 4, 30, 30), (HIGH, 1, 2, 2)],
+)
+def test_the_purse_grows_with_blast_and_parts_up_to_the_cap(
+    blast: BlastRadius, parts: int, cap: float, usd: float
+) -> None:
+    assert review_usd(blast, USD_BY_BLAST, parts, cap) == usd
+
+
+PURSE = Budgets(max_usd=1.0)
+
+
+@pytest.mark.parametrize(
+    "spending, jobs, answer",
+    [
+        pytest.param(Spending(), 1, Allowance(1.0, 600), id="all of it for the only call"),
+        pytest.param(Spending(), 4, Allowance(0.25, 600), id="its share beside others"),
+        pytest.param(
+            Spending(reserved_usd=0.25, running=1), 4, Allowance(0.25, 600), id="the same share for the second"
+        ),
+        pytest.param(Spending(reserved_usd=0.75, running=3), 4, Allowance(0.25, 600), id="and for the last"),
+        pytest.param(Spending(running=4), 4, Allowance(1.0, 600), id="never more shares than calls"),
+        pytest.param(Spending(spent_usd=0.75), 1, Allowance(0.25, 600), id="what is left"),
+        pytest.param(Spending(elapsed_seconds=1500), 1, Allowance(1.0, 300), id="the seconds left"),
+        pytest.param(Spending(elapsed_seconds=1799), 1, Allowance(1.0, 1), id="the last second"),
+        pytest.param(Spending(spent_usd=0.995), 1, Refused("money", "the review's $1.00 are spent"), id="a crumb"),
+        pytest.param(Spending(spent_usd=2.0), 1, Refused("money", "the review's $1.00 are spent"), id="overdrawn"),
+        pytest.param(
+            Spending(elapsed_seconds=1800),
+            1,
+            Refused("wall_clock", "the review's 1800 seconds are over"),
+            id="too late",
+        ),
+        pytest.param(
+            Spending(spent_usd=2.0, elapsed_seconds=1800),
+            1,
+            Refused("wall_clock", "the review's 1800 seconds are over"),
+            id="too late and too dear",
+        ),
+    ],
+)
+def test_leave_for_one_call_d44(spending: Spending, jobs: int, answer: Allowance | Refused) -> None:
+    assert allow(PURSE, spending, jobs) == answer

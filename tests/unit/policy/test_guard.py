@@ -1,0 +1,130 @@
+import pytest
+
+from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
+from review_advisor.core.policy.guard import guard
+from review_advisor.core.policy.policy import Rules, decide_policy
+from review_advisor.core.policy.surfaces import Authority, Surface
+from review_advisor.core.policy.switches import read_switches
+from review_advisor.mockworld.world import deleted, edited, renamed
+
+
+def held(*files: FileChange, own_repository: bool = False, config_path: str | None = None) -> tuple[str, ...]:
+    return guard(Change("pr-7", files=files, own_repository=own_repository), config_path).paths
+
+
+OWN_EVERYWHERE = [
+    ".review-advisor.toml",
+    "services/api/.review-advisor.toml",
+    ".claude/settings.json",
+    ".claude/agents/hydraflow-review-advisor.md",
+    "deep/down/.claude/agents/x.md",
+    ".mcp.json",
+    "CLAUDE.md",
+    "web/CLAUDE.md",
+    ".github/workflows/review.yml",
+    "src/review_advisor.py",
+    "src/review_phase.py",
+]
+OWN_HERE = [
+    "src/review_advisor/core/policy/guard.py",
+    "src/review_advisor/review_phase.py",
+    "src/review_advisor/agents/executor.md",
+    "action.yml",
+    "Makefile",
+    "pyproject.toml",
+    "requirements/runtime.txt",
+    ".ci/run",
+]
+NOT_OURS = [
+    "src/review_advisor.py.bak",
+    "src/review_advisor.pyi",
+    "src/review_phases.py",
+    "lib/src/review_advisor.py",
+    "docs/src/review_phase.py/notes.md.txt",
+    ".claudette/settings.json",
+    "CLAUDE.md.txt",
+    ".mcp.json.example",
+    ".github/workflows.md",
+    "docs/how-src-review_advisor.py-works.md",
+    ".review-advisor.toml.orig",
+]
+
+
+class TestSelfModificationGuard:
+    """T29: who changes the judge is judged with a veto."""
+
+    @pytest.mark.parametrize("path", OWN_EVERYWHERE)
+    def test_the_bots_own_files_are_guarded_in_every_repository_d14(self, path: str) -> None:
+        assert held(edited(path, 1)) == (path,)
+
+    @pytest.mark.parametrize("path", OWN_HERE)
+    def test_the_whole_package_and_its_build_are_guarded_in_its_own_repository_d14(self, path: str) -> None:
+        assert held(edited(path, 1), own_repository=True) == (path,)
+        assert held(edited(path, 1)) == ()
+
+    @pytest.mark.parametrize("path", NOT_OURS)
+    def test_a_name_that_only_begins_alike_is_not_guarded_d15(self, path: str) -> None:
+        assert held(edited(path, 1)) == ()
+
+    def test_a_document_that_quotes_the_path_is_not_guarded_d15(self) -> None:
+        quoting = edited("docs/notes.md", 3, text="diff --git a/src/review_advisor.py b/src/review_advisor.py")
+        assert held(quoting) == ()
+
+    @pytest.mark.parametrize(
+        "path", [".CLAUDE/settings.json", "Claude.MD", ".GitHub/Workflows/CI.yml", "SRC/Review_Advisor.py"]
+    )
+    def test_case_hides_nothing(self, path: str) -> None:
+        assert held(edited(path, 1)) == (path,)
+
+    def test_moving_a_guarded_file_away_is_seen_d15_d17(self) -> None:
+        assert held(renamed("src/review_advisor.py", "attic/old.py")) == ("src/review_advisor.py",)
+
+    def test_moving_a_file_to_a_guarded_place_is_seen_d15_d17(self) -> None:
+        assert held(renamed("attic/evil.py", "src/review_advisor.py")) == ("src/review_advisor.py",)
+
+    def test_a_copy_from_a_guarded_file_is_seen(self) -> None:
+        assert held(FileChange(Status.COPIED, "x.json", old_path=".mcp.json")) == (".mcp.json",)
+
+    def test_deleting_a_guarded_file_is_seen_d17(self) -> None:
+        assert held(deleted("src/review_phase.py")) == ("src/review_phase.py",)
+
+    @pytest.mark.parametrize("mode", [SYMLINK_MODE, SUBMODULE_MODE], ids=["symlink", "submodule"])
+    @pytest.mark.parametrize("path", [".claude", ".github/workflows", "sub/.claude"])
+    def test_a_link_in_the_place_of_a_guarded_folder_is_seen(self, path: str, mode: str) -> None:
+        link = FileChange(Status.ADDED, path, old_mode="000000", new_mode=mode, added=1)
+        assert held(link) == (path,)
+
+    def test_no_classification_hides_a_guarded_file(self) -> None:
+        file = FileChange(Status.MODIFIED, ".claude/x.md", generated=True, vendored=True, documentation=True)
+        assert held(file) == (".claude/x.md",)
+
+    def test_the_file_the_configuration_was_read_from_is_guarded_wherever_it_stands(self) -> None:
+        assert held(edited("ops/bot.toml", 1), config_path="ops/bot.toml") == ("ops/bot.toml",)
+        assert held(edited("pyproject.toml", 1), config_path="pyproject.toml") == ("pyproject.toml",)
+        assert held(edited("ops/bot.toml", 1)) == ()
+        assert held(edited("x/ops/bot.toml", 1), config_path="ops/bot.toml") == ()
+
+    @pytest.mark.parametrize("path", ["ops/[bot].toml", "ops/b*t.toml", "#bot.toml", "!bot.toml", "a b.toml "])
+    def test_a_configuration_with_an_odd_name_is_guarded_by_that_name_alone(self, path: str) -> None:
+        assert held(edited(path, 1), config_path=path) == (path,)
+        assert held(edited("ops/bot.toml", 1), config_path=path) == ()
+
+    def test_every_guarded_path_is_named_once(self) -> None:
+        assert held(edited(".mcp.json"), edited("src/app.py"), renamed(".mcp.json", "CLAUDE.md")) == (
+            ".mcp.json",
+            "CLAUDE.md",
+        )
+
+    def test_it_forces_the_veto_and_a_high_blast_on_every_surface_d16(self) -> None:
+        change = Change("pr-7", files=(edited("CLAUDE.md", 1), edited("docs/adr/0001-x.md", 1)))
+        policy = decide_policy(change, Rules(), read_switches({}))
+        assert policy.guard.holds
+        assert policy.blast.radius == "high"
+        assert {row.surface for row in policy.surfaces} == {Surface.PR_REVIEW, Surface.ADR_REVIEW}
+        assert {row.authority for row in policy.surfaces} == {Authority.VETO}
+        assert {row.authority_because for row in policy.surfaces} == {"the self-modification guard holds"}
+
+    def test_without_it_a_surface_keeps_its_own_authority(self) -> None:
+        policy = decide_policy(Change("pr-7", files=(edited("src/app.py", 1),)), Rules(), read_switches({}))
+        assert not policy.guard.holds
+        assert policy.surfaces[0].authority_because == "this surface's default"

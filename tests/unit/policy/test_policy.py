@@ -1,0 +1,96 @@
+import dataclasses
+
+import pytest
+
+from review_advisor.core.facts.change import Change, FileChange, Spec, Status
+from review_advisor.core.facts.paths import CRITICAL_PATHS_HYDRAFLOW
+from review_advisor.core.policy.policy import Rules, decide_policy, surfaces_that_apply
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
+from review_advisor.core.policy.switches import read_switches
+from review_advisor.mockworld.world import deleted, edited
+
+SPEC = Spec("docs/spec.md", "a wish")
+
+
+def test_the_surface_table_is_the_adrs() -> None:
+    rows = {
+        surface.value: (row.pre_flight.value, row.mid_flight, row.authority.value, row.retries)
+        for surface, row in SURFACE_DEFAULTS.items()
+    }
+    assert rows == {
+        "pr_review": ("composite trigger", True, "veto", "blast radius"),
+        "pre_merge_spec_check": ("reuses pr_review's plan", True, "veto", "blast radius"),
+        "adr_review": ("always", False, "veto", "one shot"),
+        "visual_gate": ("no", False, "veto", "one shot"),
+        "wiki_ingest": ("no", False, "advisory", "none"),
+    }
+
+
+@pytest.mark.parametrize(
+    "change, expected",
+    [
+        (Change("x"), ["pr_review"]),
+        (Change("x", spec=SPEC), ["pr_review", "pre_merge_spec_check"]),
+        (Change("x", files=(edited("docs/adr/0001-x.md"),)), ["pr_review", "adr_review"]),
+        (Change("x", files=(edited("doc/decisions/0001-x.md"),)), ["pr_review"]),
+        (
+            Change("x", spec=SPEC, files=(edited("docs/adr/ADR-01_x.md"),)),
+            ["pr_review", "pre_merge_spec_check", "adr_review"],
+        ),
+        (Change("x", files=(deleted("docs/adr/0001-x.md"),)), ["pr_review"]),
+    ],
+)
+def test_each_surface_applies_when_the_table_says(change: Change, expected: list[str]) -> None:
+    assert [surface.value for surface in surfaces_that_apply(change, Rules())] == expected
+
+
+def test_the_policy_is_frozen_d24() -> None:
+    policy = decide_policy(Change("x"), Rules(), read_switches({}))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        policy.fail_as_veto = True  # type: ignore[misc]
+
+
+def test_reusing_a_plan_is_neither_running_nor_switched_off() -> None:
+    off = {"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED": "no"}
+    policy = decide_policy(Change("x", spec=SPEC), Rules(), read_switches(off))
+    reuse = policy.surfaces[1].pre_flight
+    assert (reuse.runs, reuse.because, reuse.disabled_by) == (False, (PreFlightRule.REUSE.value,), None)
+    assert policy.advisor_disabled == ("pr_review/pre_flight",)
+
+
+def test_the_adrs_own_critical_paths_can_be_chosen_d14() -> None:
+    rules = Rules(critical_paths=CRITICAL_PATHS_HYDRAFLOW)
+    for path in ("src/orchestrator.py", "src/state/x.py", "src/merge_loop.py", "src/review_phase.py"):
+        policy = decide_policy(Change("x", files=(deleted(path),)), rules, read_switches({}))
+        assert policy.critical_touched == (path,)
+        assert policy.blast.radius == "high"
+
+
+def test_a_deleted_critical_file_is_a_high_blast_d17() -> None:
+    policy = decide_policy(Change("x", files=(deleted("src/auth/login.py", 1),)), Rules(), read_switches({}))
+    assert policy.blast.radius == "high"
+
+
+def test_lines_that_look_like_headers_are_lines_d17() -> None:
+    """Counts are git's own; a removed ``-- x`` or an added ``++ y`` is one line like any other."""
+    file = FileChange(Status.MODIFIED, "a.sql", added=101, removed=100)
+    assert decide_policy(Change("x", files=(file,)), Rules(), read_switches({})).code_lines == 201
+
+
+def test_each_surface_has_its_models_and_its_decisions() -> None:
+    environment = {"HYDRAFLOW_PR_REVIEW_EXECUTOR_MODEL": "haiku"}
+    policy = decide_policy(Change("x", spec=SPEC), Rules(), read_switches(environment))
+    assert [(row.executor_model, row.advisor_model) for row in policy.surfaces] == [
+        ("haiku", "opus"),
+        ("sonnet", "opus"),
+    ]
+    assert set(policy.surfaces[0].decisions) == {Role.PRE_FLIGHT, Role.MID_FLIGHT, Role.POST_VERIFY}
+    assert policy.surfaces[0].authority is Authority.VETO
+
+
+def test_a_surface_without_a_planner_says_so() -> None:
+    from review_advisor.core.policy.policy import _pre_flight
+    from review_advisor.core.policy.trigger import TriggerFacts
+
+    decision = _pre_flight(Surface.WIKI_INGEST, TriggerFacts(True, 1, (), 99), read_switches({}))
+    assert (decision.runs, decision.because) == (False, ("no",))

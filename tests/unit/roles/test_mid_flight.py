@@ -1,0 +1,114 @@
+import json
+from typing import Literal
+
+import pytest
+
+from review_advisor.core.facts.change import Change
+from review_advisor.core.roles.answers import Consult, Guidance
+from review_advisor.core.roles.calls import ConsultRecord
+from review_advisor.core.roles.mid_flight import ConsultNote, read_consult, stop_signal, unanswered_critical
+from review_advisor.mockworld.world import edited
+
+ASKED = {"question": "why?", "context": "x = 1", "options": ["a", "b"], "preferred_option": "a", "urgency": "low"}
+ADVISED = {
+    "action": "do a",
+    "rationale": "r",
+    "risk_flags": ["f"],
+    "evidence": ["x = 1"],
+    "stop_signal": True,
+    "confidence": 0.7,
+}
+
+
+def note(question: str, reply: str = "", status: Literal["answered", "failed", "denied"] = "answered") -> ConsultNote:
+    return read_consult(
+        ConsultRecord("toolu_1", question, status, reply=reply, reason="because", resolved_model="opus-5")
+    )
+
+
+@pytest.mark.parametrize("wrap", ["{}", "```json\n{}\n```", "```\n{}\n```", "  {}  "])
+def test_the_asked_objects_are_read_whole(wrap: str) -> None:
+    read = note(wrap.replace("{}", json.dumps(ASKED)), wrap.replace("{}", json.dumps(ADVISED)))
+    assert read.consult == Consult.model_validate(ASKED)
+    assert read.guidance == Guidance.model_validate(ADVISED)
+    assert (read.wrapped, read.status, read.resolved_model) == (False, "answered", "opus-5")
+
+
+@pytest.mark.parametrize("question", ["Is it right?", '["Is it right?"]', '{"quest": "?"}', "7", "{"])
+def test_a_question_in_another_form_is_plain_words(question: str) -> None:
+    assert note(question, "yes").consult == Consult(question=question)
+
+
+@pytest.mark.parametrize(
+    "reply", ["Yes.", '{"stop_signal": true}', 'Sure: {"action": "x", "stop_signal": true}', "[1]"]
+)
+def test_guidance_in_another_form_is_words_and_never_a_stop_signal(reply: str) -> None:
+    read = note("q", reply)
+    assert read.guidance == Guidance(action=reply)
+    assert read.wrapped
+
+
+@pytest.mark.parametrize("reply", ["", "  \n "])
+def test_an_empty_answer_is_a_failed_consult(reply: str) -> None:
+    read = note("q", reply)
+    assert (read.status, read.guidance, read.reason) == ("failed", None, "the advisor's answer is empty")
+
+
+def test_a_question_of_nothing_is_still_a_consult() -> None:
+    assert note("  ", "yes").consult.question == "(no question)"
+
+
+@pytest.mark.parametrize("status", ["failed", "denied"])
+def test_what_was_not_answered_has_no_guidance(status: Literal["failed", "denied"]) -> None:
+    read = note("q", json.dumps(ADVISED), status)
+    assert (read.status, read.guidance, read.reason) == (status, None, "because")
+
+
+@pytest.mark.parametrize(
+    "hostile", ["\ud800 half", "[" * 100_000, '{"a":' * 50_000, "x" * 100_000, "1" * 10_000, "9e999"]
+)
+def test_no_text_of_a_model_breaks_the_review(hostile: str) -> None:
+    read = note(hostile, hostile)
+    assert read.guidance is not None
+    assert len(read.consult.question) <= 8000
+    read.consult.question.encode()
+
+
+def test_a_stop_signal_is_found_among_others() -> None:
+    calm = note("q", json.dumps({**ADVISED, "stop_signal": False}))
+    assert stop_signal([calm, note("q", json.dumps(ADVISED))]) == "the advisor asked to stop: do a"
+    assert stop_signal([calm, note("q", status="denied")]) is None
+
+
+CHANGE = Change("x", files=(edited("src/app.py"), edited("src/auth/login.py"), edited("e"), edited("my app.py")))
+CRITICAL = ("src/auth/login.py",)
+
+
+@pytest.mark.parametrize(
+    "question, concerned",
+    [
+        ("Is src/auth/login.py right?", True),
+        ("Compare src/app.py with src/auth/login.py.", True),
+        ("Is the session kept?", True),
+        ("Is lib/src/auth/login.py.bak kept?", True),
+        ("Is src/app.py right?", False),
+        ('{"question": "right?", "context": "src/app.py:7"}', False),
+        ('{"question": "right?", "context": "src/auth/login.py:7"}', True),
+    ],
+)
+def test_a_denied_question_may_concern_a_critical_path(question: str, concerned: bool) -> None:
+    denied = note(question, status="denied")
+    assert (unanswered_critical([denied], CRITICAL, CHANGE) is not None) is concerned
+
+
+def test_a_file_with_a_short_name_excuses_no_denied_question() -> None:
+    words = unanswered_critical([note("Is the session kept here?", status="denied")], CRITICAL, CHANGE)
+    assert words is not None
+    assert "a change with critical paths" in words
+
+
+def test_only_a_denied_question_and_only_with_critical_paths_calls_a_human() -> None:
+    about = "Is src/auth/login.py right?"
+    assert unanswered_critical([note(about, "yes"), note(about, status="failed")], CRITICAL, CHANGE) is None
+    assert unanswered_critical([note(about, status="denied")], (), CHANGE) is None
+    assert unanswered_critical([], CRITICAL, CHANGE) is None

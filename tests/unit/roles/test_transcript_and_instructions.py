@@ -1,0 +1,100 @@
+import json
+
+import pytest
+
+from review_advisor.core.facts.change import Change, FileChange, Status
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.answers import Disagreement, PostVerifyResult
+from review_advisor.core.roles.fence import fenced
+from review_advisor.core.roles.instructions import ADVISOR, Instructions
+from review_advisor.core.roles.prompts import TRANSCRIPT, cuts, description, nonce_of, opening, whole_change
+from review_advisor.core.roles.transcript import Attempt, disagreement_ids, transcript_section
+
+
+def attempt(number: int, *points: str) -> Attempt:
+    raised = tuple(Disagreement(executor_claim="c", advisor_assessment=p, severity="blocking") for p in points)
+    result = PostVerifyResult(verdict="VETO", reasoning="r", disagreements=raised, suggested_fix_direction="d")
+    return Attempt(number, "approve", "summary", result, '{"raw": 1}')
+
+
+def test_each_disagreement_has_an_id_of_its_own() -> None:
+    attempts = (attempt(0, "a", "b"), attempt(1, "c"))
+    assert disagreement_ids(attempts) == {"d0.1", "d0.2", "d1.1"}
+    assert [identity for identity, _ in attempts[0].disagreements] == ["d0.1", "d0.2"]
+
+
+def test_the_transcript_holds_every_attempt_whole_d23() -> None:
+    text = fenced(transcript_section((attempt(0, "a"), attempt(1, "ünïcode")), "n0"), TRANSCRIPT, "n0")
+    assert text is not None
+    first, second = json.loads(text)["attempts"]
+    assert first == {
+        "attempt": 0,
+        "executor_verdict": "approve",
+        "executor_summary": "summary",
+        "verdict": "VETO",
+        "reasoning": "r",
+        "disagreements": [{"id": "d0.1", "executor_claim": "c", "advisor_assessment": "a", "severity": "blocking"}],
+        "suggested_fix_direction": "d",
+        "raw": '{"raw": 1}',
+    }
+    assert second["disagreements"][0]["advisor_assessment"] == "ünïcode"
+
+
+def test_there_is_no_transcript_before_the_first_judgement() -> None:
+    assert transcript_section((), "n0") == ""
+
+
+TEXTS = Instructions(
+    {
+        ADVISOR: "---\nname: x\ntools: Read\n---\nAdvise well.\n",
+        "executor": " Execute. \n",
+        "post_verify": "Judge.\n",
+        "pr_review": "All of it.\n",
+    }
+)
+
+
+def test_every_advisor_role_hears_the_advisors_definition_without_its_frontmatter_d9() -> None:
+    assert TEXTS.system_prompt(Role.POST_VERIFY, Surface.PR_REVIEW) == "Advise well.\n\nJudge.\n\nAll of it."
+
+
+def test_the_executor_is_no_advisor() -> None:
+    assert TEXTS.system_prompt(Role.EXECUTOR, Surface.PR_REVIEW) == "Execute.\n\nAll of it."
+
+
+def test_a_definition_without_frontmatter_is_taken_whole() -> None:
+    assert Instructions({ADVISOR: "Be wise.", "mid_flight": "Answer."}).advisor("mid_flight") == "Be wise.\n\nAnswer."
+
+
+def test_a_prompt_states_its_nonce_first() -> None:
+    assert nonce_of(opening("run-1", "n0nce") + "\n\nwords") == "n0nce"
+
+
+@pytest.mark.parametrize("text", ["", "hello", "x\n" + opening("run-1", "n0"), "/" + opening("run-1", "n0")])
+def test_any_other_text_is_not_our_prompt(text: str) -> None:
+    with pytest.raises(ValueError, match="does not start with"):
+        nonce_of(text)
+
+
+def test_what_nobody_said_about_a_change_is_not_shown() -> None:
+    assert description(Change("x", title="T"), "n0").split("\n")[2:-1] == ["title: T"]
+
+
+def test_a_body_too_long_is_cut_and_says_so_d3() -> None:
+    text = description(Change("x", body="b" * 70_001), "n0")
+    assert "[cut here: 1 more characters were not sent]" in text
+    assert "cut here" not in description(Change("x", body="b" * 70_000), "n0")
+
+
+def test_a_list_of_files_too_long_says_how_many_are_left_out_d3() -> None:
+    change = Change("x", files=tuple(FileChange(Status.MODIFIED, f"f{n}.py") for n in range(5)))
+    text = whole_change(change, "n0", 3)
+    assert text.startswith("All 5 changed files (2 more are not listed here; their parts are judged apart):")
+    assert ("f2.py" in text, "f3.py" in text) == (True, False)
+    assert "not listed" not in whole_change(change, "n0", 5)
+
+
+@pytest.mark.parametrize("files, body, words", [(300, 70_000, 0), (301, 70_000, 1), (300, 70_001, 1), (301, 70_001, 2)])
+def test_what_is_shortened_is_said_d3(files: int, body: int, words: int) -> None:
+    listed = tuple(FileChange(Status.MODIFIED, f"f{n}.py") for n in range(files))
+    assert len(cuts(Change("x", body="b" * body, files=listed))) == words

@@ -1,0 +1,223 @@
+"""The documents say what the code does: tables, links, commands, cited tests, the advisor's two copies."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from review_advisor.cli import group
+from review_advisor.core.facts.adr_record import structure_faults
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+COMPATIBILITY = ROOT / "docs" / "compatibility.md"
+DEFECTS = 44
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"(?<![\w/.-])review-advisor((?:[ \t]+[^\s`#|;&]+)*)")
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def prose(path: Path) -> str:
+    """A document without its code blocks."""
+    return FENCE.sub("", path.read_text(encoding="utf-8"))
+
+
+def code(path: Path) -> list[str]:
+    """Every line of a code block and every code span of a document."""
+    text = path.read_text(encoding="utf-8")
+    blocks = [line for block in FENCE.findall(text) for line in block.splitlines()[1:-1]]
+    indented = re.findall(r"^ {4}(?! *[-*\d])(.+)$", prose(path), re.MULTILINE)
+    return [*blocks, *indented, *re.findall(r"`([^`]+)`", prose(path))]
+
+
+def test_every_table_is_what_the_code_says() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "tables.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    titles = re.findall(r"^#{1,6} (.+)$", prose(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(path: Path) -> Iterator[str]:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(path)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        aim = (path.parent / name).resolve() if name else path
+        if not aim.exists() or (anchor and anchor not in anchors(aim)):
+            yield target
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=shown)
+def test_no_link_leads_nowhere(path: Path) -> None:
+    assert list(broken_links(path)) == []
+
+
+def test_every_decision_is_reachable_from_the_readme() -> None:
+    seen, ahead = set(), [ROOT / "README.md"]
+    while ahead:
+        path = ahead.pop()
+        if path in seen or path.suffix != ".md":
+            continue
+        seen.add(path)
+        targets = re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", prose(path))
+        ahead += [(path.parent / target).resolve() for target in targets]
+    assert [shown(path) for path in DOCUMENTS if path not in seen] == []
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+
+def wrong_words(words: list[str]) -> list[str]:
+    """What of a command's words the command line does not know."""
+    command: click.Command = group
+    rest = list(words)
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+        found = command.commands.get(rest[0])
+        if found is None:
+            return rest[:1]
+        command = found
+        rest.pop(0)
+    known = {option for parameter in command.params for option in parameter.opts} | {"--help", "-h"}
+    given = [word.partition("=")[0] for word in rest if word.startswith("-")]
+    return [word for word in given if word not in known]
+
+
+def commands(path: Path) -> list[str]:
+    """The words after each ``review-advisor`` in a document's code."""
+    return [found for line in code(path) for found in COMMAND.findall(line)]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=shown)
+def test_every_command_in_a_document_exists(path: Path) -> None:
+    assert [words for words in commands(path) if wrong_words(words.split())] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=shown)
+def test_every_option_named_in_a_document_is_ours_or_the_clis(path: Path) -> None:
+    ours = {option for command in every_command(group) for parameter in command.params for option in parameter.opts}
+    theirs = (ROOT / "src/review_advisor/adapters/claude/argv.py").read_text(encoding="utf-8")
+    tools = "\n".join(tool.read_text(encoding="utf-8") for tool in (ROOT / "tools").glob("*.py"))
+    named = {word.partition("=")[0] for line in code(path) for word in re.findall(r"^(--[a-z][\w-]*)", line)}
+    assert sorted(word for word in named - ours if f'"{word}"' not in theirs + tools) == []
+
+
+def every_command(command: click.Command) -> Iterator[click.Command]:
+    yield command
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from every_command(inner)
+
+
+@pytest.mark.parametrize(
+    "words", ["simulate story.yaml", "review --publish", "config print", "review --json --wrong=1"]
+)
+def test_a_command_that_does_not_exist_is_noticed(words: str) -> None:
+    assert wrong_words(words.split())
+
+
+def test_the_readme_shows_commands() -> None:
+    assert any(words.split()[:1] == ["review"] for words in commands(ROOT / "README.md"))
+
+
+def test_every_verb_is_documented() -> None:
+    named = {words.split()[0] for path in DOCUMENTS for words in commands(path) if words.split()}
+    assert sorted(group.commands.keys() - named) == []
+
+
+# --- records and compatibility ---------------------------------------------------------------------------------------
+
+
+def test_our_own_records_pass_the_check_that_the_bot_makes() -> None:
+    records = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
+    assert records
+    faults = {shown(path): structure_faults(path.read_text(encoding="utf-8")) for path in records}
+    assert {name: found for name, found in faults.items() if found} == {}
+
+
+def test_every_record_names_what_enforces_it() -> None:
+    records = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
+    assert [shown(path) for path in records if "- Enforced by: `" not in path.read_text(encoding="utf-8")] == []
+
+
+def defined(path: Path) -> set[str]:
+    """The tests of a file: ``test_x`` and ``TestX::test_y``."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            names |= {f"{node.name}::{inner.name}" for inner in node.body if isinstance(inner, ast.FunctionDef)}
+    return names
+
+
+def cited_tests(path: Path) -> set[tuple[str, str]]:
+    """Every ``tests/path.py::test_name`` of a document."""
+    return set(re.findall(r"`(tests/[\w/.-]+\.py)::([\w:]+)`", path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=shown)
+def test_every_cited_test_exists(path: Path) -> None:
+    gone = [
+        f"{file}::{test}"
+        for file, test in sorted(cited_tests(path))
+        if not (ROOT / file).exists() or test not in defined(ROOT / file)
+    ]
+    assert gone == []
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of every table row of a document."""
+    lines = [line for line in text.splitlines() if line.startswith("|") and not re.match(r"[|\s:-]+$", line)]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def test_every_row_of_the_compatibility_table_is_proven_or_comes_later() -> None:
+    table = [row for row in rows(COMPATIBILITY.read_text(encoding="utf-8")) if row[0] not in {"what", "defect"}]
+    assert table
+    assert [row[0] for row in table if not re.search(r"`tests/|`make |\blater\b", row[-1])] == []
+
+
+def test_every_defect_of_the_original_has_its_row() -> None:
+    numbers = [row[0].partition(" ")[0] for row in rows(COMPATIBILITY.read_text(encoding="utf-8"))]
+    assert [n for n in numbers if re.fullmatch(r"D\d+", n)] == [f"D{n}" for n in range(1, DEFECTS + 1)]
+
+
+def test_paths_that_documents_name_exist() -> None:
+    named = {
+        (shown(path), word)
+        for path in DOCUMENTS
+        for word in re.findall(r"`((?:src/review_advisor|tests|tools|docs|\.claude|\.ci)/[\w/.*-]*)`", prose(path))
+    }
+    assert named
+    assert sorted((path, word) for path, word in named if not list(ROOT.glob(word.rstrip("/")))) == []
+
+
+# --- the rest --------------------------------------------------------------------------------------------------------
+
+
+def test_the_advisors_definition_is_the_same_in_the_checkout_and_in_the_package() -> None:
+    name = "hydraflow-review-advisor.md"
+    ours, shipped = ROOT / ".claude" / "agents" / name, ROOT / "src" / "review_advisor" / "agents" / name
+    assert ours.read_bytes() == shipped.read_bytes()
+
+
+def test_the_picture_fetches_nothing_and_tells_nothing_of_the_machine() -> None:
+    picture = (ROOT / "docs" / "images" / "demo.svg").read_text(encoding="utf-8")
+    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", picture))
+    assert addresses <= {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
+    assert "@font-face" not in picture
+    assert "@import" not in picture
