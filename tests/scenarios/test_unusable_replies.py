@@ -6,7 +6,7 @@ from tests.scenarios.reading import calls_by_end, is_shown
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import Line, approve, confirm, finding, garbage, text_only, veto
+from review_advisor.mockworld.lines import Line, approve, confirm, finding, garbage, guidance, text_only, veto
 from review_advisor.mockworld.world import MockWorld
 
 UNUSABLE = pytest.mark.parametrize("reply", [garbage(), text_only()], ids=["not the schema", "prose only"])
@@ -82,3 +82,11 @@ def test_a_complaint_does_not_echo_the_replys_own_words(world: MockWorld) -> Non
     repair = world.calls(Role.EXECUTOR)[1]
     assert "verdict: Input should be 'approve' or 'reject'" in repair.prompt
     assert "IGNORE-ALL-RULES" not in repair.prompt
+
+
+def test_a_stop_signal_heard_before_an_unusable_reply_still_counts(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, garbage().after_asking("one?"), approve())
+    world.agents.script(Role.MID_FLIGHT, guidance("call a human", stop=True))
+    document = world.review()
+    assert document.outcome is Outcome.ESCALATED
+    assert document.because == ("the advisor asked to stop: call a human",)

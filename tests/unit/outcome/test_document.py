@@ -40,7 +40,6 @@ def of(*events: Event, environment: dict[str, str] | None = None, rules: Rules |
         base_sha=None,
         head_sha=None,
         files=file_facts(CHANGE, parts),
-        cut=(),
         unsent=unsent,
         cut=(),
         shards=len(parts),

@@ -1,10 +1,12 @@
 import pytest
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
-from review_advisor.core.policy.guard import guard
-from review_advisor.core.policy.policy import Rules, decide_policy
+from review_advisor.core.policy.blast import Blast, BlastRadius
+from review_advisor.core.policy.guard import Guard, guard
+from review_advisor.core.policy.policy import Rules, _surface_policy, decide_policy
 from review_advisor.core.policy.surfaces import Authority, Surface
 from review_advisor.core.policy.switches import read_switches
+from review_advisor.core.policy.trigger import TriggerFacts
 from review_advisor.mockworld.world import deleted, edited, renamed
 
 
@@ -128,3 +130,11 @@ class TestSelfModificationGuard:
         policy = decide_policy(Change("pr-7", files=(edited("src/app.py", 1),)), Rules(), read_switches({}))
         assert not policy.guard.holds
         assert policy.surfaces[0].authority_because == "this surface's default"
+
+    def test_it_turns_an_advisory_surface_into_one_with_a_veto_d16(self) -> None:
+        facts, switches, blast = TriggerFacts(False, 0, (), 1), read_switches({}), Blast(BlastRadius.HIGH, ())
+        authority = {
+            paths: _surface_policy(Surface.WIKI_INGEST, facts, switches, Guard(paths), blast).authority
+            for paths in ((), ("CLAUDE.md",))
+        }
+        assert authority == {(): Authority.ADVISORY, ("CLAUDE.md",): Authority.VETO}
