@@ -88,7 +88,7 @@ class Dispatch:
             self._settle(priced, stop.receipt)
             self._record_call(priced, stop.receipt, "stopped", type(stop).__name__, stop.detail)
             self._record_consults(priced, stop.receipt)
-            self._halt(stop)
+            self.halt(stop)
             raise
         self._settle(priced, reply.receipt)
         checked = self._checked(priced, reply, answer)
@@ -137,7 +137,8 @@ class Dispatch:
                 running=self._spending.running - 1,
             )
 
-    def _halt(self, stop: Stop) -> None:
+    def halt(self, stop: Stop) -> None:
+        """Let no further call start, and end the running ones. The first reason counts."""
         with self._lock:
             first = self._stopped is None
             self._stopped = self._stopped or stop

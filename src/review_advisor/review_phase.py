@@ -12,8 +12,8 @@ outcome <- the surfaces' outcomes, the worst wins
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, wait
 from concurrent.futures import Executor as Pool
-from concurrent.futures import wait
 from dataclasses import asdict, dataclass
 
 from review_advisor.core.facts.change import Change
@@ -136,6 +136,7 @@ class _RunningReview:
         self._pre_flight_advisor = PreFlightAdvisor(briefing)
         self._executor = Executor(briefing)
         self._post_verify_advisor = PostVerifyAdvisor(briefing)
+        self._whole = ShownChange(self._change.files)
         self._plans: dict[Surface, ReviewPlan] = {}
 
     def surfaces(self) -> list[Ending]:
@@ -166,11 +167,18 @@ class _RunningReview:
         return join_parts(self._each(parts, lambda part: self._part(row, part, plan)))
 
     def _each(self, parts: Sequence[Part], review: Callable[[Part], PartEnded]) -> list[PartEnded]:
-        """All parts, in their order; in parallel when there is a pool. A Stop waits for the running ones."""
+        """All parts, in their order; in parallel when there is a pool. The first to fail ends the others."""
         if self._pool is None:
             return [review(part) for part in parts]
         futures = [self._pool.submit(review, part) for part in parts]
+        wait(futures, return_when=FIRST_EXCEPTION)
+        failures = [future.exception() for future in futures if future.done()]
+        if any(failures):
+            self._dispatch.halt(Stop("Another part of this review failed."))
         wait(futures)
+        bug = next((error for error in failures if error is not None and not isinstance(error, Stop)), None)
+        if bug is not None:
+            raise bug
         return [future.result() for future in futures]
 
     def _pre_flight(self, row: SurfacePolicy, parts: Sequence[Part]) -> ReviewPlan | None:
@@ -203,7 +211,7 @@ class _RunningReview:
             )
             if not isinstance(asked.answer, ReviewReport):
                 return self._end(row, part, len(attempts), unread(asked.answer))
-            report = ShownChange(part.shard.files).check(asked.answer, disagreement_ids(attempts))
+            report = ShownChange(part.shard.files, self._whole).check(asked.answer, disagreement_ids(attempts))
             self._record(Reported, row, len(attempts), part, report=report)
             halt = self._halt(asked.consults) or nothing_changed(before, report)
             if halt is not None:

@@ -129,13 +129,17 @@ def has_table(text: str) -> bool:
     return isinstance(tool, dict) and TABLE in tool
 
 
+_IN_TOML = {"model_type": "Input should be a table", "tuple_type": "Input should be a list"}
+"""What pydantic says in Python's words."""
+
+
 def _complaint(error: ValidationError) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 (only a complaint needs it)
 
     first = error.errors(include_url=False)[0]
     where = ".".join(str(step) for step in first["loc"])
     if first["type"] != "extra_forbidden":
-        return f"{where or TABLE}: {first['msg']}."
+        return f"{where or TABLE}: {_IN_TOML.get(first['type'], first['msg'])}."
     table: type[BaseModel] = BudgetConfig if len(first["loc"]) > 1 else Config
     known = list(table.model_fields)
     near = get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)

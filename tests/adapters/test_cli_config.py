@@ -145,8 +145,12 @@ def test_doctor_names_what_is_missing_and_how_to_get_it(terminal: Terminal, tmp_
     assert done.code == 0
     rows = {line.split()[2]: line.split()[0] for line in done.out.splitlines()[:-2]}
     assert rows == {
-        "git": "ok", "environment": "ok", "claude": "MISSING",
-        "credential": "MISSING", "ruff": "ok", "detect_secrets": "ok",
+        "git": "ok",
+        "environment": "ok",
+        "claude": "MISSING",
+        "credential": "MISSING",
+        "ruff": "ok",
+        "detect_secrets": "ok",
     }
     assert "npm install @anthropic-ai/claude-code@" in done.out
     assert done.out.splitlines()[-1] == "Agents that can review here: embedded"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.adapters.command_line import Terminal, fake_claude, project, script, scripted_review
@@ -51,8 +52,15 @@ def test_neither_git_nor_claude_of_the_checkout_is_run(terminal: Terminal, tmp_p
 def test_what_the_models_say_is_shown_and_never_obeyed(tmp_path: Path) -> None:
     repo = project(tmp_path / "project")
     finding = {
-        "path": "app.py", "line": 2, "severity": "low", "category": NASTY, "title": NASTY, "body": NASTY,
-        "confidence": 0.9, "evidence": "y = 2", "suggestion": NASTY,
+        "path": "app.py",
+        "line": 2,
+        "severity": "low",
+        "category": NASTY,
+        "title": NASTY,
+        "body": NASTY,
+        "confidence": 0.9,
+        "evidence": "y = 2",
+        "suggestion": NASTY,
     }
     report = {"answer": {"verdict": "reject", "summary": NASTY, "confidence": 0.9, "findings": [finding]}}
     verdict = {"answer": {"verdict": "APPROVE", "reasoning": NASTY}}
@@ -79,3 +87,12 @@ def test_what_a_claude_says_about_itself_is_not_obeyed(terminal: Terminal, tmp_p
     assert done.code == 12
     assert harmless(done.out)
     assert harmless(done.err)
+
+
+def test_no_line_break_of_ours_turns_words_into_a_command(tmp_path: Path) -> None:
+    """The runner obeys ``::error`` at the start of a line, indented or not: wherever the report wraps, too."""
+    repo = project(tmp_path / "project")
+    document = scripted_review(repo.path, script(tmp_path)).document
+    titles = [f"{'x' * length}{gap}::error::pwned" for length in range(120) for gap in ("", " ", "- ")]
+    reports = [report_text(replace(document, title=title, because=(title,))) for title in titles]
+    assert [report for report in reports if not harmless(report)] == []

@@ -201,7 +201,7 @@ def test_while_the_report_is_printed_into_a_full_pipe(terminal: Terminal, tmp_pa
             "path": "app.py",
             "line": 2,
             "severity": "low",
-            "category": "style",
+            "category": f"style {number}",
             "title": f"Remark {number}",
             "body": "so many words " * 100,
             "confidence": 0.5,
@@ -223,6 +223,7 @@ def test_while_the_report_is_printed_into_a_full_pipe(terminal: Terminal, tmp_pa
     logs = terminal.folder / "review_logs"
     wait_for(lambda: list(logs.glob("*/outcome.json")))
     assert process.stdout is not None
+    # The report is larger than a pipe: once its first letters are here, the command waits for a reader.
     process.stdout.buffer.peek(1)  # type: ignore[attr-defined]  # typeshed's TextIO hides the reader
     process.send_signal(signal.SIGTERM)
     assert ended(terminal, process)[::2] == (143, "Interrupted.")

@@ -116,11 +116,6 @@ def test_spent_credit_in_one_part_ends_the_others(world: ReviewWorld) -> None:
     """Two executors at a time: one meets the end of the account, the other is ended and no third one starts."""
     world.change({f"part_{number}.py": code(400) for number in range(3)})
     world.says(PRE_FLIGHT, plan())
-
-    def one_waits() -> Reply:
-        world.until(lambda: len(world.of(EXECUTOR)) == 2)
-        return credit_gone()
-
     world.says(EXECUTOR, hang(), after(0.5, credit_gone()))
     done = world.review(config="shard_tokens = 6000", jobs=2)
     assert done.end == STOPPED
@@ -140,6 +135,15 @@ def test_a_short_rate_limit_is_waited_out(world: ReviewWorld) -> None:
     first, second = world.of(EXECUTOR)
     assert second.at - first.at >= 1
     assert not done.document.flags.lost
+
+
+def test_a_limit_with_a_known_end_says_when_it_lifts(world: ReviewWorld) -> None:
+    world.change({CODE_FILE: code(3)})
+    world.says(EXECUTOR, forever(error(429, "rate_limit_error", "Claude AI usage limit reached|1999999999")))
+    done = world.review()
+    assert done.end == STOPPED
+    assert done.stopped_by == "credit_exhausted"
+    assert "2033-05-18T03:33:19Z" in done.text("outcome.json")
 
 
 def test_no_credential_is_refused_before_anything_is_asked(world: ReviewWorld) -> None:

@@ -168,7 +168,8 @@ def test_a_judgement_that_our_own_caps_cut_short_calls_a_human(small: ReviewWorl
     small.says(EXECUTOR, report())
     small.says(POST_VERIFY, forever(read(CODE_FILE) if reason == "money" else hang()))
     done = small.review(config=f"[budget]\n{budget}\n")
-    assert done.end == ESCALATED, (done.end, done.calls)
+    assert done.end == ESCALATED
+    assert done.calls == [("executor", "answered", ""), ("post_verify", "cut_short", reason)]
 
 
 def test_a_stream_that_breaks_once_is_asked_again_by_the_cli(small: ReviewWorld) -> None:

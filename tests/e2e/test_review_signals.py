@@ -8,8 +8,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.e2e.review_answers import CODE_FILE, code, confirm, guidance, report, veto
-from tests.e2e.review_world import EXECUTOR, MID_FLIGHT, POST_VERIFY, ReviewWorld, end, processes_of
+from tests.e2e.review_answers import CODE_FILE, code, confirm, guidance, plan, report, veto
+from tests.e2e.review_world import EXECUTOR, MID_FLIGHT, POST_VERIFY, PRE_FLIGHT, ReviewWorld, end, processes_of
 from tests.e2e.stub_api import Reply, consult, consult_block, credit_gone, drip, forever, hang, several
 
 from review_advisor.core.outcome.outcomes import Outcome
@@ -120,6 +120,21 @@ def test_ctrl_c_at_the_terminal_reaches_the_whole_group(small: ReviewWorld) -> N
     code_, _, err = end(process)
     assert code_ == 130, err
     assert small.stored().stopped_by == "interrupted"
+
+
+def test_a_signal_ends_the_calls_of_all_parts(world: ReviewWorld) -> None:
+    world.repo.write(".review-advisor.toml", "shard_tokens = 6000\n")
+    world.repo.commit("configure")
+    world.change({f"part_{number}.py": code(400) for number in range(3)})
+    world.says(PRE_FLIGHT, plan())
+    world.says(EXECUTOR, hang(), hang())
+    process = world.console("--jobs", "2")
+    world.until(lambda: len(world.of(EXECUTOR)) == 2)
+    code_, _, err = end(process, INT)
+    assert code_ == 130, err
+    done = world.stored()
+    assert done.stopped_by == "interrupted"
+    assert [call[:2] for call in done.calls] == [("pre_flight", "answered"), *[("executor", "stopped")] * 2]
 
 
 def test_a_signal_while_the_judge_is_asked_leaves_no_approval(small: ReviewWorld) -> None:

@@ -10,7 +10,7 @@ from tests.scenarios.reading import is_shown, own_words, shown
 from review_advisor.core.facts.change import FileChange, Hunk, Status
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, lost, reject, veto
+from review_advisor.mockworld.lines import approve, bug, confirm, credit_gone, evidence, finding, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
 
 PATHS = ("src/a.py", "src/b.py", "src/c.py")
@@ -215,3 +215,33 @@ def test_parts_that_recover_or_fall_behind_are_shown_by_flags(large: MockWorld) 
     document = large.review()
     assert document.flags.degraded
     assert [part.ended.degraded for part in document.surfaces[0].parts if part.ended] == [False, True, False]
+
+
+def test_a_bug_in_one_part_lets_no_other_part_start_a_call(parallel: MockWorld) -> None:
+    meeting = threading.Barrier(3, timeout=20)
+
+    def until_ended() -> None:
+        meet(meeting)
+        deadline = time.monotonic() + 20
+        while not parallel.agents.ended_running and time.monotonic() < deadline:
+            time.sleep(0.005)
+
+    parallel.agents.script(
+        Role.EXECUTOR,
+        bug().while_doing(lambda: meet(meeting)),
+        approve().while_doing(until_ended),
+        approve().while_doing(until_ended),
+    )
+    with pytest.raises(KeyError, match="a bug in the harness"):
+        parallel.review()
+    assert parallel.agents.ended_running == 1
+    assert parallel.calls(Role.POST_VERIFY) == []
+
+
+def test_an_answer_may_quote_another_part_of_the_change_but_only_what_stands_there(large: MockWorld) -> None:
+    large.rules = replace(large.rules, shard_tokens=400)
+    quote = (evidence("d0.1", "src/b.py", "value = 3"), evidence("d0.2", "src/b.py", "not in it"))
+    large.agents.script(Role.EXECUTOR, approve(), approve(answers=quote))
+    large.agents.script(Role.POST_VERIFY, veto("one", "two"), confirm())
+    document = large.review()
+    assert document.surfaces[0].parts[0].reports[1].settled == ("d0.1",)

@@ -83,3 +83,20 @@ def test_pre_flight_is_paid_once_however_many_attempts(world: MockWorld) -> None
     recovered(world)
     assert len(world.calls(Role.PRE_FLIGHT)) == 1
     assert list(world.artifacts.files) == ["preflight.json"]
+
+
+def test_a_veto_without_disagreements_can_be_answered_too(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve(), approve(answers=(evidence("d0.0", "src/app.py", "value = 7"),)))
+    world.agents.script(Role.POST_VERIFY, veto(reasoning="seven is not covered"), confirm())
+    document = world.review()
+    assert document.outcome is Outcome.APPROVED
+    (attempt,) = transcript(world.calls(Role.EXECUTOR)[1])
+    assert [(d["id"], d["advisor_assessment"]) for d in attempt["disagreements"]] == [("d0.0", "seven is not covered")]
+
+
+def test_a_quote_too_short_to_prove_anything_settles_nothing(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve(), approve(answers=(evidence("d0.1", "src/app.py", "v"),)))
+    world.agents.script(Role.POST_VERIFY, veto("one"))
+    document = world.review()
+    assert document.outcome is Outcome.ESCALATED
+    assert "the retry changed neither" in document.because[0]

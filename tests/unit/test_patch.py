@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from review_advisor.core.facts.change import Hunk, Status
-from review_advisor.core.facts.patch import PatchError, parse_hunks, split_git_diff, split_patch
+from review_advisor.core.facts.patch import PatchError, split_git_diff, split_patch
 from review_advisor.core.facts.patch_files import count_lines, files_of_patch
 from review_advisor.core.facts.spec import spec_path
 
@@ -90,24 +90,14 @@ def applied(old: bytes, hunks: tuple[Hunk, ...]) -> str:
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=300) | st.lists(st.sampled_from(LOOKALIKES)).map(b"\n".join))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    for read in (split_patch, split_git_diff, files_of_patch, lambda d: parse_hunks(d.split(b"\n"))):
+    for read in (split_patch, split_git_diff, files_of_patch):
         with suppress(PatchError):
             read(data)
-
-
-def test_hunks_without_a_file_header() -> None:
-    patch = b"@@ -1,2 +1 @@ def f():\n one\n-two\n@@ -9 +8,2 @@\n-a\n+b\n+c\n\\ No newline at end of file"
-    assert parse_hunks(patch.split(b"\n")) == (
-        Hunk(1, 2, 1, 1, "def f():", (" one", "-two")),
-        Hunk(9, 1, 8, 2, "", ("-a", "+b", "+c", "\\ No newline at end of file")),
-    )
-    assert parse_hunks([]) == parse_hunks([b""]) == ()
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        b"junk",
         b"@@ -1 +1 @@\n-a",
         b"@@ -1 +1 @@\n-a\n-b\n+c",
         b"@@ -1 +1 @@\n-a\n+b\n+c",
@@ -118,7 +108,7 @@ def test_hunks_without_a_file_header() -> None:
 )
 def test_hunks_that_do_not_add_up_are_refused(text: bytes) -> None:
     with pytest.raises(PatchError):
-        parse_hunks(text.split(b"\n"))
+        split_git_diff(b"diff --git a/x b/x\n--- a/x\n+++ b/x\n" + text)
 
 
 def test_a_mail_is_passed_over_and_its_series_is_read() -> None:

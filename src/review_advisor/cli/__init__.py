@@ -17,16 +17,7 @@ from review_advisor.cli.review import review
 USAGE = 2
 
 
-class _InOrder(click.Group):
-    """Lists its verbs as they were added, the most wanted first."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The verbs' names."""
-        del ctx
-        return list(self.commands)
-
-
-@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="review-advisor")
 def group() -> None:
     """Review a change with three advisor roles around a cheap executor (ADR-0059).

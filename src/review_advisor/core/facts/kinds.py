@@ -57,7 +57,6 @@ DOCS = PathRule(
     (
         "*.md",
         "*.markdown",
-        "*.mdx",
         "*.rst",
         "*.adoc",
         "*.asciidoc",

@@ -51,18 +51,6 @@ class Section:
         return any(line.startswith((b"Binary files ", b"GIT binary patch")) for line in self.header)
 
 
-def parse_hunks(lines: Sequence[bytes]) -> tuple[Hunk, ...]:
-    r"""The hunks of one file's patch that has no file header (as GitHub's API gives it).
-
-    ``lines`` are the text split on ``b"\n"``. Every line must belong to a hunk; raises ``PatchError`` otherwise.
-    """
-    lines = lines[:-1] if lines and not lines[-1] else lines
-    hunks, at = _hunks(lines, 0)
-    if at != len(lines):
-        raise PatchError(f"line {at + 1} of the patch belongs to no hunk")
-    return hunks
-
-
 def split_git_diff(data: bytes) -> tuple[Section, ...]:
     """The sections of ``git diff`` output, in order. Every line must be accounted for; raises ``PatchError``."""
     lines = _lines(data)

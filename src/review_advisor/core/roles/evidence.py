@@ -12,6 +12,8 @@ from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.roles.answers import DisagreementAnswer, ReportedFinding, ReviewReport, Severity
 from review_advisor.core.roles.fence import clean
 
+SHORTEST_PROOF = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -76,17 +78,22 @@ class _Line:
 
 
 class ShownChange:
-    """The change's lines as the agents saw them, ready to look quotes up in."""
+    """The lines of one part of a change as the agents saw them, ready to look quotes up in.
 
-    def __init__(self, files: Iterable[FileChange]) -> None:
+    ``whole`` is the same for all of the change: an answer may quote another part of it.
+    """
+
+    def __init__(self, files: Iterable[FileChange], whole: ShownChange | None = None) -> None:
+        self._whole = whole or self
         self._files = {shown_path(file.path): file for file in files}
         self._lines: dict[str, tuple[_Line, ...]] = {}
 
     def check(self, report: ReviewReport, open_disagreements: Collection[str] = ()) -> CheckedReport:
         """Keep, correct or refuse each finding; the same finding twice is kept once.
 
-        An answer settles a disagreement (one of ``open_disagreements``) when it carries evidence: a quote
-        that is verbatim if its path is part of the change, or a quote from a named file outside it.
+        An answer settles a disagreement (one of ``open_disagreements``) when it carries evidence: a quote of
+        four characters or more that is verbatim if its path is part of the change, or one from a named file
+        outside it.
         """
         kept: dict[str, Finding] = {}
         refused: list[RefusedFinding] = []
@@ -104,11 +111,12 @@ class ShownChange:
             findings=tuple(kept.values()),
             refused=tuple(refused),
             answers=answers,
-            settled=tuple(sorted({a.disagreement for a in answers if self._settles(a)})),
+            settled=tuple(sorted({a.disagreement for a in answers if self._whole.proves(a)})),
         )
 
-    def _settles(self, answer: DisagreementAnswer) -> bool:
-        if not answer.evidence:
+    def proves(self, answer: DisagreementAnswer) -> bool:
+        """Whether an answer carries evidence."""
+        if len(_bare(answer.evidence)) < SHORTEST_PROOF:
             return False
         if answer.path not in self._files:
             return bool(answer.path)

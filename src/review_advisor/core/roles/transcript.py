@@ -23,7 +23,15 @@ class Attempt:
 
     @property
     def disagreements(self) -> tuple[tuple[str, Disagreement], ...]:
-        """Each disagreement with its id: ``d<attempt>.<n>``, n from 1."""
+        """Each disagreement with its id: ``d<attempt>.<n>``, n from 1.
+
+        A veto that lists none is itself the one to answer: its reasoning stands as ``d<attempt>.0``.
+        """
+        if self.result.verdict == "VETO" and not self.result.disagreements:
+            claim = Disagreement(
+                executor_claim=self.executor_summary, advisor_assessment=self.result.reasoning, severity="blocking"
+            )
+            return ((f"d{self.number}.0", claim),)
         return tuple(
             (f"d{self.number}.{position}", each) for position, each in enumerate(self.result.disagreements, start=1)
         )

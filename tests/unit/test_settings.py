@@ -1,0 +1,173 @@
+"""Configuration and environment become one frozen snapshot, or one sentence."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError
+
+import pytest
+from pydantic import ValidationError
+
+from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.switches import SwitchError, read_switches
+from review_advisor.settings import (
+    Config,
+    ConfigError,
+    Settings,
+    has_table,
+    make_settings,
+    parse_config,
+    settings_json,
+    settings_text,
+)
+
+EVERYTHING = """\
+profile = "hydraflow"
+critical_paths = ["deploy/"]
+adr_folders = ["/docs/decisions/"]
+fail_on = "degraded"
+shard_tokens = 2000
+[budget]
+low_usd = 0.5
+medium_usd = 2
+high_usd = 4
+max_usd = 8
+call_seconds = 60
+review_seconds = 120
+"""
+
+
+def settings(text: str = "", profile: str | None = None, **environ: str) -> Settings:
+    chosen = {"adr": "adr", "hydraflow": "hydraflow", None: None}[profile]
+    return make_settings(parse_config(text, "x.toml"), environ, profile=chosen, config_path="x.toml")  # type: ignore[arg-type]
+
+
+def test_without_anything_the_rules_are_the_cores_own() -> None:
+    made = make_settings(Config(), {}, profile=None, config_path=None)
+    assert made == Settings(Rules(), read_switches({}))
+
+
+def test_every_key_reaches_the_rules() -> None:
+    assert settings(EVERYTHING).rules == Rules(
+        critical_paths=("deploy/",),
+        adr_folders=("docs/decisions",),
+        usd_by_blast={BlastRadius.LOW: 0.5, BlastRadius.MEDIUM: 2, BlastRadius.HIGH: 4},
+        max_usd=8,
+        call_seconds=60,
+        review_seconds=120,
+        shard_tokens=2000,
+        fail_on_degraded=True,
+        config_path="x.toml",
+    )
+
+
+@pytest.mark.parametrize(
+    "text,profile,paths",
+    [
+        ("", None, CRITICAL_PATHS_ADR),
+        ('profile = "hydraflow"', None, CRITICAL_PATHS_HYDRAFLOW),
+        ('profile = "hydraflow"', "adr", CRITICAL_PATHS_ADR),
+        ('critical_paths = ["mine"]', "hydraflow", ("mine",)),
+        ("critical_paths = []", None, ()),
+    ],
+)
+def test_own_paths_beat_the_profile_and_the_command_line_beats_the_file(
+    text: str, profile: str | None, paths: tuple[str, ...]
+) -> None:
+    """D19: nothing is bound to one repository's layout."""
+    assert settings(text, profile).rules.critical_paths == paths
+
+
+def test_a_snapshot_cannot_be_changed() -> None:
+    """D24: a flip during the review changes nothing."""
+    environ = {"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "yes"}
+    made = make_settings(Config(), environ, profile=None, config_path=None)
+    environ["HYDRAFLOW_REVIEW_ADVISOR_ENABLED"] = "no"
+    assert made.switches.master is True
+    with pytest.raises(FrozenInstanceError):
+        made.rules = Rules()  # type: ignore[misc]
+    with pytest.raises(ValidationError, match="frozen"):
+        Config().profile = "hydraflow"
+
+
+def test_a_switch_that_means_nothing_is_an_error() -> None:
+    """D28."""
+    with pytest.raises(SwitchError, match="HYDRAFLOW_REVIEW_ADVISOR_ENABLED is 'maybe'"):
+        settings(HYDRAFLOW_REVIEW_ADVISOR_ENABLED="maybe")
+
+
+@pytest.mark.parametrize(
+    "text,said",
+    [
+        ("shard_tokenz = 1", "x.toml: unknown key 'shard_tokenz'; did you mean 'shard_tokens'?"),
+        ("[budget]\ncall_second = 1", "x.toml: unknown key 'budget.call_second'; did you mean 'call_seconds'?"),
+        (
+            "[budget]\nqqq = 1",
+            "x.toml: unknown key 'budget.qqq'; known keys: low_usd, medium_usd, high_usd, max_usd, call_seconds, ",
+        ),
+        ("shard_tokens = 1", "x.toml: shard_tokens: Input should be greater than or equal to 2000."),
+        ("budget = 3", "x.toml: budget: Input should be a table."),
+        ("[budget]\nmax_usd = inf", "x.toml: budget.max_usd: Input should be a finite number."),
+        ("[budget]\nmax_usd = 1001", "x.toml: budget.max_usd: Input should be less than or equal to 1000."),
+        ("critical_paths = 'src'", "x.toml: critical_paths: Input should be a list."),
+        ("a = 1\na = 2", "x.toml is not valid TOML: Cannot overwrite a value (at end of document)."),
+        ("x = " + "[" * 9_000, "x.toml is not valid TOML: nested too deeply."),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_one_sentence(text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_config(text, "x.toml")
+    assert str(caught.value).startswith(said)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text,found",
+    [
+        ("[tool.review-advisor]\nfail_on = 'degraded'", True),
+        ("[tool.other]\nfail_on = 'degraded'", False),
+        ("tool = 3", False),
+        ("", False),
+        ("[tool.other", False),
+        ("[tool.review-advisor]\nfail_on = ", True),
+        ("[tool.review-advisor.budget]\n[[[", True),
+    ],
+)
+def test_a_pyproject_is_ours_if_it_has_our_table_or_would_have(text: str, found: bool) -> None:
+    assert has_table(text) is found
+
+
+def test_of_a_pyproject_only_our_table_is_read() -> None:
+    text = "[project]\nname = 'x'\n[tool.review-advisor]\nfail_on = 'degraded'\n"
+    assert parse_config(text, "somewhere/pyproject.toml") == Config(fail_on="degraded")
+    assert parse_config("[tool]\n", "pyproject.toml") == Config()
+    with pytest.raises(ConfigError, match="unknown key 'project'"):
+        parse_config(text, "my-pyproject.toml")
+    with pytest.raises(ConfigError, match="review-advisor: Input should be a table"):
+        parse_config("[tool]\nreview-advisor = 3\n", "pyproject.toml")
+
+
+def test_settings_are_shown_for_people_and_for_programs() -> None:
+    config = parse_config(EVERYTHING, "x.toml")
+    made = make_settings(config, {"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED": "0"}, profile=None, config_path=None)
+    shown = json.loads(settings_json(config, made))
+    assert Config.model_validate(shown["config"]) == config
+    assert list(shown) == ["config", "switches", "models"]
+    assert [name for name, value in shown["switches"].items() if value is False] == [
+        "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED",
+        "HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO",
+        "HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON",
+    ]
+    text = settings_text(config, made, "x.toml")
+    assert text.splitlines()[:3] == ["from x.toml and the environment", "", "[config]"]
+    for section in shown.values():
+        assert [key for key, value in section.items() if f"{key} = {json.dumps(value)}\n" not in text] == []
+    assert settings_text(config, made, None).startswith("from the defaults (no configuration file) and")
+
+
+def test_every_key_is_described() -> None:
+    schema = Config.model_json_schema()
+    tables = [schema, *schema["$defs"].values()]
+    assert [name for table in tables for name, key in table["properties"].items() if not key.get("description")] == []
