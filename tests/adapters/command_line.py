@@ -61,11 +61,15 @@ class Terminal:
         cwd: Path | None = None,
         before: Callable[[], None] | None = None,
     ) -> Done:
-        """Run the command to its end; its temporary folder is empty again and nothing of it still runs."""
+        """Run the command to its end; its temporary folder is empty again and nothing of it still runs.
+
+        ``before`` happens in the new process; coverage does not follow it there, where it may not find its feet.
+        """
+        unmeasured = {name: "" for name in os.environ if name.startswith("COVERAGE_")} if before else {}
         done = subprocess.run(
             [str(BOT), *map(str, words)],
             cwd=cwd or self.folder,
-            env=self.environment(env),
+            env=self.environment({**(env or {}), **unmeasured}),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=90,

@@ -180,7 +180,7 @@ def test_before_the_change_is_read_nothing_is_stored(tmp_path: Path) -> None:
     repo = project(tmp_path / "project")
     fifo = tmp_path / "body"
     os.mkfifo(fifo)
-    waiting = subprocess.Popen(["sh", "-c", f"exec 3>{fifo}; kill -INT {os.getpid()}; sleep 30"])
+    waiting = subprocess.Popen(["sh", "-c", f"exec 3>{fifo}; sleep 0.3; kill -INT {os.getpid()}; sleep 30"])
     try:
         with pytest.raises(ReviewInterrupted) as caught:
             scripted_review(repo.path, script(tmp_path), body_file=fifo, selection=Selection("staged"))
