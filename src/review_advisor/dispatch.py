@@ -68,6 +68,7 @@ class Dispatch:
         return replace(second, consults=first.consults + second.consults)
 
     def _ask_once(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
+        self._ports.agents.check_interrupt()
         priced = self._reserve(call)
         if isinstance(priced, Refused):
             self._record_call(call, Receipt(), "refused", priced.reason, priced.detail)

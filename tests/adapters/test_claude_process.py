@@ -231,9 +231,11 @@ def test_a_consult_without_a_record_ends_the_child(play: Play) -> None:
         assert outcome.receipt.duration_seconds < 4
 
 
-def test_a_command_that_does_not_exist_is_an_error_and_leaves_nothing() -> None:
-    with pytest.raises(FileNotFoundError):
-        ask(("/nonexistent/claude",))
+def test_a_cli_that_is_gone_in_mid_review_is_a_lost_answer_and_leaves_nothing() -> None:
+    outcome = ask(("/nonexistent/claude",))
+    assert lost(outcome) is LostReason.CRASH
+    assert isinstance(outcome, Lost)
+    assert outcome.detail == "/nonexistent/claude cannot be started: No such file or directory."
 
 
 def test_an_interrupt_ends_parallel_calls_and_refuses_later_ones(play: Play, private: Path) -> None:

@@ -10,7 +10,16 @@ from review_advisor.core.outcome.events import CallEnded, ReviewStopped
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import CreditExhaustedError, ReviewInterrupted
-from review_advisor.mockworld.lines import Line, approve, authentication_gone, bug, credit_gone, interrupted, lost
+from review_advisor.mockworld.lines import (
+    Line,
+    approve,
+    authentication_gone,
+    bug,
+    confirm,
+    credit_gone,
+    interrupted,
+    lost,
+)
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.ports import ArtifactError
 
@@ -96,11 +105,22 @@ def test_what_a_stopped_call_cost_and_asked_is_still_known(world: MockWorld) -> 
 
 
 def test_an_interrupt_after_the_last_answer_still_stops(world: MockWorld) -> None:
-    world.agents.interrupted = ReviewInterrupted("interrupted by SIGTERM", signal_number=15)
+    def press() -> None:
+        world.agents.interrupted = ReviewInterrupted("interrupted by SIGTERM", signal_number=15)
+
+    world.agents.script(Role.POST_VERIFY, confirm().while_doing(press))
     document = world.review()
     assert (document.outcome, document.exit_code) == (Outcome.STOPPED, 12)
     assert world.asked == ["pre_flight", "executor", "post_verify"]
     assert document.because == ("interrupted by SIGTERM",)
+
+
+def test_an_interrupt_between_calls_starts_no_other_and_records_none(world: MockWorld) -> None:
+    world.agents.interrupted = ReviewInterrupted("interrupted by SIGINT", signal_number=2)
+    document = world.review()
+    assert document.outcome is Outcome.STOPPED
+    assert world.asked == []
+    assert [event.kind for event in document.events] == ["policy_frozen", "review_stopped", "review_ended"]
 
 
 def test_an_executor_lost_on_one_surface_starts_no_other(world: MockWorld) -> None:

@@ -18,7 +18,7 @@ from review_advisor.adapters.claude.argv import argv, hook_settings
 from review_advisor.adapters.claude.environment import child_environment
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.adapters.claude.meaning import meaning
-from review_advisor.adapters.claude.process import Children, Launch
+from review_advisor.adapters.claude.process import CannotStartError, Children, Launch
 from review_advisor.adapters.claude.stream import StreamReader, TaskStarted
 from review_advisor.core.roles.calls import (
     AgentCall,
@@ -92,8 +92,11 @@ class ClaudeAgents:
         prompt = _safe_start(call.prompt).encode("utf-8", errors="replace")
         if len(prompt) > self._limits.max_prompt_bytes:
             return Lost(LostReason.TOO_LONG, "The prompt is larger than the CLI takes; nothing was asked.")
-        with self._place() as place:
-            return self._run_in(place, call, prompt, generation)
+        try:
+            with self._place() as place:
+                return self._run_in(place, call, prompt, generation)
+        except CannotStartError as problem:
+            return Lost(LostReason.CRASH, str(problem))
 
     def interrupt(self, signal_number: int) -> None:
         """End every call in flight and refuse all later ones. Safe from a signal handler."""
@@ -120,10 +123,9 @@ class ClaudeAgents:
             self._calls += 1
             key = f"call-{self._calls}"
         place = _Place(key, self._consults.parent / key)
-        place.root.mkdir(mode=0o700)
         try:
-            for folder in (place.home, place.config, place.tmp, place.cwd):
-                folder.mkdir(mode=0o700)
+            for folder in (place.root, place.home, place.config, place.tmp, place.cwd):
+                _make_private(folder)
             yield place
         finally:
             shutil.rmtree(place.root, ignore_errors=True)
@@ -184,6 +186,13 @@ class ClaudeAgents:
         if self._interrupted_by:
             receipt = outcome.receipt if outcome is not None else None
             raise ReviewInterrupted("The review was interrupted.", receipt, self._interrupted_by)
+
+
+def _make_private(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise CannotStartError(f"A private folder for the call cannot be made: {error.strerror}.") from error
 
 
 def _safe_start(prompt: str) -> str:

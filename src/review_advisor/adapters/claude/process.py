@@ -79,7 +79,7 @@ class Children:
     def run(self, launch: Launch, observe: Observe, generation: int) -> Exit:
         """Run one child to its end. ``observe`` sees every line of stdout and returns whether to go on.
 
-        When this returns, the child and everything it started is gone. Raises ``OSError`` if it cannot be started.
+        When this returns, the child and everything it started is gone. Raises ``CannotStartError``.
         """
         started = time.monotonic()
         child = _Child(_spawn(launch))
@@ -103,6 +103,10 @@ class Children:
             child.end(EndedBy.REQUEST, self.limits.end_grace_seconds)
 
 
+class CannotStartError(Exception):
+    """The child could not be started at all: nothing was asked. Says why, for people."""
+
+
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
     environment, descriptors = dict(launch.environment), []
     try:
@@ -120,6 +124,8 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
             pass_fds=descriptors,
             start_new_session=True,
         )
+    except OSError as error:
+        raise CannotStartError(f"{launch.argv[0]} cannot be started: {error.strerror}.") from error
     finally:
         for descriptor in descriptors:
             os.close(descriptor)
