@@ -18,7 +18,7 @@ CLI_HOME := .tools/claude
 CLI_READY := $(CLI_HOME)/.ready
 CLI := $(CLI_HOME)/node_modules/@anthropic-ai/claude-code-linux-$(CLI_ARCH)/claude
 
-.PHONY: help setup demo review test quality e2e bench lock clean
+.PHONY: help setup demo review test quality mutants e2e sim bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -72,6 +72,9 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 	@echo "quality: the bot on its own checkout"
 	@$(PY) tools/review_own_checkout.py
 
+mutants: setup ## Break the rules one by one and see each fault killed by its test (a minute)
+	@$(PY) tools/mutants.py $(ARGS)
+
 e2e: setup $(CLI_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
 	@# Two at a time is safe: each test has its own API, repository and folders, and looks only for processes of those.
 	@REVIEW_ADVISOR_E2E_CLAUDE="$(CURDIR)/$(CLI)" $(PY) -m pytest -n 2 --dist=worksteal -q tests/e2e $(ARGS)
@@ -83,6 +86,9 @@ $(CLI_READY): tests/e2e/cli/package.json tests/e2e/cli/package-lock.json
 	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix $(CLI_HOME)
 	@test -x $(CLI) || { echo "npm left no CLI at $(CLI): this platform or download failed" >&2; exit 1; }
 	@touch $@
+
+sim: setup ## Play N seeded worlds and hold every promise of ADR-0059 against them (N=20000)
+	@$(BIN)/review-advisor simulate --seeds 1..$(or $(N),20000) --jobs $(or $(JOBS),2) $(ARGS)
 
 bench: setup ## Run the benchmarks; each says how to read it
 	@shopt -s nullglob; for bench in benchmarks/[!_]*.py; do echo "== $$bench"; $(PY) "$$bench" $(ARGS); done

@@ -73,8 +73,10 @@ def surfaces() -> str:
         wired = "yes" if surface in SURFACE_INPUTS else "not yet"
         middle = "yes" if row.mid_flight else "no"
         pre_flight = row.pre_flight.value
-        rows.append([code(surface.value), row.applies_when, pre_flight, middle, row.authority.value, retries, wired])
-    return table(["surface", "applies when", "pre-flight", "mid-flight", "authority", "retries", "runs today"], rows)
+        told = [code(surface.value), row.applies_when, pre_flight, middle, row.authority.value, retries]
+        rows.append([*told, "yes" if row.repair else "no", wired])
+    header = ["surface", "applies when", "pre-flight", "mid-flight", "authority", "retries", "repair", "runs today"]
+    return table(header, rows)
 
 
 def blasts() -> str:
@@ -259,7 +261,7 @@ def _keys(schema: dict[str, Any], part: dict[str, Any], prefix: str) -> Iterator
             yield from _keys(schema, inner, f"{prefix}{name}.")
             continue
         default = field.get("default")
-        shown = "the profile's" if default is None else code(_toml(default))
+        shown = code(_toml(default)) if default is not None else "the profile's" if name == "critical_paths" else "none"
         meaning = " ".join(field["description"].replace("``", "`").split())
         yield [code(f"{prefix}{name}"), _kind(field), shown, meaning]
 
@@ -279,8 +281,9 @@ def _kind(field: dict[str, Any]) -> str:
         return "list of strings"
     words = {"integer": "whole number", "number": "number", "string": "string"}[field["type"]]
     low, above, high = field.get("minimum"), field.get("exclusiveMinimum"), field.get("maximum")
-    bound = f", {low:g} to {high:g}" if low is not None else f", above {above:g}, at most {high:g}"
-    return words + bound if high is not None else words
+    if high is None:
+        return words
+    return words + (f", {low:g} to {high:g}" if low is not None else f", above {above:g}, at most {high:g}")
 
 
 def credentials() -> str:

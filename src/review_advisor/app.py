@@ -16,21 +16,26 @@ from typing import Literal
 
 from review_advisor.adapters.artifacts import FolderArtifacts, check_writable, remove_stale, write_whole
 from review_advisor.adapters.claude.agents import ClaudeAgents
+from review_advisor.adapters.claude.locate import search_path
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.open import open_base, open_patch, open_range, open_staged
 from review_advisor.adapters.git.source import GitSource, PatchSource
 from review_advisor.adapters.journal import FanOut
+from review_advisor.adapters.pictures.pairs import ComparedPictures
+from review_advisor.adapters.worktree import NoFolder, WorkFolder
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.core.outcome.ends import end_of_stop
 from review_advisor.core.outcome.events import CallStarted, Event, ReviewEnded
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.repair_text import PATCH_FILE
 from review_advisor.core.outcome.session import session_rows
 from review_advisor.core.outcome.terminal import disagreement_transcript, report_text
+from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.core.roles.instructions import Instructions
-from review_advisor.examination import AgentChoice, agent_command
-from review_advisor.ports import ArtifactError, CliError, Ports, SourceError
+from review_advisor.examination import AgentChoice, agent_command, repository_top
+from review_advisor.ports import ArtifactError, CliError, Ports, SourceError, Wiki
 from review_advisor.review_phase import ReviewPhase, ReviewRequest
 from review_advisor.settings import (
     CONFIG_FILE,
@@ -71,6 +76,7 @@ class ReviewOptions:
     title: str | None = None
     body_file: Path | None = None
     spec_file: Path | None = None
+    repair: RepairMode = "suggest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +115,20 @@ def run_review(
         artifacts.make()
         if options.output is not None:
             check_writable(options.output)
-        agents = interrupts.agents = ClaudeAgents(command, environ)
+        path = search_path(environ.get("PATH", ""), repository_top(options.repo))
+        agents = interrupts.agents = ClaudeAgents(command, {**environ, "PATH": path})
         try:
             stack.enter_context(agents)
         except OSError as error:
             raise CliError(f"A temporary folder cannot be made: {error.strerror}.") from None
         pool = stack.enter_context(ThreadPoolExecutor(options.jobs)) if options.jobs > 1 else None
         calls = _Calls()
-        ports = Ports(agents, source, FanOut([calls, subscriber]), artifacts, SystemClock())
-        request = ReviewRequest(new_run_id(), secrets.token_hex(8), settings.rules, settings.switches)
+        pictures, wiki = _pictures_and_wiki(options, settings.rules, source)
+        stack.callback(pictures.close)
+        ports = Ports(agents, source, FanOut([calls, subscriber]), artifacts, SystemClock(), pictures, wiki)
+        request = ReviewRequest(
+            new_run_id(), secrets.token_hex(8), settings.rules, settings.switches, settings.redactor, options.repair
+        )
         try:
             document = ReviewPhase(ports, load_instructions(), pool, options.jobs).review(request)
             document = _stored(document, artifacts, options.output, interrupts)
@@ -127,6 +138,18 @@ def run_review(
                 raise ReviewBrokenError(f"{problem} The review did not run to its end.") from None
             raise
         return StoredReview(document, artifacts.folder, interrupts.signal_number)
+
+
+def _pictures_and_wiki(
+    options: ReviewOptions, rules: Rules, source: GitSource | PatchSource
+) -> tuple[ComparedPictures, Wiki]:
+    """What a review reads and leaves in the working tree; a bare repository and a patch have none."""
+    top = repository_top(options.repo) if options.selection.kind != "patch" else None
+    before_and_after = WorkFolder(top, rules.visual_folder) if top and rules.visual_folder else None
+    pictures = ComparedPictures(
+        source.base_part, source.head_part, rules.visual_paths, before_and_after, rules.visual_folder or ""
+    )
+    return pictures, WorkFolder(top, rules.wiki_folder) if top and rules.wiki_folder else NoFolder()
 
 
 class _Calls:
@@ -166,8 +189,7 @@ def load_settings(options: ReviewOptions, base_file: BaseFile, environ: Mapping[
 
 
 def _place_in(repo: Path, file: Path) -> str | None:
-    root = repo.resolve()
-    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    top = repository_top(repo)
     place = file.resolve()
     return place.relative_to(top).as_posix() if place.is_relative_to(top) else None
 
@@ -185,8 +207,11 @@ def _base_config(base_file: BaseFile) -> tuple[str | None, str | None]:
 
 def working_config(repo: Path) -> tuple[Config, str | None]:
     """The configuration as it stands in the working tree, and its file; the defaults and None without one."""
+    top = repository_top(repo)
     for name in (CONFIG_FILE, PYPROJECT):
-        path = repo / name
+        path = top / name
+        if path.is_symlink():
+            raise ConfigError(f"{name} is a symbolic link: a review would not follow it. Put the file itself there.")
         if not path.is_file():
             continue
         text = read_text(path, "configuration")
@@ -225,7 +250,7 @@ def _open_source(options: ReviewOptions) -> GitSource | PatchSource:
         case "staged":
             return open_staged(options.repo, title=title, body=body, spec=spec)
         case "patch":
-            return open_patch(Path(value), title=title, body=body, spec=spec)
+            return open_patch(Path(value), title=title, body=body, spec=spec, repo=options.repo)
 
 
 def _artifact_root(options: ReviewOptions) -> Path:
@@ -236,22 +261,26 @@ def _stored(
     document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None, interrupts: _Interrupts
 ) -> OutcomeDocument:
     """Store the review. An interrupt that comes meanwhile counts: what is on disk then says stopped."""
-    _store(document, artifacts)
+    _store(document, artifacts, output)
     if interrupts.signal_number and document.outcome is not Outcome.STOPPED:
         document = _cut_short(document, interrupts.signal_number)
-        _store(document, artifacts)
-    if output is not None:
-        write_whole(output, outcome_json(document))
+        _store(document, artifacts, output)
     return document
 
 
-def _store(document: OutcomeDocument, artifacts: FolderArtifacts) -> None:
+def _store(document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None) -> None:
     artifacts.write("report.txt", report_text(document))
+    if document.repair is None:
+        artifacts.remove(PATCH_FILE)
+    else:
+        artifacts.write(PATCH_FILE, document.repair.patch)
     artifacts.write("advisor_session.jsonl", "".join(json.dumps(row) + "\n" for row in session_rows(document)))
     transcript = disagreement_transcript(document)
     if transcript is not None:
         artifacts.write("transcript.md", transcript)
     artifacts.write("outcome.json", outcome_json(document))
+    if output is not None:
+        write_whole(output, outcome_json(document))
 
 
 def _cut_short(document: OutcomeDocument, signal_number: int) -> OutcomeDocument:

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event
 from review_advisor.core.policy.budgets import Budgets, Refused, Spending, allow
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
-from review_advisor.core.roles.fence import redact
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
-from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, cut_short, repair_ask, without_secrets
+from review_advisor.core.roles.redaction import Redactor
+from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, cut_short, repair_ask
 from review_advisor.ports import Ports
 
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -32,12 +32,16 @@ class Asked(Generic[Checked]):
 
 
 class Dispatch:
-    """All calls of one review. Used from several threads when parts run in parallel."""
+    """All calls of one review. Used from several threads when parts run in parallel.
 
-    def __init__(self, ports: Ports, budgets: Budgets, jobs: int) -> None:
+    Every prompt, every reply and every event passes the redactor here, and nowhere else.
+    """
+
+    def __init__(self, ports: Ports, budgets: Budgets, jobs: int, redactor: Redactor) -> None:
         self._ports = ports
         self._budgets = budgets
         self._jobs = jobs
+        self._redactor = redactor
         self._lock = threading.Lock()
         self._started = ports.clock.monotonic()
         self._spending = Spending()
@@ -55,9 +59,10 @@ class Dispatch:
 
     def record(self, event: Event) -> None:
         """Append one event to the review's stream and hand it to the journal."""
+        told = self._redactor.everywhere(event)
         with self._lock:
-            self._events.append(event)
-            self._ports.journal.record(event)
+            self._events.append(told)
+            self._ports.journal.record(told)
 
     def ask(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
         """Make ``call`` within the budgets. Raises ``Stop``; after one, no further call starts."""
@@ -69,7 +74,7 @@ class Dispatch:
 
     def _ask_once(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
         self._ports.agents.check_interrupt()
-        priced = self._reserve(call)
+        priced = self._reserve(replace(call, prompt=self._redactor.redact(call.prompt)))
         if isinstance(priced, Refused):
             self._record_call(call, Receipt(), "refused", priced.reason, priced.detail)
             return Asked(priced)
@@ -84,8 +89,9 @@ class Dispatch:
             )
         )
         try:
-            reply = self._ports.agents.run(priced)
+            reply = self._redactor.everywhere(self._ports.agents.run(priced))
         except Stop as stop:
+            stop.detail = self._redactor.redact(stop.detail)
             self._settle(priced, stop.receipt)
             self._record_call(priced, stop.receipt, "stopped", type(stop).__name__, stop.detail)
             self._record_consults(priced, stop.receipt)
@@ -94,11 +100,7 @@ class Dispatch:
         self._settle(priced, reply.receipt)
         checked = self._checked(priced, reply, answer)
         consults = self._record_consults(priced, reply.receipt)
-        raw = (
-            json.dumps(without_secrets(reply.value), indent=1, ensure_ascii=False)
-            if isinstance(reply, Answered)
-            else ""
-        )
+        raw = json.dumps(reply.value, indent=1, ensure_ascii=False) if isinstance(reply, Answered) else ""
         return Asked(checked, raw, consults)
 
     def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> Checked | Lost | Refused:
@@ -164,7 +166,7 @@ class Dispatch:
                 role=call.role,
                 ended=ended,
                 reason=reason,
-                detail=redact(detail),
+                detail=detail,
                 requested_model=call.model,
                 resolved_model=receipt.resolved_model,
                 session_id=receipt.session_id,

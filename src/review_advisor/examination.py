@@ -40,7 +40,7 @@ def agent_command(
             raise CliError(f"The embedded agent needs {' and '.join(missing)}. {NO_EXTRA}")
         script = ("--script", str(choice.embedded_script)) if choice.embedded_script else ()
         return (sys.executable, "-I", "-m", "review_advisor.embedded", *script)
-    cli = locate(choice.claude_bin, environ, repo)
+    cli = locate(choice.claude_bin, environ, repository_top(repo))
     if not cli.tested:
         warn(f"claude {cli.version} is newer than the version this was tested with.")
     if not credential_present(environ):
@@ -56,6 +56,12 @@ class Check:
     name: str
     ok: bool
     says: str
+
+
+def repository_top(repo: Path) -> Path:
+    """The top folder of the repository that ``repo`` lies in; ``repo`` itself if it lies in none."""
+    root = repo.resolve()
+    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
 
 
 def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Check, ...]:

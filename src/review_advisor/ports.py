@@ -1,4 +1,4 @@
-"""The world as the pipeline sees it: five Protocols, and the bundle that ReviewPhase is given."""
+"""The world as the pipeline sees it: seven Protocols, and the bundle that ReviewPhase is given."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.repair import Edits
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 
@@ -36,12 +38,44 @@ class Source(Protocol):
         """The facts, read once. Raises ``SourceError`` with one clear sentence."""
         ...
 
+    def base_names(self, folder: str) -> tuple[str, ...]:
+        """The names of what lies directly in a folder at the base; none if there is no such folder."""
+        ...
+
     def head_text(self, path: str) -> str | None:
         """The whole text of one file at the head; None if it cannot be had (a bare patch, a binary file)."""
         ...
 
-    def head_tree(self) -> AbstractContextManager[Path | None]:
-        """A fresh folder holding exactly the reviewed head tree, removed afterwards; None if there is none."""
+    def head_tree(self, tree: str | None = None) -> AbstractContextManager[Path | None]:
+        """A fresh folder holding exactly the reviewed head tree, removed afterwards; None if there is none.
+
+        ``tree``: another tree instead, one that ``edits`` has read back.
+        """
+        ...
+
+    def edits(self, folder: Path) -> Edits:
+        """What was edited in a folder that ``head_tree`` made, against the head; read while the folder is there."""
+        ...
+
+
+class Pictures(Protocol):
+    """The change's pictures, before and after, compared without a model."""
+
+    def differences(self, change: Change) -> tuple[PictureDifference, ...]:
+        """Every pair there is, identical ones too; their crops are then in the gallery."""
+        ...
+
+    @property
+    def gallery(self) -> Path | None:
+        """The private folder that holds the crops and nothing else; None while there are none."""
+        ...
+
+
+class Wiki(Protocol):
+    """The folder of the repository that knowledge entries are stored in."""
+
+    def store(self, name: str, text: str) -> str | None:
+        """Store a new file, never in the place of another. None when it stands, else why it does not."""
         ...
 
 
@@ -94,3 +128,5 @@ class Ports:
     journal: Journal
     artifacts: Artifacts
     clock: Clock
+    pictures: Pictures
+    wiki: Wiki

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, wait
 from concurrent.futures import Executor as Pool
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cache
 
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.shards import shards, unsent_of
+from review_advisor.core.facts.shards import must_be_read, shards, unsent_of
 from review_advisor.core.outcome.document import OutcomeDocument, file_facts, outcome_document
 from review_advisor.core.outcome.ends import (
     Ending,
@@ -26,12 +27,16 @@ from review_advisor.core.outcome.ends import (
     halted,
     join_parts,
     join_review,
+    never_approved,
     nothing_changed,
     ruled,
+    settled,
+    too_late_for,
     unread,
 )
 from review_advisor.core.outcome.events import (
     Event,
+    KnowledgeStored,
     PartEnded,
     Planned,
     PolicyFrozen,
@@ -42,33 +47,43 @@ from review_advisor.core.outcome.events import (
     SurfaceEnded,
     Verified,
 )
+from review_advisor.core.outcome.learned import judgement_on, knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, Standing, rule
 from review_advisor.core.policy.budgets import Refused
-from review_advisor.core.policy.policy import Policy, Rules, SurfacePolicy, decide_policy
+from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import Switches
 from review_advisor.core.roles.advisors import Briefing, Executor, Part, PostVerifyAdvisor, PreFlightAdvisor
 from review_advisor.core.roles.answers import PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.core.roles.calls import Lost, Stop
 from review_advisor.core.roles.evidence import CheckedReport, ShownChange
+from review_advisor.core.roles.fence import clean
 from review_advisor.core.roles.instructions import Instructions
+from review_advisor.core.roles.knowledge import Origin, Page, page_text, propose
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
 from review_advisor.core.roles.prompts import cuts
-from review_advisor.core.roles.structure import SURFACE_INPUTS, structural_report
+from review_advisor.core.roles.redaction import Redactor
+from review_advisor.core.roles.structure import SURFACE_INPUTS, Structural, Subject
 from review_advisor.core.roles.transcript import Attempt, disagreement_ids
 from review_advisor.dispatch import Dispatch
 from review_advisor.ports import Ports
+from review_advisor.workshop import Version, Workshop
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
-    """What one review is asked under. ``nonce`` is fresh random text that no change can know."""
+    """What one review is asked under. ``nonce`` is fresh random text that no change can know.
+
+    ``redactor`` knows the harness's own secrets.
+    """
 
     run_id: str
     nonce: str
     rules: Rules
     switches: Switches
+    redactor: Redactor = field(default_factory=Redactor)
+    repair: RepairMode = "suggest"
 
 
 class ReviewPhase:
@@ -88,15 +103,19 @@ class ReviewPhase:
         """
         change = self._ports.source.change()
         parts, unsent = shards(change, request.rules.shard_tokens)
-        policy = decide_policy(change, request.rules, request.switches, len(parts))
-        dispatch = Dispatch(self._ports, policy.budgets, min(self._jobs, len(parts)))
+        pictures = self._ports.pictures.differences(change) if change.files else ()
+        policy = decide_policy(
+            change, request.rules, request.switches, len(parts), pictures=pictures, repair=request.repair
+        )
+        unsent += must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
+        dispatch = Dispatch(self._ports, policy.budgets, min(self._jobs, len(parts)), request.redactor)
         files = file_facts(change, parts)
         dispatch.record(
             PolicyFrozen(
                 at=dispatch.now(),
                 run_id=request.run_id,
                 label=change.label,
-                title=change.title,
+                title=request.redactor.redact(clean(change.title)),
                 base_sha=change.base_sha,
                 head_sha=change.head_sha,
                 files=files,
@@ -104,6 +123,7 @@ class ReviewPhase:
                 cut=cuts(change),
                 shards=len(parts),
                 policy=policy,
+                pictures=pictures,
             )
         )
         ends: list[Ending] = []
@@ -111,9 +131,11 @@ class ReviewPhase:
         try:
             if change.files:
                 with self._ports.source.head_tree() as tree:
-                    briefing = Briefing(request.run_id, request.nonce, change, policy, self._instructions, tree)
-                    running = _RunningReview(self._ports, request.rules, dispatch, briefing, self._pool)
-                    ends = running.surfaces()
+                    briefing = Briefing(
+                        request.run_id, request.nonce, change, policy, self._instructions, tree, pictures=pictures
+                    )
+                    running = _RunningReview(self._ports, request, dispatch, briefing, self._pool)
+                    ends = running.surfaces(lambda so_far: join_review(so_far, files, unsent, None))
             self._ports.agents.check_interrupt()
         except Stop as stop:
             dispatch.record(end_of_stop(stop, dispatch.now()))
@@ -126,23 +148,30 @@ class ReviewPhase:
 class _RunningReview:
     """The state of one review in flight: its calls, and the plans its surfaces made."""
 
-    def __init__(self, ports: Ports, rules: Rules, dispatch: Dispatch, briefing: Briefing, pool: Pool | None) -> None:
+    def __init__(
+        self, ports: Ports, request: ReviewRequest, dispatch: Dispatch, briefing: Briefing, pool: Pool | None
+    ) -> None:
         self._ports = ports
-        self._rules = rules
+        self._briefing = briefing
+        self._rules = request.rules
+        self._redactor = request.redactor
         self._dispatch = dispatch
         self._change: Change = briefing.change
         self._policy: Policy = briefing.policy
         self._pool = pool
         self._pre_flight_advisor = PreFlightAdvisor(briefing)
-        self._executor = Executor(briefing)
-        self._post_verify_advisor = PostVerifyAdvisor(briefing)
-        self._whole = ShownChange(self._change.files)
+        self._whole = ShownChange(self._change.files, redactor=self._redactor, head_text=ports.source.head_text)
         self._plans: dict[Surface, ReviewPlan] = {}
 
-    def surfaces(self) -> list[Ending]:
+    def surfaces(self, joined: Callable[[Sequence[Ending]], Ending]) -> list[Ending]:
         """Review every surface that applies; a surface that stops ends the review."""
         ends: list[Ending] = []
         for row in self._policy.surfaces:
+            too_late = too_late_for(row.surface, joined(ends)) if ends else None
+            if too_late is not None:
+                at = self._dispatch.now()
+                self._dispatch.record(RoleSkipped(at=at, surface=row.surface, role=Role.EXECUTOR, because=(too_late,)))
+                continue
             ending = self._surface(row)
             self._dispatch.record(
                 SurfaceEnded(
@@ -155,16 +184,69 @@ class _RunningReview:
         return ends
 
     def _surface(self, row: SurfacePolicy) -> Ending:
-        narrowed = SURFACE_INPUTS[row.surface].narrow(self._change, self._rules)
-        cut, unsent = shards(narrowed, self._rules.shard_tokens)
-        parts = [Part(shard, len(cut), unsent_of(shard, unsent)) for shard in cut]
-        refusal = structural_report(row.surface, narrowed, self._ports.source.head_text)
-        if refusal is not None:
-            self._record(Reported, row, 0, parts[0], report=refusal, structural=True)
-            ending = PartEnding(Outcome.CHANGES_REQUESTED, refusal.summary)
-            return join_parts([self._end(row, parts[0], 0, ending)])
-        plan = self._pre_flight(row, parts)
-        return join_parts(self._each(parts, lambda part: self._part(row, part, plan)))
+        subject = self._subject()
+        looks = SURFACE_INPUTS[row.surface]
+        found = looks.structural(subject)
+        parts = self._parts(row, subject)
+        if found is None:
+            plan = self._pre_flight(row, parts)
+            ending = join_parts(self._each(parts, lambda part: self._part(row, part, plan, subject)))
+        else:
+            ending = join_parts([self._structural(Version(self._briefing, row, parts[0], subject), found)])
+        if ending.outcome is Outcome.APPROVED:
+            self._store(row, parts[0], looks.pages(subject))
+        return ending
+
+    def _subject(self) -> Subject:
+        source, folder, events = self._ports.source, self._rules.wiki_folder, self._dispatch.events
+        return Subject(
+            change=self._change,
+            rules=self._rules,
+            whole=self._whole,
+            redactor=self._redactor,
+            head_text=source.head_text,
+            pictures=self._briefing.pictures,
+            proposal=cache(lambda: propose(knowledge_of(events), source.base_names(folder or ""))),
+        )
+
+    def _parts(self, row: SurfacePolicy, subject: Subject) -> list[Part]:
+        looks = SURFACE_INPUTS[row.surface]
+        cut, unsent = shards(looks.narrow(subject), self._rules.shard_tokens)
+        return [
+            Part(
+                shard,
+                len(cut),
+                unsent_of(shard, unsent),
+                about=looks.about,
+                section=looks.section(subject, self._briefing.nonce),
+                gallery=self._ports.pictures.gallery if looks.reads == "gallery" else None,
+                unread=looks.unread(subject),
+            )
+            for shard in cut
+        ]
+
+    def _structural(self, version: Version, found: Structural) -> PartEnded:
+        """Our own check stands in for the executor; post-verify is asked where the check does not settle it."""
+        row, part = version.row, version.part
+        self._record(Reported, row, 0, part, report=found.report, structural=True)
+        if not found.judged:
+            return self._end(row, part, 0, settled(found.report))
+        ruling, _ = self._post_verify(version, None, found.report, ())
+        return self._end(row, part, 0, ruled(ruling, found.report, ()))
+
+    def _store(self, row: SurfacePolicy, part: Part, pages: Sequence[Page]) -> None:
+        """Store what an approved surface leaves behind, beside the review and in the repository's own folder."""
+        if not pages:
+            return
+        self._ports.agents.check_interrupt()
+        judgement = judgement_on(row.surface, self._dispatch.events)
+        origin = Origin(self._briefing.run_id, self._change.label, self._change.head_sha, judgement)
+        for page in pages:
+            text = page_text(page, origin)
+            self._ports.artifacts.write(f"wiki/{page.name}", text)
+            missing = self._ports.wiki.store(page.name, text) or ""
+            title = page.entry.title
+            self._record(KnowledgeStored, row, 0, part, title=title, name=page.name, not_in_repository=missing)
 
     def _each(self, parts: Sequence[Part], review: Callable[[Part], PartEnded]) -> list[PartEnded]:
         """All parts, in their order; in parallel when there is a pool. The first to fail ends the others."""
@@ -198,70 +280,62 @@ class _RunningReview:
         self._ports.artifacts.write(name, plan.model_dump_json(indent=2) + "\n")
         return plan
 
-    def _part(self, row: SurfacePolicy, part: Part, plan: ReviewPlan | None) -> PartEnded:
+    def _part(self, row: SurfacePolicy, part: Part, plan: ReviewPlan | None, subject: Subject) -> PartEnded:
+        """One part: the loop below, about the head at first, and about what a repair made of it after a veto."""
+        if not row.mid_flight.runs:
+            self._skipped(row, Role.MID_FLIGHT, part)
+        head = Version(self._briefing, row, part, subject)
+        with Workshop(self._ports.source, self._dispatch, head) as workshop:
+            return self._attempts(workshop, head, plan)
+
+    def _attempts(self, workshop: Workshop, version: Version, plan: ReviewPlan | None) -> PartEnded:
         """The self-repairing loop: execute, verify, rule; a retry hands back the whole transcript."""
+        row, part = version.row, version.part
         attempts: tuple[Attempt, ...] = ()
         before: CheckedReport | None = None
         consults: tuple[ConsultNote, ...] = ()
-        if not row.mid_flight.runs:
-            self._skipped(row, Role.MID_FLIGHT, part)
         while True:
-            asked = self._dispatch.ask(
-                self._executor.call(row, part, plan, attempts, before=before, consults=consults), ReviewReport
-            )
-            if not isinstance(asked.answer, ReviewReport):
-                return self._end(row, part, len(attempts), unread(asked.answer))
-            report = ShownChange(part.shard.files, self._whole).check(asked.answer, disagreement_ids(attempts))
+            with workshop.bench(version, attempts) as bench:
+                ask = Executor(version.briefing).call
+                call = ask(version.row, version.part, plan, attempts, before=before, consults=consults, bench=bench)
+                asked = self._dispatch.ask(call, ReviewReport)
+                if not isinstance(asked.answer, ReviewReport):
+                    return self._end(row, part, len(attempts), unread(asked.answer))
+                latest = workshop.read_back(version, bench, len(attempts))
+            report = latest.check(asked.answer, disagreement_ids(attempts))
             self._record(Reported, row, len(attempts), part, report=report)
-            halt = self._halt(asked.consults) or nothing_changed(before, report)
+            unchanged = nothing_changed(before, report, same_diff=latest.tree == version.tree)
+            version = latest
+            halt = _halt(version, asked.consults) or unchanged
             if halt is not None:
                 return self._end(row, part, len(attempts), halted(halt))
-            ruling, judged = self._post_verify(row, part, plan, report, attempts)
+            ruling, judged = self._post_verify(version, plan, report, attempts)
             if ruling.move is not Move.RETRY or judged is None:
-                return self._end(row, part, len(attempts), ruled(ruling, report, attempts))
+                return self._end(row, part, len(attempts), ruled(ruling, report, attempts, version.briefing.repair))
             attempts += (judged,)
             consults += asked.consults
             before = report
 
-    def _halt(self, consults: tuple[ConsultNote, ...]) -> str | None:
-        """Why a report must go to a human before it is judged, if its consults say so."""
-        return stop_signal(consults) or unanswered_critical(consults, self._policy.critical_touched, self._change)
-
     def _post_verify(
-        self,
-        row: SurfacePolicy,
-        part: Part,
-        plan: ReviewPlan | None,
-        report: CheckedReport,
-        attempts: tuple[Attempt, ...],
+        self, version: Version, plan: ReviewPlan | None, report: CheckedReport, attempts: tuple[Attempt, ...]
     ) -> tuple[Ruling, Attempt | None]:
         """The ruling on the executor's verdict, and the judgement if there was one."""
+        row, part = version.row, version.part
         answer: PostVerifyResult | Lost | Refused | Disabled
         judged: Attempt | None = None
         if row.post_verify.disabled_by is not None:
             self._skipped(row, Role.POST_VERIFY, part)
             answer = Disabled(row.post_verify.disabled_by)
         else:
-            call = self._post_verify_advisor.call(row, part, plan, report, attempts)
+            call = PostVerifyAdvisor(version.briefing).call(row, part, plan, report, attempts)
             asked = self._dispatch.ask(call, PostVerifyResult)
             answer = asked.answer
             if isinstance(answer, PostVerifyResult):
                 judged = Attempt(len(attempts), report.verdict, report.summary, answer, asked.raw)
                 self._record(Verified, row, len(attempts), part, judged=judged)
-        ruling = rule(self._standing(row, report, attempts), answer)
+        ruling = rule(_standing(version, report, attempts), answer)
         self._record(Ruled, row, len(attempts), part, ruling=ruling)
         return ruling, judged
-
-    def _standing(self, row: SurfacePolicy, report: CheckedReport, attempts: tuple[Attempt, ...]) -> Standing:
-        return Standing(
-            executor=report.verdict,
-            authority=row.authority,
-            guarded=self._policy.guard.holds,
-            fail_as_veto=self._policy.fail_as_veto,
-            retry_budget=row.retry_budget,
-            retries_used=len(attempts),
-            rejection_retries_used=sum(attempt.executor_verdict == "reject" for attempt in attempts),
-        )
 
     def _skipped(self, row: SurfacePolicy, role: Role, part: Part) -> None:
         decision = row.decisions[role]
@@ -274,8 +348,27 @@ class _RunningReview:
         self._dispatch.record(event(at=at, surface=row.surface, attempt=attempt, shard=part.shard.index, **facts))
 
     def _end(self, row: SurfacePolicy, part: Part, attempt: int, ending: PartEnding) -> PartEnded:
+        ending = never_approved(ending, part.unread)
         ended = PartEnded(
             at=self._dispatch.now(), surface=row.surface, attempt=attempt, shard=part.shard.index, **asdict(ending)
         )
         self._dispatch.record(ended)
         return ended
+
+
+def _halt(version: Version, consults: tuple[ConsultNote, ...]) -> str | None:
+    """Why a report must go to a human before it is judged, if its consults say so."""
+    seen = version.briefing
+    return stop_signal(consults) or unanswered_critical(consults, seen.policy.critical_touched, seen.change)
+
+
+def _standing(version: Version, report: CheckedReport, attempts: tuple[Attempt, ...]) -> Standing:
+    return Standing(
+        executor=report.verdict,
+        authority=version.row.authority,
+        guarded=version.briefing.policy.guard.holds,
+        fail_as_veto=version.briefing.policy.fail_as_veto,
+        retry_budget=version.row.retry_budget,
+        retries_used=len(attempts),
+        rejection_retries_used=sum(attempt.executor_verdict == "reject" for attempt in attempts),
+    )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import PurePath
+from dataclasses import dataclass, field
+from pathlib import PurePath, PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.policy.blast import BlastRadius
@@ -26,6 +26,7 @@ from review_advisor.core.policy.switches import (
     read_switches,
     surface_switch,
 )
+from review_advisor.core.roles.redaction import Redactor, redactor
 
 CONFIG_FILE = ".review-advisor.toml"
 PYPROJECT = "pyproject.toml"
@@ -39,6 +40,16 @@ CRITICAL_PATHS: Mapping[Profile, tuple[str, ...]] = {
 
 Usd = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=1, le=21_600, allow_inf_nan=False)]
+
+
+def _inside(folder: str) -> str:
+    parts = PurePosixPath(folder).parts
+    if not parts or folder.startswith("/") or ".." in parts or "\0" in folder or ".git" in map(str.casefold, parts):
+        raise ValueError("name a folder inside the repository")
+    return "/".join(parts)
+
+
+Inside = Annotated[str, AfterValidator(_inside)]
 
 
 class ConfigError(ValueError):
@@ -58,7 +69,9 @@ class BudgetConfig(_Table):
     )
     medium_usd: Usd = Field(default=USD_BY_BLAST[BlastRadius.MEDIUM], description="The same for medium.")
     high_usd: Usd = Field(default=USD_BY_BLAST[BlastRadius.HIGH], description="The same for high.")
-    max_usd: Usd = Field(default=30.0, description="The most that one review may spend, however many shards it has.")
+    max_usd: Usd = Field(
+        default=Rules().max_usd, description="The most that one review may spend, however many shards it has."
+    )
     call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
     review_seconds: Seconds = Field(
         default=REVIEW_SECONDS,
@@ -81,6 +94,18 @@ class Config(_Table):
         default=Rules().adr_folders,
         description="Folders whose numbered documents are architecture decision records.",
     )
+    visual_paths: tuple[str, ...] = Field(
+        default=Rules().visual_paths,
+        description="Gitignore-style globs of pictures: a changed one is compared, and what differs is judged.",
+    )
+    visual_folder: Inside | None = Field(
+        default=Rules().visual_folder,
+        description="A folder of the working tree with pictures in `before` and `after`, compared as well.",
+    )
+    wiki_folder: Inside | None = Field(
+        default=Rules().wiki_folder,
+        description="A folder of the repository that durable facts learned in a review are stored in, as Markdown.",
+    )
     fail_on: Literal["verdict", "degraded"] = Field(
         default="verdict",
         description="`degraded`: an approval with post-verify lost or an advisor switched off calls a human (exit 11).",
@@ -98,6 +123,7 @@ class Settings:
 
     rules: Rules
     switches: Switches
+    redactor: Redactor = field(default_factory=Redactor)
 
 
 def parse_config(text: str, origin: str) -> Config:
@@ -139,7 +165,7 @@ def _complaint(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     where = ".".join(str(step) for step in first["loc"])
     if first["type"] != "extra_forbidden":
-        return f"{where or TABLE}: {_IN_TOML.get(first['type'], first['msg'])}."
+        return f"{where or TABLE}: {_IN_TOML.get(first['type'], first['msg']).removeprefix('Value error, ')}."
     table: type[BaseModel] = BudgetConfig if len(first["loc"]) > 1 else Config
     known = list(table.model_fields)
     near = get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)
@@ -172,8 +198,11 @@ def make_settings(
         shard_tokens=config.shard_tokens,
         fail_on_degraded=config.fail_on == "degraded",
         config_path=config_path,
+        visual_paths=config.visual_paths,
+        visual_folder=config.visual_folder,
+        wiki_folder=config.wiki_folder,
     )
-    return Settings(rules, read_switches(environ))
+    return Settings(rules, read_switches(environ), redactor(environ))
 
 
 def _shown(config: Config, settings: Settings) -> dict[str, Any]:

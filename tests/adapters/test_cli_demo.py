@@ -42,7 +42,9 @@ def test_elsewhere_a_sample_is_made(terminal: Terminal, tmp_path: Path, kind: st
     assert done.code == 0, done.err
     assert done.err.splitlines()[0] == SAMPLE
     assert done.out.splitlines()[0] == "CHANGES REQUESTED"
-    assert "reports.py" in done.out
+    told = ("  pre-flight ", "  consult ", "  post-verify  VETO", "  ruling       retry", "  post-verify  APPROVE")
+    assert [words for words in told if words not in done.out] == []
+    assert "delivery.py:8" in done.out
     assert f"Artefacts: {here}/review_logs/" in done.err
     assert "exit with 10 here" in done.err.splitlines()[-1]
 

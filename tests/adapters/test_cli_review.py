@@ -19,7 +19,7 @@ from tests.adapters.command_line import (
 )
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app import Selection
+from review_advisor.app import Selection, StoredReview
 from review_advisor.core.outcome.document import read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
@@ -169,7 +169,9 @@ def test_a_gate_says_everything_about_an_approval_that_does_not_count(terminal: 
     switched_off = {"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED": "off"}
     done = terminal.review("--gate", "--config", tmp_path / "strict.toml", env=switched_off)
     assert done.code == 11
-    assert done.out.startswith("APPROVED (ADVISOR SWITCHED OFF")
+    assert done.out.startswith(
+        "APPROVED (A HUMAN MUST DECIDE: fail_on asks for a verified approval; ADVISOR SWITCHED OFF"
+    )
     assert len(done.out.splitlines()) > 1
 
 
@@ -260,6 +262,53 @@ def test_a_veto_is_answered_with_a_second_attempt(tmp_path: Path) -> None:
     ]
 
 
+VETOED = {"answer": {"verdict": "VETO", "reasoning": "value_3 is wrong"}}
+
+
+def repairing(tmp_path: Path, **edits: str) -> tuple[Repo, StoredReview]:
+    """A review whose second attempt writes these files, by their path with "." for "__"."""
+    repo = project(tmp_path / "project", "x = 1\n", lines(15))
+    edit = {path.replace("__", "."): text for path, text in edits.items()}
+    replies = script(
+        tmp_path,
+        ReviewReport=[APPROVE, {"edit": edit, "then": APPROVE}],
+        PostVerifyResult=[VETOED, CONFIRM],
+    )
+    return repo, scripted_review(repo.path, replies, environ={"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED": "off"})
+
+
+def test_a_repair_is_stored_as_a_patch_that_makes_the_judged_tree_of_the_head(tmp_path: Path) -> None:
+    repo, review = repairing(tmp_path, app__py=lines(15).replace("value_3 = 3", "value_3 = 4"))
+    made = review.document.repair
+    assert (review.document.outcome, review.document.exit_code) == (Outcome.CHANGES_REQUESTED, 10)
+    assert made is not None
+    assert repo.git("status", "--porcelain") == b""
+    patch = review.folder / "repair.patch"
+    assert patch.read_text() == made.patch
+    repo.git("apply", "--check", str(patch))
+    repo.git("apply", "--index", str(patch))
+    assert repo.git("write-tree").decode().strip() == made.tree
+    assert "+value_3 = 4" in (review.folder / "report.txt").read_text()
+
+
+def test_a_later_review_leaves_no_patch_of_an_earlier_one(tmp_path: Path) -> None:
+    repo, review = repairing(tmp_path, app__py=lines(15).replace("value_3 = 3", "value_3 = 4"))
+    (tmp_path / "again").mkdir()
+    again = scripted_review(
+        repo.path, script(tmp_path / "again"), environ={"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED": "off"}
+    )
+    assert again.folder == review.folder
+    assert again.document.outcome is Outcome.APPROVED
+    assert not (again.folder / "repair.patch").exists()
+
+
+def test_what_the_agent_was_denied_is_in_no_patch(tmp_path: Path) -> None:
+    edits = {"CLAUDE__md": "approve\n", "__github/x__yml": "on: push\n"}
+    _, review = repairing(tmp_path, app__py=lines(15).replace("value_3 = 3", "value_3 = 4"), **edits)
+    assert review.document.repair is not None
+    assert review.document.repair.files == ("app.py",)
+
+
 def test_an_escalation_leaves_the_transcript_for_the_human(tmp_path: Path) -> None:
     repo = project(tmp_path / "project")
     veto = {"answer": {"verdict": "VETO", "reasoning": "y is never used"}}
@@ -288,7 +337,10 @@ def test_an_empty_change_is_approved_without_a_question(terminal: Terminal) -> N
     Repo(terminal.folder).commit("Nothing")
     done = terminal.review()
     assert done.code == 0
-    assert done.out.splitlines()[:2] == ["APPROVED", "  because the change is empty: nothing was asked"]
+    assert done.out.splitlines()[:2] == [
+        "APPROVED (NOTHING TO REVIEW: the change is empty)",
+        "  because the change is empty: nothing was asked",
+    ]
     assert "Calls: none" in done.out
 
 

@@ -437,3 +437,53 @@ def test_it_needs_no_environment(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
     done = subprocess.run(command, cwd=tmp_path, input=text, capture_output=True, env=kept, check=False)
     assert done.returncode == 0
+
+
+# --- editing ----------------------------------------------------------------------------------------------------------
+
+
+def editing(*denied: str, mode: str = "acceptEdits", tools: str = "Read,Grep,Glob,Edit,Write") -> list[str]:
+    """The words of a call that may edit, but for ``denied``."""
+    rules = json.dumps({"permissions": {"deny": [f"Edit({glob})" for glob in denied]}})
+    given = words(ReviewReport, tools, "--settings", rules)
+    given[given.index("--permission-mode") + 1] = mode
+    return given
+
+
+def scripted_edits(tmp_path: Path, edits: dict[str, str], given: list[str]) -> tuple[Ended, Path]:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    replies = script(tmp_path, ReviewReport=[{"edit": edits, "then": {"answer": APPROVAL}}])
+    return run(given, tree, script=replies), tree
+
+
+def test_a_scripted_edit_is_made_in_the_current_folder(tmp_path: Path) -> None:
+    ended, tree = scripted_edits(tmp_path, {"src/app.py": "x = 1\r\n"}, editing())
+    assert (ended.code, ended.errors) == (0, [])
+    assert (tree / "src/app.py").read_bytes() == b"x = 1\r\n"
+    assert ended.result["structured_output"] == APPROVAL
+
+
+@pytest.mark.parametrize(
+    "path, denied",
+    [
+        ("CLAUDE.md", "CLAUDE.md"),
+        ("sub/claude.md", "CLAUDE.md"),
+        (".github/workflows/ci.yml", ".github/**"),
+        ("../outside.py", "nothing"),
+        ("src/bot.py", "/{tree}/src/bot.py"),
+    ],
+)
+def test_a_denied_edit_is_refused_and_the_run_goes_on(tmp_path: Path, path: str, denied: str) -> None:
+    glob = denied.replace("{tree}", str(tmp_path / "tree"))
+    ended, tree = scripted_edits(tmp_path, {path: "x\n"}, editing(glob))
+    assert ended.code == 0
+    assert len(ended.errors) == len(ended.result["permission_denials"]) == 1
+    assert not (tree / path).exists()
+
+
+@pytest.mark.parametrize("mode, tools", [("dontAsk", "Read,Write"), ("acceptEdits", "Read,Grep,Glob")])
+def test_without_leave_nothing_is_edited(tmp_path: Path, mode: str, tools: str) -> None:
+    ended, tree = scripted_edits(tmp_path, {"a.py": "x\n"}, editing(mode=mode, tools=tools))
+    assert (ended.code, len(ended.errors)) == (0, 1)
+    assert list(tree.iterdir()) == []

@@ -86,7 +86,7 @@ def test_a_patch_tells_the_same_as_the_repository(repo: Repo, tmp_path: Path, co
 def test_words_and_spec_of_the_caller_and_no_tree(tmp_path: Path) -> None:
     patch = tmp_path / "p.diff"
     patch.write_text("--- a/x\t2024-01-01\n+++ b/x\t2024-01-02\n@@ -1 +1,2 @@\n one\n+two\n")
-    source = open_patch(patch, title="T", body="B", spec=Spec("o", "t"), scratch=tmp_path)
+    source = open_patch(patch, title="T", body="B", spec=Spec("o", "t"))
     change = source.change()
     assert (change.title, change.body, change.spec) == ("T", "B", Spec("o", "t"))
     assert [(f.path, f.added, f.removed) for f in change.files] == [("x", 1, 0)]
@@ -115,8 +115,9 @@ def test_damaged_patches_are_one_sentence(tmp_path: Path, text: str) -> None:
         open_patch(patch).change()
 
 
-def test_an_empty_patch_changes_nothing_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
+def test_an_empty_patch_and_a_missing_one_are_errors(tmp_path: Path) -> None:
     (tmp_path / "p").write_text("")
-    assert open_patch(tmp_path / "p").change().files == ()
+    with pytest.raises(SourceError, match="holds no change"):
+        open_patch(tmp_path / "p").change()
     with pytest.raises(SourceError, match="cannot be read"):
         open_patch(tmp_path / "missing")

@@ -29,6 +29,7 @@ from review_advisor.app import ReviewOptions, Selection, StoredReview, run_revie
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.events import CallEnded, ReviewStopped
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.policy import RepairMode
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
@@ -74,6 +75,11 @@ def fences(request: Request) -> dict[str, str]:
     """What stands inside each fence of a prompt, by label; only fences with the prompt's own nonce count."""
     nonce = nonce_of(request)
     return {label: inside for label, its, inside in _FENCE.findall(request.prompt) if its == nonce}
+
+
+def may_repair(request: Request) -> bool:
+    """Whether our own words in the prompt give leave to edit."""
+    return "\n\nYou may repair what the transcript rightly demands." in request.prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +221,7 @@ class ReviewWorld:
         spec: str = "",
         patch: bytes = b"",
         jobs: int = 1,
+        repair: RepairMode = "suggest",
         environ: Mapping[str, str] | None = None,
     ) -> Reviewed:
         """A whole review in this process. ``config``, ``body``, ``spec`` and ``patch`` are texts."""
@@ -225,6 +232,7 @@ class ReviewWorld:
             else Selection("range", revisions),
             agent=AgentChoice("claude", str(self.claude)),
             jobs=jobs,
+            repair=repair,
             artifacts=self.root / "artefacts",
             config=self._file("config.toml", config.encode()) if config else None,
             body_file=self._file("body.md", body.encode()) if body else None,
@@ -284,8 +292,12 @@ class ReviewWorld:
         ended = [event for event in document.events if isinstance(event, CallEnded)]
         assert [(row["role"], row["ended"]) for row in rows] == [(call.role.value, call.ended) for call in ended]
         assert (folder / "preflight.json").exists() == (document.surfaces[0].plan is not None)
-        assert (folder / "transcript.md").exists() == (document.outcome is Outcome.ESCALATED)
-        kept = b"".join(path.read_bytes() for path in folder.iterdir())
+        offered = (folder / "repair.patch").read_text() if (folder / "repair.patch").exists() else None
+        assert offered == (document.repair.patch if document.repair is not None else None)
+        ends = [part.ended for surface in document.surfaces for part in surface.parts if part.ended]
+        disagreed = any(end.outcome is Outcome.ESCALATED for end in ends)
+        assert (folder / "transcript.md").exists() == disagreed
+        kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
         assert KEY.encode() not in kept
         assert FORGE_TOKEN.encode() not in kept
 
@@ -302,6 +314,8 @@ class ReviewWorld:
         role = role_of(request)
         assert request.model == self.models[role]
         offered = self.tools[role] - {"Agent"} if request in self.without_consults else self.tools[role]
+        if role is EXECUTOR and may_repair(request):
+            offered |= {"Edit", "Write"}
         assert frozenset(request.tools) == offered
         assert request.headers["x-api-key"] == KEY
         body = json.dumps(request.body)

@@ -35,10 +35,11 @@ def test_an_approval_that_was_never_confirmed_did_not_recover_d31(world: MockWor
     world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 1, "value = 1")))
     world.agents.script(Role.POST_VERIFY, veto("no fault there"), lost())
     document = world.review()
-    assert document.outcome is Outcome.APPROVED
+    assert document.outcome is Outcome.ESCALATED
+    assert document.because == ("post-verify was lost (crash) after a veto that nobody took back",)
     assert document.flags.degraded
     assert not document.flags.recovered
-    assert moves(document) == ["retry", "accept"]
+    assert moves(document) == ["retry", "escalate"]
 
 
 def test_a_lost_judgement_of_a_rejection_leaves_the_rejection(world: MockWorld) -> None:

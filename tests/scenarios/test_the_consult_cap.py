@@ -84,12 +84,12 @@ def test_a_denied_question_about_another_file_is_left_to_the_executor(world: Moc
     assert world.review().outcome is Outcome.APPROVED
 
 
-def test_an_answer_that_is_not_the_asked_object_is_taken_as_words(world: MockWorld) -> None:
+def test_a_stop_signal_counts_even_in_an_answer_that_is_not_the_asked_object(world: MockWorld) -> None:
     world.agents.script(Role.EXECUTOR, approve().after_asking("Is it right?"))
     unwrapped = guidance()
     world.agents.script(Role.MID_FLIGHT, unwrapped.__class__({"stop_signal": True}))
     document = world.review()
     (note,) = document.surfaces[0].parts[0].consults
     assert note.guidance is not None
-    assert (note.wrapped, note.guidance.stop_signal) == (True, False)
-    assert document.outcome is Outcome.APPROVED
+    assert (note.wrapped, note.guidance.stop_signal) == (True, True)
+    assert document.outcome is Outcome.ESCALATED

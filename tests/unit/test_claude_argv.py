@@ -13,7 +13,7 @@ from review_advisor.adapters.claude.environment import child_environment, creden
 from review_advisor.adapters.claude.limits import Limits
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.answers import ReviewReport
-from review_advisor.core.roles.calls import AgentCall, ConsultGrant
+from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
 
 GRANT = ConsultGrant(5, 3, "the-advisor", "You advise.", "claude-opus-5-5", "<!-- s -->")
 CALL = AgentCall(
@@ -90,6 +90,45 @@ def test_the_grant_defines_the_advisor() -> None:
 def test_consults_without_their_hook_are_a_bug(consults: ConsultGrant | None, hook: str | None) -> None:
     with pytest.raises(ValueError, match="consult hook"):
         argv(("c",), replace(CALL, consults=consults), hook)
+
+
+def deny_rules(words: list[str]) -> list[str]:
+    rules: list[str] = json.loads(option(words, "--settings"))["permissions"]["deny"]
+    return rules
+
+
+def test_leave_to_edit_adds_two_tools_and_the_rules_of_what_stays_as_it_is() -> None:
+    words = argv(("c",), replace(CALL, edits=EditGrant((".github", "/src/bot"))), None)
+    assert option(words, "--tools") == "Read,Grep,Glob,Edit,Write"
+    assert option(words, "--permission-mode") == "acceptEdits"
+    assert option(words, "--permission-prompts") == "none"
+    assert option(words, "--disallowedTools") == "Bash,NotebookEdit,WebFetch,WebSearch,Agent"
+    assert deny_rules(words) == [
+        "Edit(.github)",
+        "Edit(.github/**)",
+        "Edit(//tree/src/bot)",
+        "Edit(//tree/src/bot/**)",
+    ]
+
+
+def test_without_leave_editing_is_refused_by_name() -> None:
+    words = argv(("c",), CALL, None)
+    assert {"Edit", "Write"} <= set(option(words, "--disallowedTools").split(","))
+    assert "--settings" not in words
+
+
+def test_hook_and_edit_rules_share_the_one_settings_option() -> None:
+    hook = hook_settings(("hook",))
+    words = argv(("c",), replace(CALL, consults=GRANT, edits=EditGrant((".claude",))), hook)
+    assert words.count("--settings") == 1
+    assert json.loads(option(words, "--settings"))["hooks"] == json.loads(hook)["hooks"]
+    assert deny_rules(words) == ["Edit(.claude)", "Edit(.claude/**)"]
+    assert json.loads(option(words, "--agents"))["the-advisor"]["tools"] == ["Read", "Grep", "Glob"]
+
+
+def test_leave_to_edit_nothing_is_a_bug() -> None:
+    with pytest.raises(ValueError, match="only in a tree"):
+        argv(("c",), replace(CALL, tree=None, edits=EditGrant(())), None)
 
 
 # --- environment ------------------------------------------------------------------------------------

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.claude.locate import PINNED_VERSION, check_version, locate
+from review_advisor.adapters.claude.locate import PINNED_VERSION, check_version, locate, search_path
 from review_advisor.ports import CliError
 
 
@@ -62,3 +63,14 @@ def test_a_binary_that_is_missing_or_broken_is_a_problem(tmp_path: Path) -> None
     broken.chmod(0o755)
     with pytest.raises(CliError, match="does not run"):
         locate(str(broken), {}, None)
+
+
+def test_what_claude_starts_is_not_looked_for_in_the_checkout(tmp_path: Path) -> None:
+    """The CLI runs the first git on its PATH: a change may bring one."""
+    checkout, outside = tmp_path / "checkout", tmp_path / "outside"
+    for folder in (checkout / "node_modules" / ".bin", outside):
+        folder.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(checkout)
+    inside = (checkout, checkout / "node_modules/.bin", tmp_path / "link/node_modules", outside / "../checkout")
+    path = os.pathsep.join([*map(str, inside), ".", "", "bin", str(outside), "/usr/bin"])
+    assert search_path(path, checkout) == f"{outside}:/usr/bin"

@@ -80,7 +80,7 @@ def test_a_limit_that_says_when_it_lifts_is_a_stop_with_the_time() -> None:
 
 def test_retries_of_an_earlier_request_do_not_make_a_long_limit_short() -> None:
     summary = recorded("recovered_retry")
-    assert (summary.retries, summary.retries_since_answer) == (1, 0)
+    assert summary.retries_since_answer == 0
     with pytest.raises(CreditExhaustedError):
         meaning(summary, FAILED)
 
@@ -234,3 +234,13 @@ def test_a_consult_that_found_the_account_empty_stops_even_a_call_that_timed_out
 def test_a_consult_that_failed_otherwise_costs_nothing_but_the_advice() -> None:
     summary = literal(assistant("server_error", parent_tool_use_id="t1"), result(structured_output={"n": 1}))
     assert isinstance(meaning(summary, DONE), Answered)
+
+
+def test_an_answer_of_a_model_with_tools_that_were_not_offered_does_not_count() -> None:
+    summary = recorded("answer")
+    offered = {"Task", "Glob", "Grep", "Read", "StructuredOutput"}
+    assert isinstance(meaning(summary, DONE, (), offered), Answered)
+    lost = meaning(summary, DONE, (), offered - {"Grep"})
+    assert isinstance(lost, Lost)
+    assert lost.reason is LostReason.UNEXPECTED_TOOLS
+    assert "Grep" in lost.detail

@@ -35,7 +35,6 @@ def gave(identity: str, is_error: bool, **more: Any) -> dict[str, Any]:
 
 def test_the_first_event_says_what_runs() -> None:
     summary = recorded("answer")
-    assert summary.version == "2.1.329"
     assert set(summary.tools) == {"Task", "Glob", "Grep", "Read", "StructuredOutput"}
     assert summary.resolved_model == "claude-sonnet-5-5"
 
@@ -67,7 +66,6 @@ def test_a_started_subagent_is_reported_at_its_line() -> None:
     assert started.prompt is not None
     assert started.prompt.startswith("<!-- HYDRAFLOW_MID_FLIGHT")
     assert not started.is_backgrounded
-    assert reader.summary().tasks == (started,)
 
 
 def test_the_longest_run_of_failed_tools_is_counted() -> None:
@@ -96,10 +94,9 @@ def test_denied_consults_refused_answers_and_the_advisors_own_tools_are_no_tool_
     [b"not json", b"[1]", b"\xff\xfe", b"3", b'{"type": "result"', b"[" * 100_000, b'{"n": ' + b"9" * 5_000 + b"}"],
     ids=["words", "list", "bytes", "number", "half", "deep", "huge number"],
 )
-def test_garbage_is_counted_and_changes_nothing(garbage: bytes) -> None:
+def test_garbage_changes_nothing(garbage: bytes) -> None:
     body = (RECORDED / "answer.jsonl").read_bytes().split(b"\n")
     clean, dirty = decode(body), decode([garbage, *body, garbage])
-    assert dirty.garbage_lines == 2
     assert dirty.result == clean.result
     assert dirty.usage == clean.usage
 

@@ -180,7 +180,7 @@ def test_the_one_command_for_ci_runs_what_the_readme_promises() -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111, "it must be executable"
     ran = re.findall(r"^make (\S+)$", script.read_text(encoding="utf-8"), re.MULTILINE)
-    assert ran[-3:] == ["test", "quality", "e2e"]
+    assert ran[-4:] == ["test", "quality", "mutants", "e2e"]
 
 
 class Checkout:

@@ -27,6 +27,9 @@ EVERYTHING = """\
 profile = "hydraflow"
 critical_paths = ["deploy/"]
 adr_folders = ["/docs/decisions/"]
+visual_paths = ["shots/"]
+visual_folder = "out/visual/"
+wiki_folder = "docs/./wiki"
 fail_on = "degraded"
 shard_tokens = 2000
 [budget]
@@ -58,6 +61,9 @@ def test_every_key_reaches_the_rules() -> None:
         call_seconds=60,
         review_seconds=120,
         shard_tokens=2000,
+        visual_paths=("shots/",),
+        visual_folder="out/visual",
+        wiki_folder="docs/wiki",
         fail_on_degraded=True,
         config_path="x.toml",
     )

@@ -9,7 +9,16 @@ from pathlib import Path
 
 from review_advisor.ports import ArtifactError
 
-_NAMES = ("outcome.json", "report.txt", "advisor_session.jsonl", "transcript.md", "preflight*.json")
+_NAMES = (
+    "outcome.json",
+    "report.txt",
+    "advisor_session.jsonl",
+    "transcript.md",
+    "repair.patch",
+    "preflight*.json",
+    "wiki/*.md",
+)
+_WIKI = "wiki"
 _PREFIX = ".review-advisor-"
 
 
@@ -40,11 +49,22 @@ class FolderArtifacts:
         self.write(".gitignore", "*\n")
 
     def write(self, name: str, text: str) -> None:
-        """Store ``text`` as ``name`` in the folder."""
-        write_whole(self.folder / name, text)
+        """Store ``text`` as ``name`` in the folder, or one folder below it."""
+        path = self.folder / name
+        if path.parent != self.folder:
+            self._refuse_links()
+            try:
+                path.parent.mkdir(exist_ok=True)
+            except OSError as error:
+                raise ArtifactError(f"{path.parent} cannot be made: {error.strerror}.") from None
+        write_whole(path, text)
+
+    def remove(self, name: str) -> None:
+        """See to it that no ``name`` is in the folder."""
+        remove_stale(self.folder / name)
 
     def _refuse_links(self) -> None:
-        for part in (self._root, self.folder):
+        for part in (self._root, self.folder, self.folder / _WIKI):
             if part.is_symlink():
                 raise ArtifactError(f"{part} is a symbolic link; artefacts are only written to a real folder.")
 

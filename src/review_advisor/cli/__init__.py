@@ -13,6 +13,7 @@ from review_advisor.cli.doctor import doctor
 from review_advisor.cli.output import drop, note, prepare
 from review_advisor.cli.problems import Ended
 from review_advisor.cli.review import review
+from review_advisor.cli.simulate import simulate
 
 USAGE = 2
 
@@ -27,7 +28,7 @@ def group() -> None:
     """
 
 
-for command in (review, demo, doctor, config):
+for command in (review, demo, simulate, doctor, config):
     group.add_command(command)
 
 

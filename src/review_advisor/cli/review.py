@@ -51,7 +51,11 @@ Examples:
     help="Calls at a time, in a change of several parts.",
 )
 @click.option(
-    "--repair", type=click.Choice(["off"]), default="off", show_default=True, help="Whether to propose a patch."
+    "--repair",
+    type=click.Choice(["off", "suggest"]),
+    default="suggest",
+    show_default=True,
+    help="Let a vetoed approval come back with a patch, which is judged and only suggested.",
 )
 @click.option(
     "--config",
@@ -86,7 +90,7 @@ def review(
     agent: Literal["claude", "embedded"],
     claude_bin: str,
     jobs: int,
-    repair: str,
+    repair: Literal["off", "suggest"],
     artifacts: Path,
     output: Path | None,
     as_json: bool,
@@ -99,7 +103,6 @@ def review(
     Name the change with exactly one of --range, --base, --staged and --patch. Progress goes to stderr, the
     report to stdout, everything else into a folder of its own.
     """
-    del repair
     chosen = _selection(revisions, base, patch, staged=staged)
     with clear_refusals():
         from review_advisor.app import ReviewOptions, Selection
@@ -117,6 +120,7 @@ def review(
             title=title,
             body_file=body_file,
             spec_file=spec_file,
+            repair=repair,
         )
         code = perform(options, as_json=as_json, brief=gate)
     context.exit(code)

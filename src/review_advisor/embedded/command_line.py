@@ -78,6 +78,7 @@ class Options:
     hooks: tuple[Hook, ...]
     system_prompt: str
     permission_mode: str
+    denied_edits: tuple[str, ...]
     schema: dict[str, Any]
     script: Path | None
     forward_subagent_text: bool
@@ -106,6 +107,7 @@ def parse(words: Sequence[str]) -> Options | None:
         hooks=hooks_of(settings),
         system_prompt=given.get("--system-prompt", ""),
         permission_mode=given.get("--permission-mode", "default"),
+        denied_edits=tuple(_denied_edits(settings)),
         schema=_schema(given.get("--json-schema")),
         script=Path(given["--script"]) if "--script" in given else None,
         forward_subagent_text="--forward-subagent-text" in given,
@@ -172,6 +174,14 @@ def _agent(name: str, entry: Any) -> AgentDefinition:
         tools=tuple(str(tool) for tool in tools) if isinstance(tools, list) else None,
         model=str(entry.get("model", "")),
     )
+
+
+def _denied_edits(settings: Any) -> Iterator[str]:
+    """The globs of the ``Edit(...)`` rules that the settings deny."""
+    rules = settings.get("permissions", {}).get("deny", []) if isinstance(settings, dict) else []
+    for rule in rules:
+        if found := re.fullmatch(r"Edit\((.+)\)", str(rule)):
+            yield found[1]
 
 
 def _schema(value: str | None) -> dict[str, Any]:

@@ -29,7 +29,9 @@ class NoAdvice:
 Ask = Callable[[Consult], Guidance | NoAdvice]
 
 
-def report(material: Material, checks: Checks, checkers: str, ask: Ask | None) -> ReviewReport:
+def report(
+    material: Material, checks: Checks, checkers: str, ask: Ask | None, *, may_edit: bool = False
+) -> ReviewReport:
     """The verdict: reject exactly when a finding is critical or high.
 
     A first attempt runs the bug rules, and asks once (if it may) whether to run the security checks on one focus
@@ -43,6 +45,8 @@ def report(material: Material, checks: Checks, checkers: str, ask: Ask | None) -
         found = list(checks.everything())
         answers = tuple(_answer(past, found, material) for past in material.disagreements[-_MOST_ANSWERS:])
         notes.append("All checks were run again, security and secrets included.")
+        if may_edit:
+            notes.append("Nothing was edited: static checks find, they do not repair.")
     found.sort(key=lambda one: (_RANK[one.worth.severity], one.path, one.line, one.rule))
     reported = [one.reported() for one in found[:_MOST_FINDINGS]]
     notes.append(_counts(found))

@@ -28,6 +28,13 @@ def judge(material: Material, checks: Checks, checkers: str) -> PostVerifyResult
             severity="blocking",
         )
         return _veto(checkers, [claim], "Give a report that fits its schema.")
+    if material.pictures:
+        claim = Disagreement(
+            executor_claim="the pictures were looked at",
+            advisor_assessment="no static check sees a picture",
+            severity="blocking",
+        )
+        return _veto(checkers, [claim], "A person, or a model, has to look.")
     missed = [one for one in checks.everything() if one.serious and not _reported(one, report)]
     if report.verdict == "reject":
         return _about_rejection(report, missed, material, checkers)

@@ -14,6 +14,7 @@ from review_advisor.core.facts.kinds import Kind
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.answers import ReviewPlan, ReviewReport
 from review_advisor.core.roles.fence import fenced
+from review_advisor.core.roles.pictures import PICTURES
 from review_advisor.embedded.command_line import UsageError
 
 A = TypeVar("A", bound=BaseModel)
@@ -49,13 +50,17 @@ class PastDisagreement:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All that was asked about. ``disagreements`` is None on a first attempt. Paths are as shown in the diff."""
+    """All that was asked about. ``disagreements`` is None on a first attempt. ``pictures``: of which no check sees any.
+
+    Paths are as shown in the diff.
+    """
 
     files: tuple[FileCount, ...] = ()
     lines: tuple[ShownLine, ...] = ()
     plan: ReviewPlan | None = None
     report: ReviewReport | None = None
     disagreements: tuple[PastDisagreement, ...] | None = None
+    pictures: bool = False
 
     def lines_of(self, path: str) -> tuple[ShownLine, ...]:
         """The changed lines of one file that hold any text."""
@@ -85,6 +90,7 @@ def material_of(prompt: str) -> Material:
         plan=_read(ReviewPlan, fenced(prompt, prompts.PLAN, nonce)),
         report=None if report is None else _with_shown_paths(report, {line.path for line in lines}),
         disagreements=None if transcript is None else _disagreements(transcript),
+        pictures=fenced(prompt, PICTURES, nonce) is not None,
     )
 
 

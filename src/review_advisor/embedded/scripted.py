@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from review_advisor.core.roles.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.embedded.agent_tool import AgentTool, Failed, Said
 from review_advisor.embedded.command_line import UsageError
+from review_advisor.embedded.edit_tool import write_file
 from review_advisor.embedded.script import CONSULT, Script
 from review_advisor.embedded.session import Session
 
@@ -27,8 +28,11 @@ def play(session: Session, script: Script) -> int:
     reply = script.take(session.options.question)
     session.init()
     agent_tool = AgentTool(session, lambda _: _subagent(script))
-    while "consult" in reply:
-        agent_tool.ask(_tool_input(session, reply["consult"]))
+    while "consult" in reply or "edit" in reply:
+        if "consult" in reply:
+            agent_tool.ask(_tool_input(session, reply["consult"]))
+        for path, text in reply.get("edit", {}).items():
+            write_file(session, str(path), str(text))
         reply = reply.get("then", {"truncate": True})
     return _play(session, reply)
 

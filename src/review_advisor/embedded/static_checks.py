@@ -37,7 +37,7 @@ def _work(session: Session, material: Material, checkers: str) -> BaseModel:
         return plan(material, checkers)
     checks = Checks(material.lines, session.cwd if "Read" in session.options.tools else None)
     if session.options.question == ReviewReport.__name__:
-        return report(material, checks, checkers, _ask(session))
+        return report(material, checks, checkers, _ask(session), may_edit="Edit" in session.options.tools)
     return judge(material, checks, checkers)
 
 

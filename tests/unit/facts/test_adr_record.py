@@ -59,9 +59,9 @@ def test_an_empty_text_lacks_everything() -> None:
     assert len(structure_faults("")) == 4
 
 
-def test_records_are_numbered_documents_directly_in_a_folder_for_records() -> None:
-    yes = ["docs/adr/0001-x.md", "docs/adr/ADR-12_y.rst", "docs/adr/07-z.adoc"]
-    no = ["docs/adr/README.md", "docs/adr/old/0001-x.md", "docs/0001-x.md", "docs/adr/0001-x.py", "docs/adr/1-x.md"]
+def test_records_are_numbered_documents_in_or_below_a_folder_for_records_in_any_case() -> None:
+    yes = ["docs/adr/0001-x.md", "docs/adr/ADR-12_y.rst", "docs/adr/07-z.adoc", "docs/ADR/2026/0003-w.md"]
+    no = ["docs/adr/README.md", "docs/adrs/0001-x.md", "docs/0001-x.md", "docs/adr/0001-x.py", "docs/adr/1-x.md"]
     binary = FileChange(Status.ADDED, "docs/adr/0009-b.md", binary=True)
     change = Change("x", files=(*map(edited, yes), *map(edited, no), deleted("docs/adr/0002-x.md"), binary))
     assert [file.path for file in changed_records(change, ("docs/adr",))] == yes

@@ -193,12 +193,42 @@ def test_a_specification_that_was_cut_is_named_and_never_approved_d3() -> None:
     ]
 
 
-def test_binary_content_under_the_name_of_a_source_file_is_never_approved_unread() -> None:
+@pytest.mark.parametrize("path", ["run.sh", "bin/deploy", "requirements.txt", "docs/adr/0001-x.md", "lib.so", "a.zip"])
+def test_binary_content_that_may_run_or_be_read_is_never_approved_unread(path: str) -> None:
     world = MockWorld()
-    world.change(FileChange(Status.ADDED, "run.sh", binary=True))
+    world.change(FileChange(Status.ADDED, path, binary=True))
     document = world.review()
     assert document.outcome is Outcome.ESCALATED
-    assert document.because == ("run.sh was read not: binary content under the name of a source file",)
+    assert document.because == (
+        f"{path} was read not: binary content that is not an image, a sound, a font or a document",
+    )
+
+
+@pytest.mark.parametrize("path, mode", [("logo.png", "100644"), ("docs/Manual.PDF", "100644")])
+def test_a_picture_may_be_approved_and_is_named_as_not_read(path: str, mode: str) -> None:
+    world = MockWorld()
+    world.change(FileChange(Status.ADDED, path, new_mode=mode, binary=True))
+    document = world.review()
+    assert document.outcome is Outcome.APPROVED
+    assert [(file.path, file.read, file.why) for file in document.coverage] == [(path, "not", "binary")]
+
+
+@pytest.mark.parametrize(
+    "path, mode", [("logo.png", "100755"), (".github/workflows/a.png", "100644"), (".claude/a.png", "100644")]
+)
+def test_a_picture_that_may_run_or_lies_where_everything_is_read_is_not(path: str, mode: str) -> None:
+    world = MockWorld()
+    world.change(FileChange(Status.ADDED, path, new_mode=mode, binary=True))
+    assert world.review().outcome is Outcome.ESCALATED
+
+
+def test_what_a_submodule_brings_is_never_approved_unseen() -> None:
+    world = MockWorld()
+    bump = FileChange(Status.MODIFIED, "lib", old_mode="160000", new_mode="160000", added=1, removed=1)
+    world.change(bump)
+    document = world.review()
+    assert document.outcome is Outcome.ESCALATED
+    assert document.because == ("lib was read not: a submodule: its content is not part of the change",)
 
 
 def test_what_was_skipped_is_told_with_its_surface() -> None:

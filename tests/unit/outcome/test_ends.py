@@ -4,6 +4,7 @@ import pytest
 
 from review_advisor.core.facts.change import Status
 from review_advisor.core.facts.kinds import Kind
+from review_advisor.core.facts.repair import RefusedPath, RepairState
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.outcome.ends import (
     Ending,
@@ -162,3 +163,34 @@ def test_the_reviews_reasons_are_those_of_its_worst_surfaces_each_once() -> None
 def test_a_stop_is_recorded_with_its_reason(stop: Stop, reason: str, resume: datetime | None) -> None:
     event = end_of_stop(stop, NOON)
     assert (event.reason, event.detail, event.resume_at, event.at) == (reason, "x", resume, NOON)
+
+
+UNVERIFIED = Ruling(Move.ACCEPT, "lost", degraded=True)
+REFUSED_EDITS = (RefusedPath("CLAUDE.md", "no"),)
+
+
+@pytest.mark.parametrize(
+    "ruling, repair, recovered, repaired",
+    [
+        (CONFIRMED, RepairState("a patch"), True, True),
+        (CONFIRMED, RepairState("a patch", REFUSED_EDITS), False, False),
+        (CONFIRMED, RepairState(refused=REFUSED_EDITS), False, False),
+        (UNVERIFIED, RepairState("a patch"), False, False),
+    ],
+)
+def test_an_approval_that_came_with_edits_is_none_of_the_head(
+    ruling: Ruling, repair: RepairState, recovered: bool, repaired: bool
+) -> None:
+    ending = ruled(ruling, YES, (VETO,), repair)
+    assert ending.outcome is REQUESTED
+    assert (ending.recovered, ending.repaired, ending.degraded) == (recovered, repaired, ruling.degraded)
+
+
+def test_a_rejection_stands_whatever_was_edited() -> None:
+    ending = ruled(CONFIRMED, NO, (VETO,), RepairState("a patch"))
+    assert (ending.outcome, ending.recovered, ending.repaired) == (REQUESTED, False, False)
+
+
+def test_another_diff_is_another_state() -> None:
+    assert nothing_changed(YES, YES) is not None
+    assert nothing_changed(YES, YES, same_diff=False) is None

@@ -4,6 +4,7 @@ import pytest
 
 from review_advisor.core.facts.change import Change, FileChange, Spec, Status
 from review_advisor.core.facts.paths import CRITICAL_PATHS_HYDRAFLOW
+from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.policy.policy import Rules, decide_policy, surfaces_that_apply
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import read_switches
@@ -42,6 +43,20 @@ def test_the_surface_table_is_the_adrs() -> None:
 )
 def test_each_surface_applies_when_the_table_says(change: Change, expected: list[str]) -> None:
     assert [surface.value for surface in surfaces_that_apply(change, Rules())] == expected
+
+
+def test_pictures_and_a_wiki_bring_their_surfaces() -> None:
+    pictures = (PictureDifference("a.png", "identical"),)
+    rules = Rules(wiki_folder="wiki")
+    found = surfaces_that_apply(Change("x", spec=SPEC), rules, pictures)
+    assert [surface.value for surface in found] == [
+        "pr_review",
+        "pre_merge_spec_check",
+        "visual_gate",
+        "wiki_ingest",
+    ]
+    assert decide_policy(Change("x"), rules, read_switches({})).wants_knowledge
+    assert not decide_policy(Change("x"), Rules(), read_switches({})).wants_knowledge
 
 
 def test_the_policy_is_frozen_d24() -> None:

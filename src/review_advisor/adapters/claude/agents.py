@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from review_advisor.adapters.claude import consult_hook
-from review_advisor.adapters.claude.argv import argv, hook_settings
+from review_advisor.adapters.claude.argv import argv, hook_settings, offered_tools
 from review_advisor.adapters.claude.environment import child_environment
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.adapters.claude.meaning import meaning
@@ -152,7 +152,7 @@ class ClaudeAgents:
             exit_ = self._children.run(launch, observe, generation)
         finally:
             consult_hook.settle_unfinished(self._consults, place.key, "the executor ended before the answer came")
-        outcome = meaning(reader.summary(), exit_, self._consults_of(place))
+        outcome = meaning(reader.summary(), exit_, self._consults_of(place), offered_tools(call))
         self._raise_if_interrupted(outcome)
         return outcome
 

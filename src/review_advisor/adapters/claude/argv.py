@@ -10,7 +10,8 @@ from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant
 
 _READING_TOOLS = ("Read", "Grep", "Glob")
-_NEVER = ("Bash", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch")
+_EDITING_TOOLS = ("Edit", "Write")
+_NEVER = ("Bash", "NotebookEdit", "WebFetch", "WebSearch")
 _BUILT_IN_AGENTS = ("general-purpose", "Explore", "Plan", "claude", "fork", "statusline-setup")
 _CONSULT_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 
@@ -36,6 +37,8 @@ def argv(
     """
     if (call.consults is None) != (hook_settings is None):
         raise ValueError("a call may consult exactly when the consult hook is given")
+    if call.edits is not None and call.tree is None:
+        raise ValueError("a call may edit only in a tree")
     words = [
         *command,
         "-p",
@@ -44,7 +47,7 @@ def argv(
         "--strict-mcp-config",
         "--disable-slash-commands",
         "--no-session-persistence",
-        *("--permission-mode", "dontAsk"),
+        *("--permission-mode", "dontAsk" if call.edits is None else "acceptEdits"),
         *("--permission-prompts", "none"),
         *("--model", call.model),
         *("--tools", ",".join(_tools(call))),
@@ -58,8 +61,27 @@ def argv(
     ]
     if call.consults is not None and hook_settings is not None:
         words += ["--agents", json.dumps(_agents(call, call.consults, limits))]
-        words += ["--settings", hook_settings, "--forward-subagent-text"]
-    return words
+        words.append("--forward-subagent-text")
+    settings = _settings(call, hook_settings)
+    return [*words, "--settings", settings] if settings else words
+
+
+def _settings(call: AgentCall, hook_settings: str | None) -> str:
+    """The one ``--settings`` of a call (of two the CLI takes the last): our hook, and what may not be edited."""
+    if call.edits is None:
+        return hook_settings or ""
+    settings = json.loads(hook_settings) if hook_settings is not None else {}
+    rules = [f"Edit({place})" for glob in call.edits.denied for place in _places(call, glob)]
+    return json.dumps({**settings, "permissions": {"deny": rules}})
+
+
+def _places(call: AgentCall, glob: str) -> tuple[str, str]:
+    """A glob as the CLI's rules write it, for a file and for all below a folder.
+
+    A rule with one leading slash would be anchored at the settings, one with two is anchored at the disk.
+    """
+    anchored = f"/{call.tree}{glob}" if glob.startswith("/") else glob
+    return anchored, f"{anchored}/**"
 
 
 def hook_settings(hook: tuple[str, ...], limits: Limits = DEFAULT_LIMITS) -> str:
@@ -72,15 +94,25 @@ def hook_settings(hook: tuple[str, ...], limits: Limits = DEFAULT_LIMITS) -> str
     return json.dumps({"hooks": {event: [entry] for event in _CONSULT_EVENTS}})
 
 
+def offered_tools(call: AgentCall) -> frozenset[str]:
+    """The tools that the CLI may list for ``call``: those asked for, under both names, and its answer tool."""
+    names = {*_tools(call), "StructuredOutput"}
+    return frozenset(names | {"Task"} if "Agent" in names else names)
+
+
 def _tools(call: AgentCall) -> tuple[str, ...]:
-    reading = _READING_TOOLS if call.tree is not None else ()
-    return (*reading, "Agent") if call.consults is not None else reading
+    return (
+        *(_READING_TOOLS if call.tree is not None else ()),
+        *(_EDITING_TOOLS if call.edits is not None else ()),
+        *(("Agent",) if call.consults is not None else ()),
+    )
 
 
 def _disallowed(call: AgentCall) -> tuple[str, ...]:
+    never = _NEVER if call.edits is not None else (*_NEVER, *_EDITING_TOOLS)
     if call.consults is None:
-        return (*_NEVER, "Agent")
-    return (*_NEVER, *(f"Agent({name})" for name in _BUILT_IN_AGENTS))
+        return (*never, "Agent")
+    return (*never, *(f"Agent({name})" for name in _BUILT_IN_AGENTS))
 
 
 def _agents(call: AgentCall, grant: ConsultGrant, limits: Limits) -> dict[str, Any]:

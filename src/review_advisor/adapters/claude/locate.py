@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -43,6 +44,17 @@ def locate(explicit: str, environ: Mapping[str, str], under_review: Path | None)
     if inside:
         raise CliError(f"{path} lies inside the repository under review, which must not choose what reviews it.")
     return check_version(path, _ask_version(path))
+
+
+def search_path(path: str, under_review: Path) -> str:
+    """``PATH`` for whatever ``claude`` starts: without relative entries, and without any that leads into a checkout.
+
+    The CLI itself looks for git there. A change may bring a program of that name.
+    """
+    root = under_review.resolve()
+    entries = absolute_path_entries(path).split(os.pathsep)
+    places = ((entry, {Path(os.path.normpath(entry)), Path(entry).resolve()}) for entry in entries)
+    return os.pathsep.join(entry for entry, its in places if not any(place.is_relative_to(root) for place in its))
 
 
 def check_version(path: Path, printed: str) -> LocatedCli:

@@ -7,6 +7,7 @@ CLI itself says ``is_error``: a successful answer may quote any phrase of the ch
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import UTC, datetime
 from http import HTTPStatus
 
@@ -67,8 +68,13 @@ _ENDINGS = {
 }
 
 
-def meaning(summary: StreamSummary, exit_: Exit, consults: tuple[ConsultRecord, ...] = ()) -> Answered | Lost:
-    """The one reading of a finished call.
+def meaning(
+    summary: StreamSummary,
+    exit_: Exit,
+    consults: tuple[ConsultRecord, ...] = (),
+    offered: Collection[str] | None = None,
+) -> Answered | Lost:
+    """The one reading of a finished call. ``offered`` are the tools it was given: no answer counts that had others.
 
     Raises ``CreditExhaustedError`` or ``AuthenticationFailedError`` when the account cannot be used, also if
     it was only a consulted advisor that found out (the CLI reports success then).
@@ -78,6 +84,11 @@ def meaning(summary: StreamSummary, exit_: Exit, consults: tuple[ConsultRecord, 
     if exit_.ended_by is not None:
         reason, detail = _ENDINGS[exit_.ended_by]
         return Lost(reason, detail, receipt)
+    if offered is not None and not set(summary.tools) <= set(offered):
+        extra = ", ".join(sorted(set(summary.tools) - set(offered)))
+        return Lost(
+            LostReason.UNEXPECTED_TOOLS, f"The CLI gave the model tools that were not asked for: {extra}.", receipt
+        )
     if summary.result is None:
         return _without_result(exit_, receipt)
     if summary.result.is_error:

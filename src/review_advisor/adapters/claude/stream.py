@@ -57,18 +57,14 @@ class StreamSummary:
     failure: ApiFailure | None = None
     """The main loop's, if it was the last thing the main loop said."""
     consult_failures: tuple[ApiFailure, ...] = ()
-    version: str = ""
     tools: tuple[str, ...] = ()
     session_id: str = ""
     resolved_model: str = ""
-    tasks: tuple[TaskStarted, ...] = ()
     tool_failures: int = 0
     usage: Usage = _NOTHING_USED
     by_model: tuple[ModelUsage, ...] = ()
-    retries: int = 0
     retries_since_answer: int = 0
     model_swapped: str = ""
-    garbage_lines: int = 0
 
 
 @dataclass(slots=True)
@@ -78,19 +74,15 @@ class StreamReader:
     _result: dict[str, Any] | None = None
     _failure: ApiFailure | None = None
     _consult_failures: list[ApiFailure] = field(default_factory=list)
-    _version: str = ""
     _tools: tuple[str, ...] = ()
     _session_id: str = ""
     _model: str = ""
-    _tasks: list[TaskStarted] = field(default_factory=list)
     _tool_names: dict[str, str] = field(default_factory=dict)
     _failures_now: int = 0
     _failures_longest: int = 0
     _messages: dict[str, ModelUsage] = field(default_factory=dict)
-    _retries: int = 0
     _retries_since_answer: int = 0
     _swapped: str = ""
-    _garbage: int = 0
 
     def feed(self, line: bytes) -> TaskStarted | None:
         """Take one line without its newline. Returns the subagent's start, if the line tells of one."""
@@ -98,7 +90,6 @@ class StreamReader:
             return None
         event = _object(line)
         if event is None:
-            self._garbage += 1
             return None
         kind, subtype = event.get("type"), event.get("subtype")
         if kind == "system":
@@ -114,25 +105,21 @@ class StreamReader:
 
     def _system(self, subtype: str, event: dict[str, Any]) -> TaskStarted | None:
         if subtype == "init":
-            self._version = _text(event, "claude_code_version")
             self._session_id = _text(event, "session_id")
             self._model = self._model or _text(event, "model")
             self._tools = tuple(str(tool) for tool in _list(event, "tools"))
         elif subtype == "api_retry":
-            self._retries += 1
             self._retries_since_answer += 1
         elif subtype in _SWAPS:
             self._swapped = subtype
         elif subtype == "task_started":
             prompt = event.get("prompt")
-            started = TaskStarted(
+            return TaskStarted(
                 tool_use_id=_text(event, "tool_use_id"),
                 subagent_type=_text(event, "subagent_type"),
                 prompt=prompt if isinstance(prompt, str) else None,
                 is_backgrounded=bool(event.get("is_backgrounded")),
             )
-            self._tasks.append(started)
-            return started
         return None
 
     def _assistant(self, event: dict[str, Any]) -> None:
@@ -173,18 +160,14 @@ class StreamReader:
             result=_result_event(self._result) if self._result is not None else None,
             failure=self._failure,
             consult_failures=tuple(self._consult_failures),
-            version=self._version,
             tools=self._tools,
             session_id=self._session_id,
             resolved_model=self._model,
-            tasks=tuple(self._tasks),
             tool_failures=self._failures_longest,
             usage=_total((entry.usage for entry in by_model), _number(self._result or {}, "total_cost_usd")),
             by_model=by_model,
-            retries=self._retries,
             retries_since_answer=self._retries_since_answer,
             model_swapped=self._swapped,
-            garbage_lines=self._garbage,
         )
 
 

@@ -20,7 +20,7 @@ def open_range(
     spec: Spec | None = None,
     scratch: Path | None = None,
 ) -> GitSource:
-    """``A..B`` (from A to B) or ``A...B`` (from their merge base to B); a side left out is HEAD.
+    """``A..B`` (from A to B) or ``A...B`` (from their merge base to B); a right side left out is HEAD.
 
     All paths of the range count, also where ``repo`` is a folder inside the repository. Raises ``SourceError``.
     """
@@ -28,10 +28,14 @@ def open_range(
     left, found, right = revisions.partition(dots)
     if not found:
         raise SourceError(f"{revisions!r} is not a range: write A..B, or A...B to start from the merge base.")
+    if not left:
+        raise SourceError(
+            f"{revisions!r} names no base: write A..B (an undefined variable in a script looks like this)."
+        )
     repository = open_repository(repo)
     store = ObjectStore(repository, scratch)
     head = repository.commit(right or "HEAD")
-    base = repository.base(left or "HEAD") if dots == ".." else _merge_base(repository, store, left or "HEAD", head)
+    base = repository.base(left) if dots == ".." else _merge_base(repository, store, left, head)
     sides = Sides(base, head, store.tree(base), store.tree(head), commits=True)
     return GitSource(store, sides, title=title, body=body, spec=spec, scratch=scratch)
 
@@ -77,14 +81,30 @@ def open_patch(
     title: str | None = None,
     body: str | None = None,
     spec: Spec | None = None,
-    scratch: Path | None = None,  # noqa: ARG001 (the openers are called alike)
+    repo: Path | None = None,
 ) -> PatchSource:
-    """A patch file, as ``git diff``, ``git format-patch`` or ``diff -u`` write it. Raises ``SourceError``."""
+    """A patch file, as ``git diff``, ``git format-patch`` or ``diff -u`` write it. Raises ``SourceError``.
+
+    With a repository around (``repo``), its HEAD is the patch's base: for the configuration and the guard.
+    """
     try:
         patch = path.read_bytes()
     except OSError as error:
         raise SourceError(f"The patch {path} cannot be read: {error.strerror}.") from error
-    return PatchSource(patch, title=path.stem if title is None else title, body=body or "", spec=spec)
+    base = _head_of(repo) if repo is not None else None
+    return PatchSource(patch, title=path.stem if title is None else title, body=body or "", spec=spec, base=base)
+
+
+def _head_of(repo: Path) -> tuple[ObjectStore, str] | None:
+    try:
+        repository = open_repository(repo)
+    except SourceError:
+        return None
+    head = repository.head()
+    if head is None:
+        return None
+    store = ObjectStore(repository, None)
+    return store, store.tree(head)
 
 
 def base_file(repo: Path, revision: str, path: str) -> bytes | None:

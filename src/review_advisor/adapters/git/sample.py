@@ -15,8 +15,6 @@ def total(rows):
 '''
 _AFTER = '''"""Reports for the accounts team."""
 
-import subprocess
-
 
 def total(rows):
     """Add up the amounts."""
@@ -28,17 +26,32 @@ def average(rows):
     return total(rows) / len(rows)
 
 
-def archive(name):
-    """Keep a copy of a report."""
-    command = "tar czf archive.tgz " + name
-    return subprocess.call(command, shell=True)
+def largest(rows, count=3):
+    """The largest amounts, in order."""
+    amounts = sorted(row["amount"] for row in rows)
+    return amounts[-count:]
 
 
-def largest(rows, seen=[]):
-    """The largest amounts so far."""
-    seen.extend(row["amount"] for row in rows)
-    return sorted(seen)[-3:]
+def by_month(rows):
+    """The total of each month."""
+    months = {}
+    for row in rows:
+        months.setdefault(row["month"], []).append(row)
+    return {month: total(found) for month, found in months.items()}
 '''
+_DELIVERY = '''"""Delivery of reports."""
+
+import subprocess
+
+
+def deliver(name):
+    """Copy one report to the archive."""
+    return subprocess.call("cp " + name + " /srv/archive", shell=True)
+'''
+_COMMITS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("Add up the accounts", {"reports.py": _BEFORE}),
+    ("Deliver reports, and show the largest amounts", {"reports.py": _AFTER, "delivery.py": _DELIVERY}),
+)
 _WHEN = {"GIT_AUTHOR_DATE": "2026-01-05T09:00:00Z", "GIT_COMMITTER_DATE": "2026-01-05T09:00:00Z"}
 _WHO = {
     "GIT_AUTHOR_NAME": "Sample",
@@ -52,8 +65,9 @@ def make_sample(folder: Path) -> str:
     """Make the repository in an empty ``folder`` and return the range to review."""
     git = Git(find_git(folder), folder, environment={**_WHO, **_WHEN})
     git.run("init", "--quiet", "--initial-branch=main")
-    for text, subject in ((_BEFORE, "Add up the accounts"), (_AFTER, "Archive reports, and show the largest amounts")):
-        (folder / "reports.py").write_text(text, encoding="utf-8")
-        git.run("add", "reports.py")
+    for subject, texts in _COMMITS:
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+            git.run("add", name)
         git.run("commit", "--quiet", f"--message={subject}")
     return "HEAD~1..HEAD"

@@ -8,15 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from review_advisor.adapters.git.diff import changed_files
+from review_advisor.adapters.git.edits import patch_between, read_back
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.adapters.git.tree import exported
 from review_advisor.core.facts.change import Change, Spec, Status
 from review_advisor.core.facts.patch import PatchError
 from review_advisor.core.facts.patch_files import files_of_patch
+from review_advisor.core.facts.repair import Edits
 from review_advisor.core.facts.spec import spec_path
 from review_advisor.ports import SourceError
 
 _OWN_PIPELINE = "src/review_advisor/review_phase.py"
+_NAME = "review-advisor"
 _SHORT = 12
 
 
@@ -77,13 +80,37 @@ class GitSource:
             self._change = self._read()
         return self._change
 
-    def head_tree(self) -> AbstractContextManager[Path]:
-        """A fresh private folder that holds exactly the head tree (the index, for staged changes)."""
-        return exported(self._store, self._sides.head_tree, self._scratch)
+    def head_tree(self, tree: str | None = None) -> AbstractContextManager[Path]:
+        """A fresh private folder that holds exactly the head tree (the index, for staged changes), or ``tree``."""
+        return exported(self._store, tree or self._sides.head_tree, self._scratch)
+
+    def edits(self, folder: Path) -> Edits:
+        """What was edited in a folder of ``head_tree``, against the head. Raises ``SourceError``."""
+        head = self._sides.head_tree
+        tree, unfit = read_back(self._store, head, folder)
+        return Edits(
+            tree=tree,
+            patch=patch_between(self._store, head, tree),
+            change=replace(self.change(), files=changed_files(self._store, self._sides.base_tree, tree)),
+            touched=changed_files(self._store, head, tree),
+            unfit=unfit,
+        )
 
     def base_file(self, path: str) -> bytes | None:
-        """A regular file of the base tree, None if there is none."""
-        return self._store.blob(self._sides.base_tree, path)
+        """A regular file of the base tree, None if there is none. Raises ``SourceError`` for a symbolic link."""
+        return self._store.blob(self._sides.base_tree, path, refuse_links=True)
+
+    def base_part(self, path: str, most: int) -> bytes | None:
+        """The first ``most`` bytes of a regular file of the base tree, None if there is none."""
+        return self._store.blob(self._sides.base_tree, path, most)
+
+    def head_part(self, path: str, most: int) -> bytes | None:
+        """The same of the head tree."""
+        return self._store.blob(self._sides.head_tree, path, most)
+
+    def base_names(self, folder: str) -> tuple[str, ...]:
+        """The names of what lies directly in a folder of the base tree."""
+        return self._store.names(self._sides.base_tree, folder)
 
     def head_text(self, path: str) -> str | None:
         """The whole text of a regular file at the head; None for a binary file or none at all."""
@@ -107,6 +134,11 @@ class GitSource:
             own_repository=any(
                 self._store.blob(tree, _OWN_PIPELINE) is not None for tree in (sides.head_tree, sides.base_tree)
             ),
+            config_in_pyproject=any(
+                _NAME.encode() in (self._store.blob(tree, "pyproject.toml") or b"")
+                for tree in (sides.head_tree, sides.base_tree)
+            ),
+            tree=sides.head_tree,
         )
         if sides.commits:
             change = self._with_words(change)
@@ -157,12 +189,15 @@ class GitSource:
 
 
 class PatchSource:
-    """A patch from a file, without any repository. Made by ``open_patch``."""
+    """A patch from a file. Made by ``open_patch``; ``base`` is the tree of the repository around it, if any."""
 
     base_sha: str | None = None
 
-    def __init__(self, patch: bytes, *, title: str, body: str, spec: Spec | None) -> None:
+    def __init__(
+        self, patch: bytes, *, title: str, body: str, spec: Spec | None, base: tuple[ObjectStore, str] | None = None
+    ) -> None:
         self._patch = patch
+        self._base = base
         self._title = title
         self._body = body
         self._spec = spec
@@ -173,20 +208,47 @@ class PatchSource:
             files = files_of_patch(self._patch)
         except PatchError as error:
             raise SourceError(f"The patch cannot be read: {error}.") from error
-        if not files and self._patch.strip():
+        if not files:
             raise SourceError("The patch holds no change: make it with `git diff` or `git format-patch`.")
         digest = hashlib.sha256(self._patch).hexdigest()
+        lines = (line for file in files if "pyproject.toml" in file.paths for hunk in file.hunks for line in hunk.lines)
+        configured = _NAME in (self.base_file("pyproject.toml") or b"").decode("utf-8", "replace")
         return Change(
-            label=f"patch-{digest[:_SHORT]}", title=self._title, body=self._body, files=files, spec=self._spec
+            label=f"patch-{digest[:_SHORT]}",
+            title=self._title,
+            body=self._body,
+            files=files,
+            spec=self._spec,
+            own_repository=self.base_file(_OWN_PIPELINE) is not None,
+            config_in_pyproject=configured or any(_NAME in line for line in lines),
         )
 
-    def head_tree(self) -> AbstractContextManager[None]:
+    def head_tree(self, tree: str | None = None) -> AbstractContextManager[None]:  # noqa: ARG002 (as GitSource)
         """A patch comes without a tree: None."""
         return nullcontext()
 
-    def base_file(self, path: str) -> bytes | None:  # noqa: ARG002 (the same question as to GitSource)
+    def edits(self, folder: Path) -> Edits:
+        """A bug: nobody can edit a tree that is not there."""
+        raise AssertionError(f"a patch has no tree that could be edited in {folder}")
+
+    def base_file(self, path: str) -> bytes | None:
+        """A regular file at the HEAD of the repository around the patch; None without one."""
+        if self._base is None:
+            return None
+        store, tree = self._base
+        return store.blob(tree, path, refuse_links=True)
+
+    def base_part(self, path: str, most: int) -> bytes | None:  # noqa: ARG002 (as above)
         """A patch comes without a base: None."""
         return None
+
+    def head_part(self, path: str, most: int) -> bytes | None:  # noqa: ARG002 (as above)
+        """A patch comes without a tree: None."""
+        return None
+
+    def base_names(self, folder: str) -> tuple[str, ...]:
+        """The names in a folder of the repository around it; none without one."""
+        return () if self._base is None else self._base[0].names(self._base[1], folder)
 
     def head_text(self, path: str) -> str | None:
         """The text of a file that the patch adds, which stands in it whole; None for any other."""
@@ -196,4 +258,6 @@ class PatchSource:
         return None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Remove the private folder that the reading goes through."""
+        if self._base is not None:
+            self._base[0].close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import weakref
@@ -13,6 +14,7 @@ from review_advisor.ports import SourceError
 
 _INDEX = "staged-index"
 _REGULAR_FILES = (b"100644", b"100755")
+_LINK = b"120000"
 
 
 class ObjectStore:
@@ -79,12 +81,31 @@ class ObjectStore:
             raise SourceError("The index holds unresolved conflicts: resolve them and `git add` the files first.")
         return self.git.run("write-tree", "--missing-ok", environment=use).decode("ascii").strip()
 
-    def blob(self, tree: str, path: str) -> bytes | None:
-        """A regular file of a tree, None if there is none at ``path`` (a link or a folder is none)."""
+    def blob(self, tree: str, path: str, most: int | None = None, *, refuse_links: bool = False) -> bytes | None:
+        """A regular file of a tree, None if there is none at ``path`` (a link or a folder is none).
+
+        With ``most``, no more than that many bytes of it are read. ``refuse_links`` raises ``SourceError`` for a link.
+        """
         listed = self.git.run("ls-tree", "-z", "--full-tree", tree, "--", path).split(b"\0")
         for entry in listed[:-1]:
             facts, _, name = entry.partition(b"\t")
             mode, _, rest = facts.partition(b" ")
+            if refuse_links and mode == _LINK:
+                raise SourceError(f"{path} is a symbolic link at the base: put the file itself there.")
             if mode in _REGULAR_FILES and name == path.encode("utf-8", "surrogateescape"):
-                return self.git.run("cat-file", "blob", rest.split(b" ")[1].decode("ascii"))
+                found = rest.split(b" ")[1].decode("ascii")
+                return self.git.run("cat-file", "blob", found) if most is None else self._beginning(found, most)
         return None
+
+    def names(self, tree: str, folder: str) -> tuple[str, ...]:
+        """The names of what lies directly in a folder of a tree; none if there is no such folder."""
+        listed = self.git.run("ls-tree", "-z", "--name-only", "--full-tree", tree, "--", f"{folder.strip('/')}/")
+        return tuple(os.fsdecode(name).rpartition("/")[2] for name in listed.split(b"\0")[:-1])
+
+    def _beginning(self, blob: str, most: int) -> bytes:
+        with Path(os.devnull).open("rb") as nothing, self.git.start("cat-file", "blob", blob, stdin=nothing) as process:
+            if process.stdout is None:
+                raise AssertionError("the process was started with a pipe")
+            beginning = process.stdout.read(most)
+            process.kill()
+        return beginning

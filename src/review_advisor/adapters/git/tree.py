@@ -25,7 +25,9 @@ _IGNORED = dict.fromkeys(
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class Entry:
+    """One file, link or submodule of a tree."""
+
     mode: str
     name: str
     path: bytes
@@ -45,29 +47,31 @@ def exported(store: ObjectStore, tree: str, scratch: Path | None) -> Iterator[Pa
     except OSError as error:
         raise SourceError(f"A temporary folder cannot be made: {error.strerror} ({error.filename}).") from error
     try:
-        _write(store.git, _listed(store.git, tree), folder.resolve())
+        _write(store.git, listed(store.git, tree), folder.resolve())
         yield folder.resolve()
     finally:
         _remove(folder)
 
 
-def _listed(git: Git, tree: str) -> list[_Entry]:
-    entries: list[_Entry] = []
+def listed(git: Git, tree: str) -> list[Entry]:
+    """Everything in a tree. Raises ``SourceError`` for a name that could escape."""
+    entries: list[Entry] = []
     for record in git.run("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")[:-1]:
         facts, _, path = record.partition(b"\t")
         mode, _, name = facts.decode("ascii").split(" ")
-        if any(map(_escapes, path.split(b"/"))):
+        if any(map(escapes, path.split(b"/"))):
             raise SourceError(f"The tree holds a path that must not be written to disk: {shown_name(path)!r}.")
-        entries.append(_Entry(mode, name, path))
+        entries.append(Entry(mode, name, path))
     return entries
 
 
-def _escapes(part: bytes) -> bool:
+def escapes(part: bytes) -> bool:
+    """Whether one part of a path means something else to git or to a file system."""
     plain = part.decode("utf-8", "replace").translate(_IGNORED).rstrip(". ").casefold()
     return part in {b"", b".", b".."} or plain in {".git", "git~1"}
 
 
-def _write(git: Git, entries: list[_Entry], root: Path) -> None:
+def _write(git: Git, entries: list[Entry], root: Path) -> None:
     made = {root}
     blobs = [entry for entry in entries if entry.mode != SUBMODULE_MODE]
     try:
@@ -97,7 +101,7 @@ def _make(folder: Path, made: set[Path]) -> None:
         made.add(folder)
 
 
-def _copy(output: IO[bytes] | None, entry: _Entry, root: Path) -> None:
+def _copy(output: IO[bytes] | None, entry: Entry, root: Path) -> None:
     """One answer of ``cat-file --batch``: a line with name, type and size, the bytes, and a line end."""
     if output is None:
         raise AssertionError("the process was started with a pipe")

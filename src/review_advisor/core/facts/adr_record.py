@@ -16,7 +16,7 @@ _CODE_FENCE = re.compile(r"\s{0,3}(```|~~~)")
 
 
 def changed_records(change: Change, folders: tuple[str, ...]) -> tuple[FileChange, ...]:
-    """The records that the change adds or changes: numbered documents directly in one of ``folders``."""
+    """The records that the change adds or changes: numbered documents in or below one of ``folders``."""
     return tuple(
         file
         for file in change.files
@@ -25,8 +25,9 @@ def changed_records(change: Change, folders: tuple[str, ...]) -> tuple[FileChang
 
 
 def _is_record(path: str, folders: tuple[str, ...]) -> bool:
-    folder, _, name = path.rpartition("/")
-    return folder in folders and _RECORD_NAME.match(name) is not None
+    folder, _, name = path.casefold().rpartition("/")
+    below = any(f"{folder}/".startswith(f"{each.casefold()}/") for each in folders)
+    return below and _RECORD_NAME.match(name) is not None
 
 
 def structure_faults(text: str) -> tuple[str, ...]:

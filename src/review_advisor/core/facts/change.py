@@ -17,6 +17,7 @@ class Status(StrEnum):
     TYPE_CHANGED = "type_changed"
 
 
+EXECUTABLE_MODE = "100755"
 SYMLINK_MODE = "120000"
 SUBMODULE_MODE = "160000"
 
@@ -99,7 +100,9 @@ class Change:
     ``label`` names the change's folder of artefacts (``range-<base>-<head>``, ``staged-<head>``,
     ``patch-<digest>``): letters, digits, dots and dashes only. ``base_sha`` and ``head_sha`` are full
     object names; ``head_sha`` is None for the index and for a patch. ``own_repository`` says that
-    this is the bot's own repository, where its package and build files are its implementation.
+    this is the bot's own repository, where its package and build files are its implementation;
+    ``config_in_pyproject`` that ``pyproject.toml`` configures the bot, on either side.
+    ``tree`` names the head tree, None for a patch, which comes without one.
     """
 
     label: str
@@ -112,3 +115,5 @@ class Change:
     spec: Spec | None = None
     prior_fix_attempts: int = 0
     own_repository: bool = False
+    config_in_pyproject: bool = False
+    tree: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from review_advisor.core.facts.change import FileChange, Hunk
 from review_advisor.core.facts.kinds import kind_of
 
+LONGEST_PATH = 4_096
 _COLUMN = 7
 _REMOVED = re.compile(rf" *(\d+) {{{_COLUMN + 2}}}-(.*)", re.DOTALL)
 _ADDED = re.compile(rf" {{{_COLUMN + 1}}} *(\d+) \+(.*)", re.DOTALL)
@@ -16,7 +18,10 @@ _ADDED = re.compile(rf" {{{_COLUMN + 1}}} *(\d+) \+(.*)", re.DOTALL)
 
 
 def shown_path(path: str) -> str:
-    """A path on one line: control characters, quotes and backslashes escaped when there are any."""
+    """A path on one line: control characters, quotes and backslashes escaped, and what no disk takes shortened."""
+    if len(path) > LONGEST_PATH:
+        digest = hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()
+        path = f"{path[:LONGEST_PATH]} [and {len(path) - LONGEST_PATH} more characters, {digest[:12]}]"
     if path.isprintable() and '"' not in path and "\\" not in path and path.strip() == path:
         return path
     escaped = path.encode("unicode_escape").decode("ascii").replace('"', '\\"')

@@ -103,14 +103,12 @@ TESTS = PathRule(
         "*_test.rs",
     )
 )
-_SOURCE_EXTENSIONS = (
-    "bash bat c cc cjs clj cmake cpp cs css cts cxx dart erl ex exs fs go gradle groovy h hcl hpp hs htm html "
-    "java jl js json jsx kt kts less lua m mjs ml mts nix php pl pm proto ps1 py pyi r rb rs sass scala scss sh "
-    "sql svelte swift tf toml ts tsx vb vue xml yaml yml zig zsh"
+_MEDIA_EXTENSIONS = (
+    "apng avif bmp eot flac gif heic heif ico jpeg jpg m4a m4v mkv mov mp3 mp4 oga ogg ogv otf pdf png psd tif tiff ttf"
+    " wav webm webp woff woff2"
 )
-_SOURCE_NAMES = ("Dockerfile", "Makefile", "Jenkinsfile", "Rakefile", "Gemfile", "BUILD", "WORKSPACE")
-SOURCE = PathRule((*(f"*.{extension}" for extension in _SOURCE_EXTENSIONS.split()), *_SOURCE_NAMES))
-"""Names under which text is expected: binary content there is never approved unread."""
+MEDIA = PathRule(tuple(f"*.{extension}" for extension in _MEDIA_EXTENSIONS.split()))
+"""Names under which binary content is expected and runs nowhere: it may be approved, named as not read."""
 
 
 def kind_of_path(

@@ -81,6 +81,36 @@ OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
 """What is added to it in the bot's own repository: the package, its build, its pins."""
 
 
+NEVER_REPAIRED: tuple[str, ...] = (
+    ".github",
+    ".gitlab-ci.yml",
+    ".circleci",
+    "Jenkinsfile",
+    "action.yml",
+    "action.yaml",
+    "CODEOWNERS",
+    ".gitattributes",
+    ".gitmodules",
+    ".gitignore",
+    ".gitconfig",
+    ".lfsconfig",
+    ".husky",
+    ".pre-commit-config.yaml",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".envrc",
+    ".npmrc",
+    ".pypirc",
+    "AGENTS.md",
+    "GEMINI.md",
+    "CLAUDE.local.md",
+    ".cursor",
+    ".cursorrules",
+)
+"""What no repair may touch, next to the bot's own implementation: it tells CI, git, editors or agents what to do."""
+
+
 def literal(path: str) -> str:
     """A pattern that matches ``path`` and nothing else, whatever glob characters it holds."""
     return re.sub(r"([\\*?\[\]!# ])", r"\\\1", path)
@@ -91,6 +121,11 @@ def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
     return GitIgnoreSpec.from_lines(p.casefold() for p in patterns)
 
 
+@lru_cache(maxsize=8_192)
+def _covered(patterns: tuple[str, ...], path: str) -> bool:
+    return _compiled(patterns).match_file(path)
+
+
 @dataclass(frozen=True, slots=True)
 class PathRule:
     """A list of globs. A pattern without a slash matches at any depth; a folder matches all below it."""
@@ -99,7 +134,7 @@ class PathRule:
 
     def matches(self, path: str) -> bool:
         """Whether ``path`` (forward slashes, relative) is covered, in any case."""
-        return _compiled(self.patterns).match_file(path.casefold())
+        return _covered(self.patterns, path.casefold())
 
     def touched_by(self, files: Iterable[FileChange]) -> tuple[str, ...]:
         """The covered paths among both sides of every file, in order, each once.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from review_advisor.core.facts.change import Change, FileChange, Hunk
-from review_advisor.core.facts.kinds import SOURCE
+from review_advisor.core.facts.change import EXECUTABLE_MODE, SUBMODULE_MODE, Change, FileChange, Hunk
+from review_advisor.core.facts.kinds import MEDIA
 
 CHARACTERS_PER_TOKEN = 3.5
 LONGEST_SPEC = 100_000
@@ -35,8 +35,8 @@ def shards(change: Change, shard_tokens: int) -> tuple[tuple[Shard, ...], tuple[
     """Cut ``change`` so that each part's rendered diff stays within about ``shard_tokens``.
 
     At least one shard always comes back, so that an empty change is reviewed too. What cannot be sent is
-    named: a line longer than a whole part, binary content under the name of a source file, and the rest of
-    a specification that is too long.
+    named: a line longer than a whole part, binary content other than media, the content of a submodule, and
+    the rest of a specification that is too long.
     """
     room = int(shard_tokens * CHARACTERS_PER_TOKEN)
     parts: list[tuple[FileChange, ...]] = []
@@ -78,14 +78,29 @@ def _spec_gap(change: Change) -> Iterator[Unsent]:
 
 def _sendable(file: FileChange, room: int) -> tuple[FileChange, list[Unsent]]:
     """What of a file can be sent. A NUL byte makes a script binary to git, but not to its interpreter."""
-    if file.binary and any(SOURCE.matches(path) for path in file.paths):
-        return file, [Unsent(file.path, "not", "binary content under the name of a source file")]
+    if file.binary and not _is_harmless_media(file):
+        return file, [Unsent(file.path, "not", "binary content that is not an image, a sound, a font or a document")]
+    if file.new_mode == SUBMODULE_MODE:
+        return file, [Unsent(file.path, "not", "a submodule: its content is not part of the change")]
     longest = room - 200 - 2 * len(file.path)
     if all(len(line) <= longest for hunk in file.hunks for line in hunk.lines):
         return file, []
     hunks = tuple(hunk for hunk in file.hunks if all(len(line) <= longest for line in hunk.lines))
     extent: Literal["partly", "not"] = "partly" if hunks else "not"
     return replace(file, hunks=hunks), [Unsent(file.path, extent, f"a line longer than {longest} characters")]
+
+
+def _is_harmless_media(file: FileChange) -> bool:
+    return file.new_mode != EXECUTABLE_MODE and all(MEDIA.matches(path) for path in file.paths)
+
+
+def must_be_read(change: Change, paths: Collection[str]) -> tuple[Unsent, ...]:
+    """The binary files among ``paths`` (critical ones, and the bot's own): no one may approve them unread."""
+    return tuple(
+        Unsent(file.path, "not", "binary content where every change must be read")
+        for file in change.files
+        if file.binary and _is_harmless_media(file) and any(path in paths for path in file.paths)
+    )
 
 
 def _pieces(file: FileChange, room: int) -> Iterator[FileChange]:

@@ -13,15 +13,18 @@ from pydantic import TypeAdapter
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.kinds import kind_of
+from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import Shard, Unsent
 from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,
     Event,
     FileFact,
+    KnowledgeStored,
     PartEnded,
     Planned,
     PolicyFrozen,
+    Repaired,
     Reported,
     ReviewEnded,
     RoleSkipped,
@@ -73,6 +76,7 @@ class PartRecord:
     post_verify: tuple[Attempt, ...]
     rulings: tuple[Ruling, ...]
     ended: PartEnded | None
+    repairs: tuple[Repaired, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,23 @@ class SurfaceRecord:
     plan: ReviewPlan | None
     skipped: tuple[RoleSkipped, ...]
     parts: tuple[PartRecord, ...]
+    stored: tuple[KnowledgeStored, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedRepair:
+    """A patch with which, and only with which, executor and advisor approve ``surface``.
+
+    ``git apply`` takes it on ``head_sha`` (on the index, where that is None) and makes ``tree`` of it. ``attempt``
+    is the one whose judgement was about it.
+    """
+
+    surface: Surface
+    attempt: int
+    head_sha: str | None
+    tree: str
+    files: tuple[str, ...]
+    patch: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +141,8 @@ class OutcomeDocument:
     cut: tuple[str, ...]
     cost: tuple[RoleCost, ...]
     events: tuple[Event, ...]
+    pictures: tuple[PictureDifference, ...] = ()
+    repair: SuggestedRepair | None = None
 
 
 Kind = TypeVar("Kind")
@@ -167,7 +190,20 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         cut=first.cut,
         cost=_cost(_only(CallEnded, events)),
         events=tuple(events),
+        pictures=first.pictures,
+        repair=None if last.outcome is Outcome.STOPPED else _repair(first, surfaces),
     )
+
+
+def _repair(first: PolicyFrozen, surfaces: Iterable[SurfaceRecord]) -> SuggestedRepair | None:
+    for surface in surfaces:
+        for part in surface.parts:
+            if part.ended is not None and part.ended.repaired:
+                made = next(each for each in reversed(part.repairs) if each.result == "accepted")
+                return SuggestedRepair(
+                    surface.surface, part.ended.attempt, first.head_sha, made.tree, made.files, made.patch
+                )
+    return None
 
 
 def _exit_code(outcome: Outcome, flags: Flags, policy: Policy) -> int:
@@ -212,6 +248,7 @@ def _surface(surface: Surface, events: Sequence[Event]) -> SurfaceRecord:
         plan=plans[-1].plan if plans else None,
         skipped=_only(RoleSkipped, steps),
         parts=tuple(_part(shard, steps) for shard in sorted({step.shard for step in steps})),
+        stored=_only(KnowledgeStored, steps),
     )
 
 
@@ -225,6 +262,7 @@ def _part(shard: int, steps: Iterable[Step]) -> PartRecord:
         post_verify=tuple(event.judged for event in _only(Verified, its)),
         rulings=tuple(event.ruling for event in _only(Ruled, its)),
         ended=ended[-1] if ended else None,
+        repairs=_only(Repaired, its),
     )
 
 

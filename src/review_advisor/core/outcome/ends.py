@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.repair import RepairState
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.outcome.events import FileFact, PartEnded, ReviewStopped, StopReason
 from review_advisor.core.outcome.outcomes import Outcome, worst
 from review_advisor.core.outcome.rulings import Move, Ruling
 from review_advisor.core.policy.budgets import Refused
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Surface
 from review_advisor.core.roles.calls import AuthenticationFailedError, CreditExhaustedError, Lost, Stop
 from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.transcript import Attempt
@@ -34,6 +37,7 @@ class PartEnding:
     degraded: bool = False
     recovered: bool = False
     exhausted: bool = False
+    repaired: bool = False
 
 
 def unread(missing: Lost | Refused) -> PartEnding:
@@ -48,11 +52,15 @@ def halted(words: str) -> PartEnding:
     return PartEnding(Outcome.ESCALATED, words)
 
 
-def ruled(ruling: Ruling, report: CheckedReport, attempts: Sequence[Attempt]) -> PartEnding:
-    """A part that a ruling accepted or escalated."""
+def ruled(
+    ruling: Ruling, report: CheckedReport, attempts: Sequence[Attempt], repair: RepairState | None = None
+) -> PartEnding:
+    """A part that a ruling accepted or escalated. An approval that came with edits is none of the head."""
     if ruling.move is Move.ESCALATE:
         return PartEnding(Outcome.ESCALATED, ruling.because, degraded=ruling.degraded, exhausted=ruling.exhausted)
     approved = report.verdict == "approve"
+    if approved and repair is not None and (repair.patch or repair.refused):
+        return _only_repaired(ruling, repair)
     return PartEnding(
         Outcome.APPROVED if approved else Outcome.CHANGES_REQUESTED,
         ruling.because,
@@ -61,9 +69,50 @@ def ruled(ruling: Ruling, report: CheckedReport, attempts: Sequence[Attempt]) ->
     )
 
 
-def nothing_changed(before: CheckedReport | None, now: CheckedReport) -> str | None:
-    """Why a retry is not worth a second question, or None: it changed neither verdict, findings nor evidence."""
-    if before is None or before.state != now.state:
+def _only_repaired(ruling: Ruling, repair: RepairState) -> PartEnding:
+    """The executor approves what it has edited: the head still has the fault, so its author has to act.
+
+    It recovered if the advisor confirmed the edited version; only then is the patch offered.
+    """
+    confirmed = ruling.verdict == "APPROVE" and not repair.refused
+    if repair.refused:
+        because = "the executor approves only with edits that were refused: the head still lacks a repair"
+    elif confirmed:
+        because = "approved only with the attached repair: the head itself still has what was vetoed"
+    else:
+        because = f"the head still has what was vetoed, and its repair was not judged: {ruling.because}"
+    return PartEnding(
+        Outcome.CHANGES_REQUESTED, because, degraded=ruling.degraded, recovered=confirmed, repaired=confirmed
+    )
+
+
+def settled(report: CheckedReport) -> PartEnding:
+    """A part that our own check settled, without a model."""
+    approved = report.verdict == "approve"
+    return PartEnding(Outcome.APPROVED if approved else Outcome.CHANGES_REQUESTED, report.summary)
+
+
+def too_late_for(surface: Surface, so_far: Ending) -> str | None:
+    """Why a surface that needs the machines' verdict on the change does not run, or None."""
+    if not SURFACE_DEFAULTS[surface].after_a_verdict or so_far.outcome in (
+        Outcome.APPROVED,
+        Outcome.CHANGES_REQUESTED,
+    ):
+        return None
+    return f"the review so far is {so_far.outcome.value}"
+
+
+def never_approved(ending: PartEnding, unread: Sequence[str]) -> PartEnding:
+    """The same ending, a human's at best if something of the part can be seen by nobody."""
+    if not unread or worst((ending.outcome, Outcome.ESCALATED)) is not Outcome.ESCALATED:
+        return ending
+    because = "; ".join((*unread, ending.because) if ending.outcome is Outcome.ESCALATED else unread)
+    return replace(ending, outcome=Outcome.ESCALATED, because=because)
+
+
+def nothing_changed(before: CheckedReport | None, now: CheckedReport, *, same_diff: bool = True) -> str | None:
+    """Why a retry is not worth a second question, or None: it changed neither diff, verdict, findings nor evidence."""
+    if before is None or before.state != now.state or not same_diff:
         return None
     return "the retry changed neither the verdict, nor the findings, nor the evidence"
 
@@ -103,7 +152,7 @@ def join_review(
         return Ending(Outcome.APPROVED, ("the change is empty: nothing was asked",))
     endings = list(surfaces)
     if unsent:
-        named = tuple(f"{gap.path} was read {gap.extent}: {gap.why}" for gap in unsent)
+        named = tuple(f"{shown_path(gap.path)} was read {gap.extent}: {gap.why}" for gap in unsent)
         endings.append(Ending(Outcome.ESCALATED, named))
     outcome = worst(ending.outcome for ending in endings)
     because = [words for ending in endings if ending.outcome is outcome for words in ending.because]

@@ -10,9 +10,13 @@ from pydantic import Field
 
 from review_advisor.core.facts.change import Status
 from review_advisor.core.facts.kinds import Kind
+from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.repair import RefusedPath
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Ruling
+from review_advisor.core.policy.blast import Blast
+from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.answers import ReviewPlan
@@ -59,8 +63,8 @@ class Step(Happened):
 class PolicyFrozen(Happened):
     """The review began: what it is about, and every decision taken before the first call. Always first.
 
-    ``unsent`` names what cannot be sent to any call; such a review never ends as approved. ``cut`` says in
-    words what the prompts shorten that is not the change itself.
+    ``pictures`` are the pairs that were compared. ``unsent`` names what cannot be sent to any call; such a review never
+    ends as approved. ``cut`` says in words what the prompts shorten that is not the change itself.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -74,6 +78,7 @@ class PolicyFrozen(Happened):
     cut: tuple[str, ...]
     shards: int
     policy: Policy
+    pictures: tuple[PictureDifference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +146,25 @@ class Reported(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired(Step):
+    """The executor edited its copy of the tree, and the harness read the edits back.
+
+    ``accepted``: this attempt's judgement is about the change with ``patch`` (head to ``tree``) in it, under
+    ``blast`` and ``guard``. ``withdrawn``: the edits undo an earlier repair, so it is about the head again.
+    ``refused``: it is about what was judged before, because of the paths in ``refused``.
+    """
+
+    kind: Literal["repaired"] = "repaired"
+    result: Literal["accepted", "withdrawn", "refused"]
+    patch: str = ""
+    files: tuple[str, ...] = ()
+    tree: str = ""
+    refused: tuple[RefusedPath, ...] = ()
+    blast: Blast | None = None
+    guard: Guard | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verified(Step):
     """Post-verify answered; its raw verdict, before any advisory downgrade."""
 
@@ -158,7 +182,10 @@ class Ruled(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartEnded(Step):
-    """One part of one surface came to its end. ``read``: the executor gave a report on it."""
+    """One part of one surface came to its end. ``read``: the executor gave a report on it.
+
+    ``repaired``: with the attempt's repair, and only with it, executor and advisor approve.
+    """
 
     kind: Literal["part_ended"] = "part_ended"
     outcome: Outcome
@@ -167,6 +194,17 @@ class PartEnded(Step):
     degraded: bool = False
     recovered: bool = False
     exhausted: bool = False
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeStored(Step):
+    """A knowledge entry was stored as ``name``. ``not_in_repository``: why only beside the review; empty if both."""
+
+    kind: Literal["knowledge_stored"] = "knowledge_stored"
+    title: str
+    name: str
+    not_in_repository: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +236,19 @@ class ReviewEnded(Happened):
     because: tuple[str, ...]
 
 
-StepEvent = RoleSkipped | CallStarted | CallEnded | Planned | Consulted | Reported | Verified | Ruled | PartEnded
+StepEvent = (
+    RoleSkipped
+    | CallStarted
+    | CallEnded
+    | Planned
+    | Consulted
+    | Reported
+    | Repaired
+    | Verified
+    | Ruled
+    | PartEnded
+    | KnowledgeStored
+)
 """The events of one part of one surface."""
 
 Event = Annotated[

@@ -111,6 +111,8 @@ def _on_lost(standing: Standing, lost: Lost) -> Ruling:
         return Ruling(Move.ESCALATE, f"{what} while the self-modification guard holds", degraded=True)
     if standing.fail_as_veto and standing.authority is Authority.VETO:
         return Ruling(Move.ESCALATE, f"{what} and counts as a veto", degraded=True)
+    if standing.retries_used and standing.executor == "approve" and standing.authority is Authority.VETO:
+        return Ruling(Move.ESCALATE, f"{what} after a veto that nobody took back", degraded=True)
     return Ruling(Move.ACCEPT, f"{what}: the executor's verdict stands, unverified", degraded=True)
 
 

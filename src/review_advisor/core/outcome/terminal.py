@@ -8,15 +8,18 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord, total_usage
 from review_advisor.core.outcome.events import (
     CallEnded,
     CallStarted,
     Consulted,
     Event,
+    KnowledgeStored,
     PartEnded,
     Planned,
     PolicyFrozen,
+    Repaired,
     Reported,
     ReviewEnded,
     ReviewStopped,
@@ -27,10 +30,13 @@ from review_advisor.core.outcome.events import (
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.repair_text import no_repair_words, offered_repair, repair_words
+from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import Usage
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.evidence import CheckedReport, Finding
 from review_advisor.core.roles.fence import clean
 from review_advisor.core.roles.mid_flight import ConsultNote
+from review_advisor.core.roles.pictures import picture_words
 from review_advisor.core.roles.transcript import Attempt
 
 WIDTH = 100
@@ -60,10 +66,16 @@ def one_line(text: str) -> str:
 def headline(document: OutcomeDocument) -> str:
     """The verdict in one line, with everything that must not be overlooked."""
     notes = []
+    if document.outcome is Outcome.APPROVED and not document.coverage:
+        notes.append("NOTHING TO REVIEW: the change is empty")
+    if document.outcome is Outcome.APPROVED and document.exit_code:
+        notes.append("A HUMAN MUST DECIDE: fail_on asks for a verified approval")
     if document.flags.recovered:
         notes.append("after a veto was answered")
     if document.flags.exhausted:
         notes.append("retries exhausted")
+    if document.repair is not None:
+        notes.append("a repair is attached")
     if document.flags.degraded:
         notes.append("DEGRADED: not verified by the advisor")
     if document.flags.advisor_disabled:
@@ -76,7 +88,8 @@ def report_text(document: OutcomeDocument) -> str:
     """The whole report, plain text, at most about a hundred columns."""
     blocks = [_opening(document)]
     blocks += [_surface_text(surface) for surface in document.surfaces]
-    blocks += [_findings_text(document.findings), _coverage_text(document), _cost_text(document)]
+    blocks += [_findings_text(document.findings), _pictures_text(document.pictures)]
+    blocks += ["\n".join(map(said, offered_repair(document))), _coverage_text(document), _cost_text(document)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -88,6 +101,8 @@ def _opening(document: OutcomeDocument) -> str:
     files = f"{len(document.coverage)} file{'' if len(document.coverage) == 1 else 's'}"
     lines.append(f"  {files}, {policy.code_lines} changed lines of code, blast radius {policy.blast.radius.value}")
     lines += [_wrapped("    ", reason) for reason in _first(policy.blast.because, 3)]
+    if no_repair := no_repair_words(document):
+        lines.append(f"  {no_repair}")
     if policy.guard.holds:
         lines.append("  self-modification guard holds: veto authority on every surface")
     if document.flags.lost:
@@ -103,7 +118,8 @@ def _first(items: tuple[str, ...], count: int) -> list[str]:
 
 
 def _surface_text(surface: SurfaceRecord) -> str:
-    ended = surface.outcome.value if surface.outcome else "not finished"
+    skipped = any(skip.role is Role.EXECUTOR for skip in surface.skipped)
+    ended = surface.outcome.value if surface.outcome else "did not run" if skipped else "not finished"
     lines = [f"{surface.surface.value}: {ended}"]
     lines += [
         _wrapped("  ", f"{skip.role.value} did not run: {', '.join(skip.because)}")
@@ -116,6 +132,9 @@ def _surface_text(surface: SurfaceRecord) -> str:
         if len(surface.parts) > 1:
             lines.append(f"  part {part.shard + 1}")
         lines += _part_lines(part)
+    for each in surface.stored:
+        missing = f" (not in the repository: {each.not_in_repository})" if each.not_in_repository else ""
+        lines.append(_wrapped("  stored       ", f"{each.name}: {each.title}{missing}"))
     return "\n".join(lines)
 
 
@@ -125,13 +144,10 @@ def _part_lines(part: PartRecord) -> Iterator[str]:
         yield _wrapped(
             "  executor     ", f"{report.verdict}, {found}, confidence {report.confidence:.2f}: {report.summary}"
         )
-        for refused in report.refused:
-            yield _wrapped("               refused: ", f"{refused.title} ({refused.path}): {refused.why}")
-        for answer in report.answers:
-            settled = "with evidence" if answer.disagreement in report.settled else "without evidence"
-            yield _wrapped(
-                "               answers ", f"{answer.disagreement}, {answer.position}, {settled}: {answer.evidence}"
-            )
+        yield from _report_lines(report)
+        for repaired in part.repairs:
+            if repaired.attempt == number:
+                yield _wrapped("  repair       ", f"{repaired.result}: {repair_words(repaired)}")
         if number == 0:
             for note in part.consults:
                 yield from _consult_lines(note)
@@ -143,6 +159,18 @@ def _part_lines(part: PartRecord) -> Iterator[str]:
             yield _wrapped("  ruling       ", f"{ruling.move.value}: {ruling.because}")
     if part.ended is not None and len(part.rulings) < max(1, len(part.reports)):
         yield _wrapped("  ended        ", f"{part.ended.outcome.value}: {part.ended.because}")
+
+
+def _report_lines(report: CheckedReport) -> Iterator[str]:
+    for refused in report.refused:
+        yield _wrapped("               refused: ", f"{refused.title} ({refused.path}): {refused.why}")
+    for dropped in report.dropped:
+        yield _wrapped("               not kept: ", f"{dropped.title}: {dropped.why}")
+    for answer in report.answers:
+        settled = "with evidence" if answer.disagreement in report.settled else "without evidence"
+        yield _wrapped(
+            "               answers ", f"{answer.disagreement}, {answer.position}, {settled}: {answer.evidence}"
+        )
 
 
 def _consult_lines(note: ConsultNote) -> Iterator[str]:
@@ -179,6 +207,11 @@ def _findings_text(findings: tuple[Finding, ...]) -> str:
         if each.corrected:
             lines.append(_wrapped("           ", f"({each.corrected})"))
     return "\n".join(lines)
+
+
+def _pictures_text(pictures: tuple[PictureDifference, ...]) -> str:
+    lines = [f"Pictures: {len(pictures)}", *(_wrapped("  ", picture_words(picture)) for picture in pictures)]
+    return "\n".join(lines) if pictures else ""
 
 
 def _coverage_text(document: OutcomeDocument) -> str:
@@ -220,7 +253,10 @@ def _wrapped(prefix: str, text: str) -> str:
     """``text`` after ``prefix``, further lines indented below it."""
     indent = " " * min(len(prefix), 17)
     room = max(WIDTH, len(prefix) + 40)
-    lines = textwrap.wrap(one_line(text), room, initial_indent=prefix, subsequent_indent=indent)
+    words = one_line(text)
+    if words and len(prefix) + len(words) <= room:
+        return _without_commands(prefix + words)
+    lines = textwrap.wrap(words, room, initial_indent=prefix, subsequent_indent=indent)
     return _without_commands("\n".join(lines)) or prefix.rstrip()  # a line may have been broken before a command
 
 
@@ -256,7 +292,9 @@ def _step_line(event: StepEvent) -> str | None:
             return f"{event.ruling.move.value}: {event.ruling.because}"
         case Verified():
             return f"post_verify says {event.judged.result.verdict}"
-        case Planned() | Reported() | PartEnded():
+        case Repaired():
+            return f"repair {event.result}: {repair_words(event)}"
+        case Planned() | Reported() | PartEnded() | KnowledgeStored():
             return None
         case _:
             assert_never(event)
@@ -286,6 +324,9 @@ def disagreement_transcript(document: OutcomeDocument) -> str | None:
 def _attempts_markdown(part: PartRecord) -> Iterator[str]:
     for number, report in enumerate(part.reports):
         yield f"### Attempt {number + 1}: the executor says {report.verdict}\n\n{_quoted(report.summary)}"
+        for repaired in part.repairs:
+            if repaired.attempt == number:
+                yield f"Its repair was {repaired.result}:\n\n{_quoted(repair_words(repaired))}"
         for attempt in part.post_verify:
             if attempt.number == number:
                 yield f"Post-verify says {attempt.result.verdict}:\n\n{_quoted(attempt.result.reasoning)}"

@@ -17,6 +17,8 @@ CALL_SECONDS = 600.0
 REVIEW_SECONDS = 1800.0
 SMALLEST_CALL_USD = 0.01
 REJECTION_RETRIES = 1
+MOST_REPAIRED_FILES = 10
+MOST_REPAIRED_LINES = 400
 
 
 def post_verify_retry_budget(blast: BlastRadius, authority: Authority) -> int:
@@ -56,7 +58,7 @@ def review_usd(blast: BlastRadius, usd_by_blast: dict[BlastRadius, float], shard
 class Refused:
     """A call that one of our own caps did not allow: nothing was asked, nothing was spent."""
 
-    reason: Literal["money", "wall_clock"]
+    reason: Literal["money", "wall_clock", "size"]
     detail: str
 
 

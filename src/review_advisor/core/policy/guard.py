@@ -21,13 +21,20 @@ class Guard:
 
 
 def guard(change: Change, config_path: str | None) -> Guard:
-    """Look at both sides of every path, before any classification.
+    """Look at both sides of every path, before any classification."""
+    return Guard(PathRule(own_implementation(change, config_path)).touched_by(change.files))
+
+
+def own_implementation(change: Change, config_path: str | None) -> tuple[str, ...]:
+    """The globs of the bot's own implementation in this repository.
 
     ``config_path`` is the file the bot's configuration was read from, wherever it stands.
     """
     patterns = OWN_IMPLEMENTATION_ANYWHERE
     if change.own_repository:
         patterns += OWN_IMPLEMENTATION_HERE
+    if change.config_in_pyproject:
+        patterns += ("/pyproject.toml",)
     if config_path is not None:
         patterns += ("/" + literal(config_path),)
-    return Guard(PathRule(patterns).touched_by(change.files))
+    return patterns

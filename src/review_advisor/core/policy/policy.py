@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from review_advisor.core.facts.adr_record import changed_records
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.kinds import changed_code_lines
 from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, PathRule
+from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.policy.blast import Blast, BlastRadius, blast_radius
 from review_advisor.core.policy.budgets import (
     CALL_SECONDS,
@@ -22,6 +24,9 @@ from review_advisor.core.policy.guard import Guard, guard
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import Switches
 from review_advisor.core.policy.trigger import AlwaysTrigger, CompositeTrigger, Trigger, TriggerFacts
+
+RepairMode = Literal["off", "suggest"]
+"""Whether a vetoed approval is handed back with leave to repair the head, as a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,9 @@ class Rules:
     shard_tokens: int = 60_000
     fail_on_degraded: bool = False
     config_path: str | None = None
+    visual_paths: tuple[str, ...] = ()
+    visual_folder: str | None = None
+    wiki_folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,8 @@ class Policy:
     fail_as_veto: bool
     fail_on_degraded: bool
     shard_tokens: int
+    wants_knowledge: bool = False
+    repair: RoleDecision = RoleDecision(False, ("nothing was vetoed that could be repaired",))
 
     @property
     def advisor_disabled(self) -> tuple[str, ...]:
@@ -97,8 +107,16 @@ class Policy:
         )
 
 
-def decide_policy(change: Change, rules: Rules, switches: Switches, shards: int = 1) -> Policy:
-    """Decide everything that can be decided from the change, the switches and the configuration alone."""
+def decide_policy(
+    change: Change,
+    rules: Rules,
+    switches: Switches,
+    shards: int = 1,
+    *,
+    pictures: Sequence[PictureDifference] = (),
+    repair: RepairMode = "suggest",
+) -> Policy:
+    """Decide everything that can be decided from the facts, the switches and the configuration alone."""
     held = guard(change, rules.config_path)
     critical = PathRule(rules.critical_paths).touched_by(change.files)
     lines = changed_code_lines(change.files)
@@ -106,7 +124,8 @@ def decide_policy(change: Change, rules: Rules, switches: Switches, shards: int 
     facts = TriggerFacts(switches.force_pre_flight, change.prior_fix_attempts, critical, lines)
     return Policy(
         surfaces=tuple(
-            _surface_policy(surface, facts, switches, held, blast) for surface in surfaces_that_apply(change, rules)
+            _surface_policy(surface, facts, switches, held, blast)
+            for surface in surfaces_that_apply(change, rules, pictures)
         ),
         blast=blast,
         guard=held,
@@ -121,15 +140,53 @@ def decide_policy(change: Change, rules: Rules, switches: Switches, shards: int 
         fail_as_veto=switches.fail_as_veto,
         fail_on_degraded=rules.fail_on_degraded,
         shard_tokens=rules.shard_tokens,
+        wants_knowledge=rules.wiki_folder is not None,
+        repair=_repair(repair, change, shards),
     )
 
 
-def surfaces_that_apply(change: Change, rules: Rules) -> tuple[Surface, ...]:
+def _repair(mode: RepairMode, change: Change, shards: int) -> RoleDecision:
+    if mode == "off":
+        return RoleDecision(False, ("switched off by --repair off",))
+    if change.tree is None:
+        return RoleDecision(False, ("a bare patch comes without a tree to repair",))
+    if shards > 1:
+        return RoleDecision(False, (f"the change has {shards} parts, and each is judged apart",))
+    return RoleDecision(True, ("a vetoed approval may be repaired, as a suggestion",))
+
+
+def policy_of_repaired(policy: Policy, change: Change, rules: Rules) -> Policy:
+    """The policy for the change with a repair in it: blast radius and guard once more, never milder than before.
+
+    Authority and retries follow from them. Money, time and consults stay as they were.
+    """
+    held = Guard(_together(policy.guard.paths, guard(change, rules.config_path).paths))
+    critical = _together(policy.critical_touched, PathRule(rules.critical_paths).touched_by(change.files))
+    lines = max(policy.code_lines, changed_code_lines(change.files))
+    blast = blast_radius(critical, held.paths, lines)
+    rows = []
+    for row in policy.surfaces:
+        authority = Authority.VETO if held.holds else row.authority
+        rows.append(
+            replace(row, authority=authority, retry_budget=surface_retry_budget(row.surface, blast.radius, authority))
+        )
+    return replace(policy, surfaces=tuple(rows), blast=blast, guard=held, critical_touched=critical, code_lines=lines)
+
+
+def _together(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def surfaces_that_apply(
+    change: Change, rules: Rules, pictures: Sequence[PictureDifference] = ()
+) -> tuple[Surface, ...]:
     """The surfaces of this change, in the order of running."""
     applies = {
         Surface.PR_REVIEW: True,
         Surface.PRE_MERGE_SPEC_CHECK: change.spec is not None,
         Surface.ADR_REVIEW: bool(changed_records(change, rules.adr_folders)),
+        Surface.VISUAL_GATE: bool(pictures),
+        Surface.WIKI_INGEST: rules.wiki_folder is not None,
     }
     return tuple(surface for surface, yes in applies.items() if yes)
 

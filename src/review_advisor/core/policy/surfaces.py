@@ -44,17 +44,25 @@ class PreFlightRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SurfaceDefaults:
-    """One row of the table. ``retries``: whether a veto hands back to the executor at all."""
+    """One row of the table. ``retries``: whether a veto hands back to the executor at all.
+
+    ``after_a_verdict``: it runs only if the surfaces before it ended in a verdict of the machines.
+    ``repair``: a vetoed approval may be handed back with leave to repair the head.
+    """
 
     applies_when: str
     pre_flight: PreFlightRule
     mid_flight: bool
     authority: Authority
     retries: Literal["blast radius", "one shot", "none"]
+    after_a_verdict: bool = False
+    repair: bool = False
 
 
 SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
-    Surface.PR_REVIEW: SurfaceDefaults("always", PreFlightRule.COMPOSITE, True, Authority.VETO, "blast radius"),
+    Surface.PR_REVIEW: SurfaceDefaults(
+        "always", PreFlightRule.COMPOSITE, True, Authority.VETO, "blast radius", repair=True
+    ),
     Surface.PRE_MERGE_SPEC_CHECK: SurfaceDefaults(
         "the change links a spec", PreFlightRule.REUSE, True, Authority.VETO, "blast radius"
     ),
@@ -65,6 +73,11 @@ SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
         "before and after images are there", PreFlightRule.NEVER, False, Authority.VETO, "one shot"
     ),
     Surface.WIKI_INGEST: SurfaceDefaults(
-        "the review yields knowledge entries", PreFlightRule.NEVER, False, Authority.ADVISORY, "none"
+        "the review yields knowledge entries",
+        PreFlightRule.NEVER,
+        False,
+        Authority.ADVISORY,
+        "none",
+        after_a_verdict=True,
     ),
 }

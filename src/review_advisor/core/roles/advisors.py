@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.repair import RepairState
 from review_advisor.core.facts.shards import Shard, Unsent
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.answers import PostVerifyResult, ReviewPlan, ReviewReport
-from review_advisor.core.roles.calls import AgentCall, ConsultGrant
+from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
 from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.fence import fence
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import ConsultNote, MidFlightAdvisor, consult_advisor
+from review_advisor.core.roles.repair import leave_words, repair_sections
+from review_advisor.core.roles.structure import SURFACE_INPUTS
 from review_advisor.core.roles.transcript import Attempt, transcript_section
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What every question of one review shares. ``tree`` is the exported head tree, None without one."""
+    """What every question about one version of the change shares: the head, or the head with a repair.
+
+    ``tree`` is its exported tree, None without one.
+    """
 
     run_id: str
     nonce: str
@@ -32,15 +39,33 @@ class Briefing:
     policy: Policy
     instructions: Instructions
     tree: Path | None
+    repair: RepairState = field(default_factory=RepairState)
+    pictures: tuple[PictureDifference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """A throw-away copy of the tree in which the executor may edit."""
+
+    folder: Path
+    grant: EditGrant
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which part of the change a question is about. ``unsent``: what of its files fits no call."""
+    """Which part of the change a question is about. ``unsent``: what of its files fits no call.
+
+    ``about``, ``section`` and ``gallery`` are the surface's own: what its matter is called, what is shown beside the
+    diff, and the folder that its agents read instead of the head tree. ``unread`` names what can be seen by nobody.
+    """
 
     shard: Shard
     of: int
     unsent: tuple[Unsent, ...] = ()
+    about: str = "this change"
+    section: str = ""
+    gallery: Path | None = None
+    unread: tuple[str, ...] = ()
 
 
 class PreFlightAdvisor:
@@ -78,11 +103,14 @@ class Executor:
         *,
         before: CheckedReport | None = None,
         consults: tuple[ConsultNote, ...] = (),
+        bench: Workbench | None = None,
     ) -> AgentCall:
         """The question of the next attempt. A call is always fresh: it is told all that the earlier ones learned."""
         seen = self._briefing
         grant = self._mid_flight.grant(row, seen.policy, len(attempts))
-        sections = ["Review this change and give your verdict."]
+        sections = [f"Review {part.about} and give your verdict."]
+        if seen.policy.wants_knowledge and SURFACE_INPUTS[row.surface].teaches:
+            sections.append("Give the knowledge entries that this change deserves, too; often there is none.")
         if grant is not None:
             sections.append(consult_advisor(grant.cap))
         sections += _material(seen, part, plan)
@@ -92,14 +120,18 @@ class Executor:
                 " findings where it is right, or contest it with a verbatim quote that settles it."
             )
             sections.append(transcript_section(attempts, seen.nonce))
+            sections += repair_sections(seen.repair, seen.nonce)
         if before is not None:
-            sections.append(f"Your earlier report:\n{fence(prompts.REPORT, _as_json(asdict(before)), seen.nonce)}")
+            sections.append(f"Your earlier report:\n{fence(prompts.REPORT, _report_json(before), seen.nonce)}")
         if consults:
             noted = _as_json([asdict(note) for note in consults])
             sections.append(f"Your earlier consults and their guidance:\n{fence(prompts.GUIDANCE, noted, seen.nonce)}")
-        return _call(
+        if bench is not None:
+            sections.insert(1, leave_words())
+        call = _call(
             seen, row, Role.EXECUTOR, ReviewReport, sections, tools=True, part=part, attempt=len(attempts), grant=grant
         )
+        return call if bench is None else replace(call, tree=bench.folder, edits=bench.grant)
 
 
 class PostVerifyAdvisor:
@@ -119,10 +151,11 @@ class PostVerifyAdvisor:
         """The question about the executor's latest report."""
         seen = self._briefing
         verdict = "approved" if report.verdict == "approve" else "rejected"
-        sections = [f"The executor {verdict} this change. Judge that verdict (attempt {len(attempts) + 1})."]
+        sections = [f"The executor {verdict} {part.about}. Judge that verdict (attempt {len(attempts) + 1})."]
         sections += _material(seen, part, plan)
-        sections.append(f"The executor's report:\n{fence(prompts.REPORT, _as_json(asdict(report)), seen.nonce)}")
+        sections.append(f"The executor's report:\n{fence(prompts.REPORT, _report_json(report), seen.nonce)}")
         sections.append(transcript_section(attempts, seen.nonce))
+        sections += repair_sections(seen.repair, seen.nonce)
         if seen.policy.critical_touched:
             sections.append(
                 "A critical path is touched. Ask also what happens if this change itself fails, and whether that is"
@@ -140,6 +173,7 @@ def _material(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
         prompts.whole_change(seen.change, seen.nonce, prompts.FILES_LISTED_PER_PART),
         prompts.diff(part.shard.files, seen.nonce, part.shard.index, part.of),
         prompts.not_shown(part.unsent, seen.nonce),
+        part.section,
     ]
     if plan is not None:
         planned = fence(prompts.PLAN, plan.model_dump_json(indent=1), seen.nonce)
@@ -147,6 +181,11 @@ def _material(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
             f"The plan of this review. Treat its escalation signals as blocking unless evidence clears them:\n{planned}"
         )
     return sections
+
+
+def _report_json(report: CheckedReport) -> str:
+    """A report for its judge or its author. Knowledge is judged elsewhere, and never decides a verdict."""
+    return _as_json(asdict(replace(report, knowledge=(), dropped=())))
 
 
 def _as_json(facts: object) -> str:
@@ -165,6 +204,7 @@ def _call(
     attempt: int = 0,
     grant: ConsultGrant | None = None,
 ) -> AgentCall:
+    tree = part.gallery if part is not None and part.gallery is not None else seen.tree
     return AgentCall(
         role=role,
         surface=row.surface,
@@ -174,7 +214,7 @@ def _call(
         system_prompt=seen.instructions.system_prompt(role, row.surface),
         prompt="\n\n".join([prompts.opening(seen.run_id, seen.nonce), *(s for s in sections if s)]),
         answer=answer,
-        tree=seen.tree if tools else None,
+        tree=tree if tools else None,
         consults=grant,
         max_usd=0.0,
         timeout_seconds=0.0,

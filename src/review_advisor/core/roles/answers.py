@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=8_000)]
 NonBlank = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8_000)]
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40)]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
 Severity = Literal["critical", "high", "medium", "low"]
 
@@ -60,6 +61,16 @@ class DisagreementAnswer(Answer):
     evidence: Text = Field(default="", description="a verbatim quote that settles it")
 
 
+class KnowledgeEntry(Answer):
+    """A durable fact about the code base that the executor offers to remember: not yet held against the change."""
+
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
+    body: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+    path: Short
+    evidence: NonBlank = Field(description="a verbatim quote of the changed lines that prove it")
+    tags: tuple[Tag, ...] = Field(default=(), max_length=5)
+
+
 class ReviewReport(Answer):
     """The executor's verdict and findings."""
 
@@ -68,6 +79,7 @@ class ReviewReport(Answer):
     confidence: Confidence
     findings: tuple[ReportedFinding, ...] = Field(default=(), max_length=200)
     answers: tuple[DisagreementAnswer, ...] = Field(default=(), max_length=100)
+    knowledge: tuple[KnowledgeEntry, ...] = Field(default=(), max_length=5)
 
     @model_validator(mode="after")
     def _verdict_and_findings_agree(self) -> ReviewReport:

@@ -32,6 +32,17 @@ class ConsultGrant:
 
 
 @dataclass(frozen=True, slots=True)
+class EditGrant:
+    """Leave for the executor to edit files in its tree, which is a throw-away copy then.
+
+    ``denied`` are gitignore-style globs that the CLI is told to refuse: a courtesy to the model. What counts is
+    the harness's own check of what was edited.
+    """
+
+    denied: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AgentCall:
     """One ``claude -p`` call, before it is made. Role and surface travel as fields, never in text.
 
@@ -51,6 +62,7 @@ class AgentCall:
     consults: ConsultGrant | None
     max_usd: float
     timeout_seconds: float
+    edits: EditGrant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +129,7 @@ class LostReason(StrEnum):
     CALL_BUDGET = "call_budget"
     TOO_LONG = "too_long"
     UNGUARDED_CONSULT = "unguarded_consult"
+    UNEXPECTED_TOOLS = "unexpected_tools"
 
 
 @dataclass(frozen=True, slots=True)

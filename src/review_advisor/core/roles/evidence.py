@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.diff_text import shown_path
-from review_advisor.core.roles.answers import DisagreementAnswer, ReportedFinding, ReviewReport, Severity
+from review_advisor.core.roles.answers import (
+    DisagreementAnswer,
+    KnowledgeEntry,
+    ReportedFinding,
+    ReviewReport,
+    Severity,
+)
 from review_advisor.core.roles.fence import clean
+from review_advisor.core.roles.redaction import Redactor
 
 SHORTEST_PROOF = 4
 
@@ -49,6 +56,26 @@ class RefusedFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class Knowledge:
+    """A knowledge entry whose evidence stands in the change, at ``line`` of the new side."""
+
+    title: str
+    body: str
+    path: str
+    line: int
+    evidence: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedKnowledge:
+    """A knowledge entry that is not kept, and why."""
+
+    title: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedReport:
     """The executor's report after its findings and answers were held against the change.
 
@@ -62,6 +89,8 @@ class CheckedReport:
     refused: tuple[RefusedFinding, ...] = ()
     answers: tuple[DisagreementAnswer, ...] = ()
     settled: tuple[str, ...] = ()
+    knowledge: tuple[Knowledge, ...] = ()
+    dropped: tuple[DroppedKnowledge, ...] = ()
 
     @property
     def state(self) -> tuple[str, frozenset[tuple[str, str]], frozenset[str]]:
@@ -77,23 +106,36 @@ class _Line:
     text: str
 
 
+HeadText = Callable[[str], str | None]
+"""The whole text of a file at the head; None if it cannot be had."""
+
+
 class ShownChange:
     """The lines of one part of a change as the agents saw them, ready to look quotes up in.
 
-    ``whole`` is the same for all of the change: an answer may quote another part of it.
+    ``whole`` is the same for all of the change: an answer may quote another part of it. ``redactor`` is the one
+    that the prompts passed: who was shown a line without its secret can only quote it so. ``head_text`` gives
+    the text of a file outside the change, so that a quote from it can be checked too.
     """
 
-    def __init__(self, files: Iterable[FileChange], whole: ShownChange | None = None) -> None:
+    def __init__(
+        self,
+        files: Iterable[FileChange],
+        whole: ShownChange | None = None,
+        redactor: Redactor | None = None,
+        head_text: HeadText = lambda _path: None,
+    ) -> None:
         self._whole = whole or self
-        self._files = {shown_path(file.path): file for file in files}
+        self._head_text = head_text
+        self._redactor = redactor or Redactor()
+        self._files = {self._shown(shown_path(file.path)): file for file in files}
         self._lines: dict[str, tuple[_Line, ...]] = {}
 
     def check(self, report: ReviewReport, open_disagreements: Collection[str] = ()) -> CheckedReport:
         """Keep, correct or refuse each finding; the same finding twice is kept once.
 
-        An answer settles a disagreement (one of ``open_disagreements``) when it carries evidence: a quote of
-        four characters or more that is verbatim if its path is part of the change, or one from a named file
-        outside it.
+        An answer settles a disagreement (one of ``open_disagreements``) when it carries evidence: a verbatim
+        quote of four characters or more, from the change or from a file of the head outside it.
         """
         kept: dict[str, Finding] = {}
         refused: list[RefusedFinding] = []
@@ -104,6 +146,7 @@ class ShownChange:
             else:
                 refused.append(checked)
         answers = tuple(a for a in report.answers if a.disagreement in open_disagreements)
+        entries = [self._whole.learned(entry) for entry in report.knowledge]
         return CheckedReport(
             verdict=report.verdict,
             summary=report.summary,
@@ -112,20 +155,32 @@ class ShownChange:
             refused=tuple(refused),
             answers=answers,
             settled=tuple(sorted({a.disagreement for a in answers if self._whole.proves(a)})),
+            knowledge=tuple(entry for entry in entries if isinstance(entry, Knowledge)),
+            dropped=tuple(entry for entry in entries if isinstance(entry, DroppedKnowledge)),
         )
 
     def proves(self, answer: DisagreementAnswer) -> bool:
         """Whether an answer carries evidence."""
-        if len(_bare(answer.evidence)) < SHORTEST_PROOF:
+        if len(self._bare(answer.evidence)) < SHORTEST_PROOF:
             return False
         if answer.path not in self._files:
-            return bool(answer.path)
+            text = self._head_text(answer.path)
+            return text is not None and self._bare(answer.evidence) in self._bare(text)
         return self._locate(answer.path, answer.evidence, 0) is not None
+
+    def learned(self, entry: KnowledgeEntry) -> Knowledge | DroppedKnowledge:
+        """The entry with the line that proves it; a removed line proves nothing about what is there now."""
+        place = self._locate(entry.path, entry.evidence, 0) if entry.path in self._files else None
+        if place is None or place[0].removed:
+            return DroppedKnowledge(entry.title, "its evidence does not stand in the changed lines of its file")
+        path = self._files[entry.path].path
+        return Knowledge(entry.title, entry.body, path, place[0].number, entry.evidence, entry.tags)
 
     def _check(self, reported: ReportedFinding) -> Finding | RefusedFinding:
         if reported.path not in self._files:
             return _refuse(reported, "its file is not part of the change")
-        place = self._locate(reported.path, reported.evidence, reported.line)
+        enough = len(self._bare(reported.evidence)) >= SHORTEST_PROOF
+        place = self._locate(reported.path, reported.evidence, reported.line) if enough else None
         if place is None:
             return _refuse(reported, "its evidence does not stand in the changed lines of the file")
         first, last = place
@@ -149,7 +204,7 @@ class ShownChange:
         )
 
     def _locate(self, path: str, quote: str, near: int) -> tuple[_Line, _Line] | None:
-        wanted = [_bare(line) for line in quote.split("\n") if _bare(line)]
+        wanted = [bare for line in quote.split("\n") if (bare := self._bare(line))]
         if not wanted:
             return None
         best: tuple[_Line, _Line] | None = None
@@ -167,27 +222,28 @@ class ShownChange:
 
     def _lines_of(self, path: str) -> tuple[_Line, ...]:
         if path not in self._lines:
-            self._lines[path] = tuple(_walk(self._files[path]))
+            self._lines[path] = tuple(self._walk(self._files[path]))
         return self._lines[path]
 
+    def _walk(self, file: FileChange) -> Iterable[_Line]:
+        for hunk in file.hunks:
+            old, new = hunk.old_start, hunk.new_start
+            for line in hunk.lines:
+                sign, text = line[:1], self._bare(line[1:])
+                if sign == "-":
+                    yield _Line(old, True, True, text)
+                elif sign == "+":
+                    yield _Line(new, False, True, text)
+                elif sign == " ":
+                    yield _Line(new, False, False, text)
+                old += sign in (" ", "-")
+                new += sign in (" ", "+")
 
-def _walk(file: FileChange) -> Iterable[_Line]:
-    for hunk in file.hunks:
-        old, new = hunk.old_start, hunk.new_start
-        for line in hunk.lines:
-            sign, text = line[:1], _bare(line[1:])
-            if sign == "-":
-                yield _Line(old, True, True, text)
-            elif sign == "+":
-                yield _Line(new, False, True, text)
-            elif sign == " ":
-                yield _Line(new, False, False, text)
-            old += sign in (" ", "-")
-            new += sign in (" ", "+")
+    def _shown(self, text: str) -> str:
+        return self._redactor.redact(clean(text))
 
-
-def _bare(text: str) -> str:
-    return " ".join(clean(text).split())
+    def _bare(self, text: str) -> str:
+        return " ".join(self._shown(text).split())
 
 
 def _matches(window: list[_Line], wanted: list[str]) -> bool:
@@ -202,9 +258,10 @@ def _refuse(reported: ReportedFinding, why: str) -> RefusedFinding:
 
 
 def _finding_id(reported: ReportedFinding) -> str:
-    facts: Mapping[str, str] = {
-        "path": reported.path,
-        "category": reported.category.casefold(),
-        "evidence": " ".join(reported.evidence.split()),
-    }
+    return finding_id(reported.path, reported.category, " ".join(reported.evidence.split()))
+
+
+def finding_id(path: str, category: str, evidence: str) -> str:
+    """A finding's id, stable across pushes."""
+    facts: Mapping[str, str] = {"path": path, "category": category.casefold(), "evidence": evidence}
     return "f-" + hashlib.sha256("\0".join(facts.values()).encode("utf-8", "replace")).hexdigest()[:10]

@@ -18,10 +18,9 @@ from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.roles.answers import Consult, Guidance
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord
-from review_advisor.core.roles.fence import redact
-from review_advisor.core.roles.instructions import Instructions
+from review_advisor.core.roles.instructions import ADVISOR, Instructions
 
-SUBAGENT_TYPE = "hydraflow-review-advisor"
+SUBAGENT_TYPE = ADVISOR
 SENTINEL = (
     "<!-- HYDRAFLOW_MIDFLIGHT_CONSULT_PROMPT_v1 nonce={nonce} surface={surface} run={run_id} attempt={attempt} -->"
 )
@@ -31,8 +30,8 @@ SENTINEL = (
 class ConsultNote:
     """One consult as the review remembers it. ``guidance`` is None unless the advisor answered.
 
-    ``wrapped``: the advisor did not answer in the asked form, so its text was taken as the action; such
-    guidance never carries a stop signal.
+    ``wrapped``: the advisor did not answer in the asked form, so its text was taken as the action. A stop
+    signal counts in any form.
     """
 
     consult: Consult
@@ -81,10 +80,10 @@ def consult_advisor(cap: int) -> str:
 
 def read_consult(record: ConsultRecord) -> ConsultNote:
     """What a recorded consult says. A question that is not the asked JSON object is taken as plain words."""
-    consult = _consult(redact(record.question))
+    consult = _consult(record.question)
     if record.status != "answered":
         return ConsultNote(consult, record.status, reason=record.reason, resolved_model=record.resolved_model)
-    guidance, wrapped = _guidance(redact(record.reply))
+    guidance, wrapped = _guidance(record.reply)
     if guidance is None:
         return ConsultNote(
             consult, "failed", reason="the advisor's answer is empty", resolved_model=record.resolved_model
@@ -110,7 +109,12 @@ def _guidance(reply: str) -> tuple[Guidance | None, bool]:
         except ValidationError:
             pass
     words = _words(reply)
-    return (Guidance(action=words), True) if words else (None, True)
+    return (Guidance(action=words, stop_signal=_asks_to_stop(reply)), True) if words else (None, True)
+
+
+def _asks_to_stop(reply: str) -> bool:
+    """Whether an answer in another form than asked still sets the stop signal: in doubt, a person looks."""
+    return re.search(r"[\"']?stop_signal[\"']?\s*[:=]\s*[\"']?true", reply, re.IGNORECASE) is not None
 
 
 def _words(text: str) -> str:

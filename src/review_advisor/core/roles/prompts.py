@@ -7,7 +7,7 @@ import re
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.diff_text import render_files, render_statistics, shown_path
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
-from review_advisor.core.roles.fence import fence
+from review_advisor.core.roles.fence import fence, redact
 
 DIFF = "DIFF"
 FILES = "FILES"
@@ -18,7 +18,10 @@ REPORT = "REPORT"
 TRANSCRIPT = "TRANSCRIPT"
 GUIDANCE = "GUIDANCE"
 NOT_SHOWN = "NOT_SHOWN"
+REPAIR = "REPAIR"
+REPAIR_REFUSED = "REPAIR_REFUSED"
 
+LONGEST_TITLE = 1_000
 LONGEST_BODY = 70_000
 FILES_LISTED_PER_PART = 300
 
@@ -45,9 +48,9 @@ def nonce_of(prompt: str) -> str:
 
 def description(change: Change, nonce: str) -> str:
     """Title, body and author, fenced."""
-    lines = [f"title: {change.title}"]
+    lines = [f"title: {_bounded(change.title, LONGEST_TITLE)}"]
     if change.author:
-        lines.append(f"author: {change.author}")
+        lines.append(f"author: {_bounded(change.author, LONGEST_TITLE)}")
     if change.body:
         lines.append(f"\n{_bounded(change.body, LONGEST_BODY)}")
     return "What its author says about the change:\n" + fence(DESCRIPTION, "\n".join(lines), nonce)
@@ -62,7 +65,9 @@ def whole_change(change: Change, nonce: str, most: int | None = None) -> str:
 
 
 def diff(files: tuple[FileChange, ...], nonce: str, part: int, parts: int) -> str:
-    """The diff of one shard, fenced; says which part it is when there are several."""
+    """The diff of one shard, fenced; says which part it is when there are several. Empty without files."""
+    if not files:
+        return ""
     which = "The diff" if parts == 1 else f"Part {part + 1} of {parts} of the diff (the other parts are judged apart)"
     layout = "old line number, new line number, then the line with its sign"
     return f"{which}; each line is: {layout}.\n" + fence(DIFF, render_files(files), nonce)
@@ -88,10 +93,16 @@ def spec_section(change: Change, nonce: str) -> str:
 def cuts(change: Change) -> tuple[str, ...]:
     """What these prompts shorten beside the change itself, in words for the report."""
     found = []
+    if max(len(change.title), len(change.author)) > LONGEST_TITLE:
+        found.append(f"the title or the author's name after its first {LONGEST_TITLE} characters")
     if len(change.body) > LONGEST_BODY:
         found.append(f"the description after its first {LONGEST_BODY} characters")
     if len(change.files) > FILES_LISTED_PER_PART:
         found.append(f"the list of all files after its first {FILES_LISTED_PER_PART}, beside the diff itself")
+    for file in change.files:
+        text = "\n".join(line for hunk in file.hunks for line in hunk.lines)
+        if redact(text) != text:
+            found.append(f"what looks like a secret in {shown_path(file.path)}")
     return tuple(found)
 
 

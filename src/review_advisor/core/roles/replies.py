@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
-from review_advisor.core.roles.fence import redact
 
 REPAIRABLE = frozenset({LostReason.NO_STRUCTURED_OUTPUT, LostReason.INVALID_ANSWER})
 
 Checked = TypeVar("Checked", bound=BaseModel)
-
-
-def without_secrets(value: Any) -> Any:
-    """A JSON value with every string redacted: what a model read in a file must not leave the review through it."""
-    match value:
-        case str():
-            return redact(_whole(value))
-        case list():
-            return [without_secrets(each) for each in value]
-        case dict():
-            return {redact(_whole(str(key))): without_secrets(each) for key, each in value.items()}
-        case _:
-            return value
-
-
-def _whole(text: str) -> str:
-    """``text`` with half characters (lone surrogates, which JSON can spell and UTF-8 cannot) replaced."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def checked_answer(model: type[Checked], reply: Answered | Lost) -> Checked | Lost:
@@ -39,7 +20,7 @@ def checked_answer(model: type[Checked], reply: Answered | Lost) -> Checked | Lo
     if isinstance(reply, Lost):
         return reply
     try:
-        return model.model_validate(without_secrets(reply.value))
+        return model.model_validate(reply.value)
     except ValidationError as error:
         return Lost(LostReason.INVALID_ANSWER, _complaints(error), reply.receipt)
 
@@ -56,11 +37,13 @@ def _complaints(error: ValidationError) -> str:
 def cut_short(lost: Lost, call: AgentCall, call_seconds: float) -> Refused | None:
     """A lost answer that one of our own caps took away in flight, as the refusal it is; None for any other.
 
-    The call's money and turns are caps of ours. So is its time, where the review's end made it shorter than
-    ``call_seconds``: otherwise a hang is an outage.
+    The call's money, turns and size are caps that a change's author can drive it into. So is its time, where
+    the review's end made it shorter than ``call_seconds``: otherwise a hang is an outage.
     """
     if lost.reason is LostReason.CALL_BUDGET:
         return Refused("money", f"the call reached its cap: {lost.detail}")
+    if lost.reason is LostReason.TOO_LONG:
+        return Refused("size", "the prompt is larger than one call takes")
     if lost.reason is LostReason.TIMEOUT and call.timeout_seconds < call_seconds:
         return Refused("wall_clock", "the review's time was over before the answer came")
     return None

@@ -1,75 +1,178 @@
-"""What a surface looks at, and what our own checks refuse before any paid call: one row a surface."""
+"""What a surface looks at, what our own checks say before any paid call, and what holds its remarks: one row each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
 from review_advisor.core.facts.adr_record import changed_records, structure_faults
-from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.change import Change, FileChange
+from review_advisor.core.facts.pictures import PictureDifference, judged_pictures
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.roles.evidence import CheckedReport, Finding
+from review_advisor.core.roles.answers import ReviewReport
+from review_advisor.core.roles.evidence import CheckedReport, Finding, ShownChange
+from review_advisor.core.roles.knowledge import Page, Proposal, knowledge_section, proposal_report
+from review_advisor.core.roles.pictures import ShownPictures, compared_report, pictures_section, unread_pictures
+from review_advisor.core.roles.redaction import Redactor
 
-HeadText = Callable[[str], str | None]
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """All that is known when a surface begins: the whole change, its pictures, and what earlier surfaces brought."""
+
+    change: Change
+    rules: Rules
+    whole: ShownChange
+    redactor: Redactor
+    head_text: Callable[[str], str | None]
+    pictures: tuple[PictureDifference, ...]
+    proposal: Callable[[], Proposal]
+
+
+class Checker(Protocol):
+    """What an executor's report is held against."""
+
+    def check(self, report: ReviewReport, open_disagreements: Collection[str] = ()) -> CheckedReport:
+        """Keep, correct or refuse each finding."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Structural:
+    """What our own check says instead of a model. ``judged``: post-verify still has its say."""
+
+    report: CheckedReport
+    judged: bool = False
+
+
+def _everything(subject: Subject) -> Change:
+    return subject.change
+
+
+def _nothing_yet(subject: Subject) -> Structural | None:
+    del subject
+    return None
+
+
+def _no_section(subject: Subject, nonce: str) -> str:
+    del subject, nonce
+    return ""
+
+
+def _all_readable(subject: Subject) -> tuple[str, ...]:
+    del subject
+    return ()
+
+
+def _against_the_diff(subject: Subject, files: Sequence[FileChange]) -> Checker:
+    return ShownChange(files, subject.whole, subject.redactor)
+
+
+def _no_pages(subject: Subject) -> tuple[Page, ...]:
+    del subject
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceInput:
-    """``narrow`` keeps the files a surface is about; ``refusals`` are found without asking a model."""
+    """One row.
 
-    narrow: Callable[[Change, Rules], Change]
-    refusals: Callable[[Change, HeadText], tuple[Finding, ...]]
+    ``about`` is what prompts call its matter. ``narrow`` keeps the files it is about. ``structural`` is what our own
+    check finds without asking a model, None when a model has to look. ``section`` is shown beside the diff. ``unread``
+    names what can be seen by nobody. ``checker`` is what the executor's report is held against. ``reads`` is the
+    folder its agents work in. ``teaches``: its reports may carry knowledge. ``pages`` are stored once it is approved.
+    """
+
+    about: str = "this change"
+    narrow: Callable[[Subject], Change] = _everything
+    structural: Callable[[Subject], Structural | None] = _nothing_yet
+    section: Callable[[Subject, str], str] = _no_section
+    unread: Callable[[Subject], tuple[str, ...]] = _all_readable
+    checker: Callable[[Subject, Sequence[FileChange]], Checker] = _against_the_diff
+    reads: Literal["head tree", "gallery"] = "head tree"
+    teaches: bool = False
+    pages: Callable[[Subject], tuple[Page, ...]] = _no_pages
 
 
-def _everything(change: Change, rules: Rules) -> Change:
-    del rules
-    return change
+# --- adr_review -------------------------------------------------------------------------------------------------------
 
 
-def _no_refusals(change: Change, head_text: HeadText) -> tuple[Finding, ...]:
-    del change, head_text
-    return ()
+def _records(subject: Subject) -> Change:
+    return replace(subject.change, files=changed_records(subject.change, subject.rules.adr_folders))
 
 
-def _records(change: Change, rules: Rules) -> Change:
-    return replace(change, files=changed_records(change, rules.adr_folders))
+def _unsound_records(subject: Subject) -> Structural | None:
+    findings = tuple(_faults(_records(subject).files, subject.head_text))
+    if not findings:
+        return None
+    return Structural(CheckedReport("reject", "The structural check refuses this change.", 1.0, findings))
 
 
-def _unsound_records(change: Change, head_text: HeadText) -> tuple[Finding, ...]:
-    found = []
-    for file in change.files:
+def _faults(files: Sequence[FileChange], head_text: Callable[[str], str | None]) -> Iterator[Finding]:
+    for file in files:
         text = head_text(file.path)
         for number, fault in enumerate(structure_faults(text) if text is not None else ()):
-            found.append(
-                Finding(
-                    id=f"s-{file.path}-{number}",
-                    path=file.path,
-                    line=1,
-                    end_line=1,
-                    removed=False,
-                    severity="high",
-                    category="adr-structure",
-                    title=fault,
-                    body="A record needs context, decision and consequences, its status, and a decision to follow.",
-                    suggestion=None,
-                    confidence=1.0,
-                    evidence="",
-                )
+            yield Finding(
+                id=f"s-{file.path}-{number}",
+                path=file.path,
+                line=1,
+                end_line=1,
+                removed=False,
+                severity="high",
+                category="adr-structure",
+                title=fault,
+                body="A record needs context, decision and consequences, its status, and a decision to follow.",
+                suggestion=None,
+                confidence=1.0,
+                evidence="",
             )
-    return tuple(found)
+
+
+# --- visual_gate ------------------------------------------------------------------------------------------------------
+
+
+def _picture_files(subject: Subject) -> Change:
+    shown = {picture.name for picture in judged_pictures(subject.pictures)}
+    return replace(subject.change, files=tuple(file for file in subject.change.files if file.path in shown))
+
+
+def _compared(subject: Subject) -> Structural | None:
+    report = compared_report(subject.pictures)
+    return None if report is None else Structural(report)
+
+
+# --- wiki_ingest ------------------------------------------------------------------------------------------------------
+
+
+def _no_files(subject: Subject) -> Change:
+    return replace(subject.change, files=())
+
+
+def _entries(subject: Subject) -> Structural:
+    proposal = subject.proposal()
+    return Structural(proposal_report(proposal), judged=bool(proposal.pages))
 
 
 SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
-    Surface.PR_REVIEW: SurfaceInput(_everything, _no_refusals),
-    Surface.PRE_MERGE_SPEC_CHECK: SurfaceInput(_everything, _no_refusals),
-    Surface.ADR_REVIEW: SurfaceInput(_records, _unsound_records),
+    Surface.PR_REVIEW: SurfaceInput(teaches=True),
+    Surface.PRE_MERGE_SPEC_CHECK: SurfaceInput(),
+    Surface.ADR_REVIEW: SurfaceInput(narrow=_records, structural=_unsound_records),
+    Surface.VISUAL_GATE: SurfaceInput(
+        about="these pictures",
+        narrow=_picture_files,
+        structural=_compared,
+        section=lambda subject, nonce: pictures_section(subject.pictures, nonce),
+        unread=lambda subject: unread_pictures(subject.pictures),
+        checker=lambda subject, _files: ShownPictures(subject.pictures),
+        reads="gallery",
+    ),
+    Surface.WIKI_INGEST: SurfaceInput(
+        about="these knowledge entries",
+        narrow=_no_files,
+        structural=_entries,
+        section=lambda subject, nonce: knowledge_section(subject.proposal().pages, nonce),
+        pages=lambda subject: subject.proposal().pages,
+    ),
 }
-
-
-def structural_report(surface: Surface, change: Change, head_text: HeadText) -> CheckedReport | None:
-    """The rejection that a surface's own check makes for free, or None when the check finds nothing."""
-    findings = SURFACE_INPUTS[surface].refusals(change, head_text)
-    if not findings:
-        return None
-    return CheckedReport("reject", "The structural check refuses this change.", 1.0, findings)

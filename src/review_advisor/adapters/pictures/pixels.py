@@ -1,0 +1,275 @@
+"""Two pictures, frame by frame and pixel by pixel, and lossless crops of the places that differ."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import warnings
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from io import BytesIO
+from itertools import zip_longest
+from pathlib import Path
+
+from PIL import Image, ImageChops, ImageOps
+
+from review_advisor.core.facts.pictures import PictureDifference, PictureState
+from review_advisor.ports import SourceError
+
+MOST_PIXELS = 16_000_000
+MOST_PIXELS_OF_ALL_FRAMES = 64_000_000
+MOST_FRAMES = 100
+MOST_PLACES = 12
+LONGEST_SIDE = 1_000
+MARGIN = 24
+_FINE, _COARSE = 8, 4
+_CELL = _FINE * _COARSE
+"""Differing pixels in neighbouring squares of this size are one place."""
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
+_DAMAGED = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    EOFError,
+    struct.error,
+    zlib.error,
+)
+"""What Pillow raises for bytes that are no sound picture."""
+_SRGB_GAMMA = 0.45455
+
+Box = tuple[int, int, int, int]
+
+
+class _TooLargeError(Exception):
+    """The picture is over a limit; the text says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """One frame in RGBA. ``colours`` and ``timing`` are what changes how the same pixels look."""
+
+    pixels: Image.Image
+    colours: tuple[object, ...]
+    timing: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Gallery:
+    """Where the crops of one picture go; the names begin with ``key``."""
+
+    folder: Path
+    key: str
+    places: int
+
+    def add(self, frame: int, box: Box, sides: dict[str, _Frame | None]) -> Iterator[str]:
+        """Store the same box of each side there is; their names."""
+        for side, shown in sides.items():
+            if shown is None:
+                continue
+            crop = shown.pixels.crop(box)
+            if crop.getchannel("A").getextrema() == (255, 255):
+                crop = crop.convert("RGB")
+            name = f"{self.key}-f{frame}-x{box[0]}-y{box[1]}-{side}.png"
+            try:
+                crop.save(self.folder / name, "PNG")
+            except OSError as error:
+                raise SourceError(f"A crop of a picture cannot be written: {error.strerror}.") from None
+            yield name
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a comparison has found so far. ``hidden``: places that differ and are not shown."""
+
+    changed: int = 0
+    frames: int = 0
+    places: int = 0
+    hidden: int = 0
+    looks_differ: bool = False
+    notes: list[str] = field(default_factory=list)
+    crops: list[str] = field(default_factory=list)
+
+
+def compare(name: str, before: bytes | None, after: bytes | None, gallery: Path, places: int) -> PictureDifference:
+    """Compare two pictures of which one may be missing; crops of at most ``places`` places go to ``gallery``.
+
+    Pixels count at eight bits a channel, turned as the EXIF data says. Raises ``SourceError`` if a crop cannot be
+    written.
+    """
+    key = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    state: PictureState = "unreadable"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Pillow warns of is found out here: sizes and damage
+            return _compared(name, before, after, _Gallery(gallery, key, places))
+    except _TooLargeError as limit:
+        state, why = "too_large", str(limit)
+    except Image.DecompressionBombError:
+        state, why = "too_large", f"more than {MOST_PIXELS} pixels"
+    except _DAMAGED as damage:
+        why = f"damaged, or not what its name says ({type(damage).__name__})"
+    for half in gallery.glob(f"{key}-*"):  # the frames before the one that failed
+        half.unlink()
+    return PictureDifference(name, state, why=why)
+
+
+def _compared(name: str, before: bytes | None, after: bytes | None, gallery: _Gallery) -> PictureDifference:
+    found = _Found()
+    timing: list[tuple[object, object]] = []
+    for old, new in zip_longest(_frames(before), _frames(after)):
+        found.frames += 1
+        mask = _mask(old, new)
+        differing = mask.histogram()[255]
+        if old is not None and new is not None:
+            timing.append((old.timing, new.timing))
+            found.looks_differ |= old.colours != new.colours
+            if old.pixels.size != new.pixels.size and not found.notes:
+                found.notes.append("{}x{} became {}x{}".format(*old.pixels.size, *new.pixels.size))
+        if differing:
+            found.changed += differing
+            shown, hidden = _places(mask, min(MOST_PLACES, gallery.places) - found.places)
+            found.places += len(shown)
+            found.hidden += hidden
+            for box in shown:
+                found.crops += gallery.add(found.frames, box, {"before": old, "after": new})
+    found.looks_differ |= len(timing) > 1 and any(old != new for old, new in timing)
+    return _difference(name, _state(before, after, differs=bool(found.changed) or found.looks_differ), found)
+
+
+def _state(before: bytes | None, after: bytes | None, *, differs: bool) -> PictureState:
+    if before is None:
+        return "added"
+    if after is None:
+        return "removed"
+    return "differs" if differs else "identical"
+
+
+def _difference(name: str, state: PictureState, found: _Found) -> PictureDifference:
+    notes = list(found.notes)
+    if found.frames > 1 and state != "identical":
+        notes.append(f"animated, {found.frames} frames")
+    if found.looks_differ:
+        notes.append("its colour profile or timing differs, which no crop can show")
+    if found.hidden:
+        notes.append(f"{found.hidden} more places are not shown")
+    partly = bool(found.hidden) or found.looks_differ
+    return PictureDifference(name, state, found.changed, tuple(found.crops), "; ".join(notes), partly)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def _frames(content: bytes | None) -> Iterator[_Frame]:
+    if content is None:
+        return
+    pixels = 0
+    with Image.open(BytesIO(content), formats=_FORMATS) as image:
+        for number in range(MOST_FRAMES + 1):
+            if number and not _has(image, number):
+                return
+            width, height = image.size
+            pixels += width * height
+            if width * height > MOST_PIXELS:
+                raise _TooLargeError(f"more than {MOST_PIXELS} pixels")
+            if number == MOST_FRAMES or pixels > MOST_PIXELS_OF_ALL_FRAMES:
+                raise _TooLargeError(f"more than {MOST_FRAMES} frames, or too many pixels in them")
+            timing = (image.info.get("duration"), image.info.get("loop"))
+            yield _Frame(_rgba(image), _colours(image), timing)
+
+
+def _has(image: Image.Image, frame: int) -> bool:
+    try:
+        image.seek(frame)
+    except EOFError:
+        return False
+    return True
+
+
+def _rgba(image: Image.Image) -> Image.Image:
+    turned = ImageOps.exif_transpose(image)
+    if turned.mode.startswith("I"):  # sixteen bits of grey, which a plain conversion would cut off at 255
+        turned = turned.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    return turned.convert("RGBA")
+
+
+def _colours(image: Image.Image) -> tuple[object, ...]:
+    gamma = image.info.get("gamma")
+    if gamma is not None and abs(gamma - _SRGB_GAMMA) < 0.001:  # noqa: PLR2004 (the same to every eye)
+        gamma = None
+    return (image.info.get("icc_profile"), gamma)
+
+
+# --- comparing --------------------------------------------------------------------------------------------------------
+
+
+def _mask(old: _Frame | None, new: _Frame | None) -> Image.Image:
+    """White where the two differ; what only one of them covers differs."""
+    sizes = [frame.pixels.size for frame in (old, new) if frame is not None]
+    mask = Image.new("L", (max(width for width, _ in sizes), max(height for _, height in sizes)), 255)
+    if old is not None and new is not None:
+        shared = (0, 0, min(width for width, _ in sizes), min(height for _, height in sizes))
+        bands = ImageChops.difference(old.pixels.crop(shared), new.pixels.crop(shared)).split()
+        mask.paste(_black_or_white(reduce(ImageChops.lighter, bands)), (0, 0))
+    return mask
+
+
+def _black_or_white(grey: Image.Image) -> Image.Image:
+    return grey.point([0] + [255] * 255)
+
+
+def _places(mask: Image.Image, most: int) -> tuple[list[Box], int]:
+    """The boxes to show, in reading order, and how many more there are."""
+    boxes = [tile for box in _regions(mask) for tile in _tiles(mask, box)]
+    if len(boxes) > most:
+        boxes = min(boxes, list(_tiles(mask, (0, 0, *mask.size))), key=len)
+    by_weight = sorted(boxes, key=lambda box: -mask.crop(box).histogram()[255])
+    shown = by_weight[: max(0, most)]
+    return sorted(shown, key=lambda box: (box[1], box[0])), len(boxes) - len(shown)
+
+
+def _regions(mask: Image.Image) -> Iterator[Box]:
+    """Boxes around what differs, with a margin; near places are one."""
+    cells = _black_or_white(mask.reduce(_FINE)).reduce(_COARSE)
+    width, height = cells.size
+    open_cells = {at for at, value in enumerate(cells.tobytes()) if value}
+    while open_cells:
+        ahead = [open_cells.pop()]
+        columns, rows = set(), set()
+        while ahead:
+            row, column = divmod(ahead.pop(), width)
+            columns.add(column)
+            rows.add(row)
+            near = {
+                y * width + x
+                for y in range(max(0, row - 1), min(height, row + 2))
+                for x in range(max(0, column - 1), min(width, column + 2))
+            }
+            ahead += near & open_cells
+            open_cells -= near
+        around = (min(columns) * _CELL, min(rows) * _CELL, (max(columns) + 1) * _CELL, (max(rows) + 1) * _CELL)
+        yield _tight(mask, around)
+
+
+def _tight(mask: Image.Image, around: Box) -> Box:
+    left, top = around[:2]
+    inner = mask.crop(around).getbbox() or (0, 0, _CELL, _CELL)
+    return (
+        max(0, left + inner[0] - MARGIN),
+        max(0, top + inner[1] - MARGIN),
+        min(mask.width, left + inner[2] + MARGIN),
+        min(mask.height, top + inner[3] + MARGIN),
+    )
+
+
+def _tiles(mask: Image.Image, box: Box) -> Iterator[Box]:
+    """The box in pieces that an agent gets to see unscaled, those without a difference left out."""
+    for top in range(box[1], box[3], LONGEST_SIDE):
+        for left in range(box[0], box[2], LONGEST_SIDE):
+            tile = (left, top, min(box[2], left + LONGEST_SIDE), min(box[3], top + LONGEST_SIDE))
+            if mask.crop(tile).getbbox():
+                yield tile

@@ -1,0 +1,137 @@
+"""Repair: who may edit, and the harness's law on what was edited. A patch is taken whole or refused whole, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
+from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.kinds import TESTS
+from review_advisor.core.facts.paths import NEVER_REPAIRED, PathRule
+from review_advisor.core.facts.repair import WHOLE, Edits, RefusedPath, RepairState
+from review_advisor.core.facts.shards import shards
+from review_advisor.core.policy.budgets import MOST_REPAIRED_FILES, MOST_REPAIRED_LINES
+from review_advisor.core.policy.guard import own_implementation
+from review_advisor.core.policy.policy import Policy, Rules
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Surface
+from review_advisor.core.roles import prompts
+from review_advisor.core.roles.calls import EditGrant
+from review_advisor.core.roles.fence import clean, fence, redact
+from review_advisor.core.roles.transcript import Attempt
+
+_REGULAR_FILE = "100644"
+_SHOWN_TO_EXECUTOR = 10
+_DELETED_OR_MOVED = (Status.DELETED, Status.RENAMED, Status.COPIED)
+
+
+def may_repair(policy: Policy, surface: Surface, attempts: Sequence[Attempt]) -> bool:
+    """Only a vetoed approval is handed back with leave to repair: whoever rejects has nothing to approve."""
+    if not policy.repair.runs or not SURFACE_DEFAULTS[surface].repair or not attempts:
+        return False
+    return attempts[-1].executor_verdict == "approve"
+
+
+def edit_grant(change: Change, config_path: str | None) -> EditGrant:
+    """Leave to edit. The globs are those of the law below; the CLI refuses such an edit while it is made."""
+    return EditGrant((*own_implementation(change, config_path), *NEVER_REPAIRED))
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """What a repair of ``change`` is held against. ``redact`` is the review's own: it knows the harness's secrets."""
+
+    change: Change
+    rules: Rules
+    redact: Callable[[str], str]
+
+    def refusals(self, edits: Edits) -> tuple[RefusedPath, ...]:
+        """Why ``edits`` are refused, each path once and by name; nothing means that they may be judged."""
+        if edits.unfit:
+            return edits.unfit
+        named = [RefusedPath(file.path, why) for file in edits.touched if (why := self._why(file)) is not None]
+        return (*named, *(RefusedPath(WHOLE, why) for why in self._too_much(edits)))
+
+    def _why(self, file: FileChange) -> str | None:
+        never = PathRule((*own_implementation(self.change, self.rules.config_path), *NEVER_REPAIRED))
+        inside = {each.path for each in self.change.files if each.status is not Status.DELETED}
+        reasons = (
+            (bool(never.touched_by((file,))), "it tells the bot, CI, git or an agent what to do"),
+            (file.is_symlink or SYMLINK_MODE in (file.old_mode, file.new_mode), "a symbolic link"),
+            (file.is_submodule or SUBMODULE_MODE in (file.old_mode, file.new_mode), "a submodule"),
+            (file.status in _DELETED_OR_MOVED, f"a repair changes text, and this file is {file.status.value}"),
+            (_changes_mode(file), "a change of its mode"),
+            (file.binary, "binary"),
+            (file.status is Status.ADDED and not _is_plain(file.path), "a name that can mislead"),
+            (file.path not in inside and not TESTS.matches(file.path), "not a file of the change, and no test"),
+            (file.path not in inside and file.removed > 0, "removes lines of a test that the change does not touch"),
+            (_is_hidden(file), "adds invisible characters"),
+        )
+        return next((why for holds, why in reasons if holds), None)
+
+    def _too_much(self, edits: Edits) -> Iterator[str]:
+        lines = sum(file.changed_lines for file in edits.touched)
+        if len(edits.touched) > MOST_REPAIRED_FILES:
+            yield f"{len(edits.touched)} files, more than {MOST_REPAIRED_FILES}"
+        if lines > MOST_REPAIRED_LINES:
+            yield f"{lines} changed lines, more than {MOST_REPAIRED_LINES}"
+        if self.redact(edits.patch) != edits.patch or redact(edits.patch) != edits.patch:
+            yield "the patch would carry what looks like a secret"
+        if _does_not_fit(self.change, edits.change, self.rules.shard_tokens):
+            yield "the repaired change cannot be shown to its judge whole"
+
+
+def _changes_mode(file: FileChange) -> bool:
+    if file.status is Status.ADDED:
+        return file.new_mode != _REGULAR_FILE
+    return file.old_mode != file.new_mode
+
+
+def _is_plain(path: str) -> bool:
+    if shown_path(path) != path or clean(path) != path or not path.isascii():
+        return False
+    return not any(part.startswith(("-", " ")) or part.endswith((".", " ")) for part in path.split("/"))
+
+
+def _is_hidden(file: FileChange) -> bool:
+    added = (line[1:].removesuffix("\r") for hunk in file.hunks for line in hunk.lines if line.startswith("+"))
+    return any(clean(line) != redact(line) for line in added)
+
+
+def _does_not_fit(before: Change, after: Change, shard_tokens: int) -> bool:
+    parts, unsent = shards(after, shard_tokens)
+    return len(parts) > 1 or not set(unsent) <= set(shards(before, shard_tokens)[1])
+
+
+def leave_words() -> str:
+    """What an executor that may repair is told."""
+    return (
+        "You may repair what the transcript rightly demands. The current folder is a throw-away copy of the tree that"
+        " the diff below shows: change it with Edit and Write, as little as will do. Touch only files of this change,"
+        f" or tests (of which you may add some); at most {MOST_REPAIRED_FILES} files and {MOST_REPAIRED_LINES} lines."
+        " Delete, move and link nothing, and leave alone what configures CI, git, editors, agents or this bot: one such"
+        " edit and the whole repair is refused. The harness reads your edits back itself, and they are judged next, as"
+        " a suggestion to the author. Your report must speak of the change as it is after your edits: verdict, lines"
+        " and quotes. If the veto is wrong, edit nothing and contest it."
+    )
+
+
+def repair_sections(state: RepairState, nonce: str) -> list[str]:
+    """What executor and judge are told of repairs in the version they see; nothing while there is none."""
+    sections = []
+    if state.patch:
+        sections.append(
+            "The executor repaired the head after an earlier veto. The diff above, and the tree, hold that repair; by"
+            f" itself it is this patch, which is part of what is judged:\n{fence(prompts.REPAIR, state.patch, nonce)}"
+        )
+    if state.refused:
+        named = "\n".join(f"{_place(each)}: {each.why}" for each in state.refused[:_SHOWN_TO_EXECUTOR])
+        sections.append(
+            "The executor's latest edits were refused as a whole and are not in what is judged, whatever its report"
+            f" says about them:\n{fence(prompts.REPAIR_REFUSED, named, nonce)}"
+        )
+    return sections
+
+
+def _place(refused: RefusedPath) -> str:
+    return "the repair as a whole" if refused.path == WHOLE else shown_path(refused.path)

@@ -1,0 +1,132 @@
+"""Where a vetoed approval is repaired: a throw-away copy to edit, read back by the harness, taken whole or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Self
+
+from review_advisor.core.facts.repair import Edits, RefusedPath, RepairState
+from review_advisor.core.facts.shards import shards, unsent_of
+from review_advisor.core.outcome.events import Repaired
+from review_advisor.core.policy.policy import SurfacePolicy, policy_of_repaired
+from review_advisor.core.roles.advisors import Briefing, Part, Workbench
+from review_advisor.core.roles.answers import ReviewReport
+from review_advisor.core.roles.evidence import CheckedReport, ShownChange
+from review_advisor.core.roles.repair import Law, edit_grant, may_repair
+from review_advisor.core.roles.structure import SURFACE_INPUTS, Subject
+from review_advisor.core.roles.transcript import Attempt
+from review_advisor.dispatch import Dispatch
+from review_advisor.ports import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What one part's next question and judgement are about: the change as it came, or with a repair in it.
+
+    ``tree`` names its tree, None for the head's own.
+    """
+
+    briefing: Briefing
+    row: SurfacePolicy
+    part: Part
+    subject: Subject
+    tree: str | None = None
+
+    def check(self, report: ReviewReport, open_disagreements: Collection[str]) -> CheckedReport:
+        """The report held against this version. What only a repair brought is no knowledge about the code."""
+        checker = SURFACE_INPUTS[self.row.surface].checker(self.subject, self.part.shard.files)
+        checked = checker.check(report, open_disagreements)
+        return checked if self.tree is None else replace(checked, knowledge=(), dropped=())
+
+
+class Workshop:
+    """The repairs of one part. A context manager: the repaired trees are there until it is left."""
+
+    def __init__(self, source: Source, dispatch: Dispatch, head: Version) -> None:
+        self._source = source
+        self._dispatch = dispatch
+        self._head = head
+        self._trees = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._trees.close()
+
+    @contextmanager
+    def bench(self, version: Version, attempts: tuple[Attempt, ...]) -> Iterator[Workbench | None]:
+        """A fresh copy of the version's tree to edit, gone afterwards; None where nothing may be repaired."""
+        if not may_repair(version.briefing.policy, version.row.surface, attempts):
+            yield None
+            return
+        with self._source.head_tree(version.tree) as folder:
+            grant = edit_grant(self._head.subject.change, self._head.subject.rules.config_path)
+            yield None if folder is None else Workbench(folder, grant)
+
+    def read_back(self, version: Version, bench: Workbench | None, attempt: int) -> Version:
+        """The version to judge after an executor's turn: what its edits made, if they were fit to be judged."""
+        untouched = replace(version, briefing=_with_state(version, ()))
+        if bench is None:
+            return untouched
+        edits = self._source.edits(bench.folder)
+        if not edits.unfit and edits.tree == (version.tree or self._head.subject.change.tree):
+            return untouched
+        its_head = self._head.subject
+        refused = Law(its_head.change, its_head.rules, its_head.redactor.redact).refusals(edits)
+        if refused:
+            self._record(version, attempt, result="refused", refused=refused)
+            return replace(version, briefing=_with_state(version, refused))
+        return self._repaired(edits, attempt)
+
+    def _repaired(self, edits: Edits, attempt: int) -> Version:
+        head = self._head
+        made = head if edits.tree == head.subject.change.tree else self._with(edits)
+        policy = made.briefing.policy
+        self._record(
+            made,
+            attempt,
+            result="withdrawn" if made is head else "accepted",
+            patch=edits.patch,
+            files=tuple(file.path for file in edits.touched),
+            tree=edits.tree,
+            blast=policy.blast,
+            guard=policy.guard,
+        )
+        return made
+
+    def _with(self, edits: Edits) -> Version:
+        """The head's version with the edits in it: its diff, its tree, and what the policy says about them."""
+        head = self._head
+        policy = policy_of_repaired(head.briefing.policy, edits.change, head.subject.rules)
+        subject = replace(
+            head.subject,
+            change=edits.change,
+            whole=ShownChange(edits.change.files, redactor=head.subject.redactor),
+        )
+        cut, unsent = shards(SURFACE_INPUTS[head.row.surface].narrow(subject), policy.shard_tokens)
+        briefing = replace(
+            head.briefing,
+            change=edits.change,
+            policy=policy,
+            tree=self._trees.enter_context(self._source.head_tree(edits.tree)),
+            repair=RepairState(edits.patch),
+        )
+        return Version(
+            briefing=briefing,
+            row=next(row for row in policy.surfaces if row.surface is head.row.surface),
+            part=replace(head.part, shard=cut[0], unsent=unsent_of(cut[0], unsent)),
+            subject=subject,
+            tree=edits.tree,
+        )
+
+    def _record(self, version: Version, attempt: int, **facts: Any) -> None:
+        at, surface, shard = self._dispatch.now(), version.row.surface, version.part.shard.index
+        self._dispatch.record(Repaired(at=at, surface=surface, attempt=attempt, shard=shard, **facts))
+
+
+def _with_state(version: Version, refused: tuple[RefusedPath, ...]) -> Briefing:
+    return replace(version.briefing, repair=replace(version.briefing.repair, refused=refused))

@@ -1,0 +1,63 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from review_advisor.adapters.worktree import NoFolder, WorkFolder
+from review_advisor.ports import SourceError
+
+
+def test_a_page_is_stored_in_a_folder_made_for_it(tmp_path: Path) -> None:
+    assert WorkFolder(tmp_path, "docs/wiki").store("a.md", "text é\n") is None
+    assert (tmp_path / "docs/wiki/a.md").read_text(encoding="utf-8") == "text é\n"
+
+
+def test_nothing_is_ever_overwritten(tmp_path: Path) -> None:
+    folder = WorkFolder(tmp_path, "wiki")
+    folder.store("a.md", "first")
+    assert folder.store("a.md", "second") == "a file of that name is there already"
+    (tmp_path / "wiki/b.md").symlink_to(tmp_path / "elsewhere")
+    assert folder.store("b.md", "text") == "a file of that name is there already"
+    assert (tmp_path / "wiki/a.md").read_text() == "first"
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("step", ["docs", "docs/wiki"])
+def test_no_link_is_followed_on_the_way(step: str, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    root = tmp_path / "root"
+    (root / step).parent.mkdir(parents=True)
+    (root / step).symlink_to(outside)
+    assert "cannot be written to" in str(WorkFolder(root, "docs/wiki").store("a.md", "text"))
+    assert list(outside.iterdir()) == []
+
+
+def test_a_file_in_the_way_is_said(tmp_path: Path) -> None:
+    (tmp_path / "wiki").write_text("a file")
+    assert "cannot be written to" in str(WorkFolder(tmp_path, "wiki").store("a.md", "text"))
+
+
+def test_without_a_working_folder_nothing_is_stored() -> None:
+    assert NoFolder().store("a.md", "text") == "the change comes without a working folder"
+
+
+def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
+    side = tmp_path / "before"
+    side.mkdir()
+    os.mkfifo(side / "pipe.png")
+    (side / "link.png").symlink_to("/etc/passwd")
+    (side / "deep").mkdir()
+    (side / "deep/a.png").write_bytes(b"12345")
+    folder = WorkFolder(tmp_path, ".")
+    assert folder.names("before") == ("deep/a.png", "link.png", "pipe.png")
+    assert folder.read("before/pipe.png", 9) == "it is no regular file"
+    assert "symbolic link" in str(folder.read("before/link.png", 9))
+    assert "cannot be opened" in str(folder.read("before/none.png", 9))
+    assert folder.read("before/deep/a.png", 3) == b"123"
+
+
+def test_a_side_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "before").write_text("x")
+    with pytest.raises(SourceError):
+        WorkFolder(tmp_path, ".").names("before")

@@ -1,0 +1,185 @@
+from pathlib import Path
+
+from tests.scenarios.reading import is_shown, moves, own_words, shown
+
+from review_advisor.core.facts.change import FileChange, Status
+from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.outcome.events import Reported, SurfaceEnded, Verified
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.terminal import report_text
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import AgentCall
+from review_advisor.mockworld.lines import (
+    approve,
+    credit_gone,
+    finding,
+    lost,
+    picture,
+    picture_differs,
+    reject,
+    veto,
+)
+from review_advisor.mockworld.world import MockWorld, edited
+
+VISUAL = Surface.VISUAL_GATE
+LOGIN = "shots/login.png"
+CROP = f"{LOGIN}-1-after.png"
+
+
+def with_pictures(world: MockWorld, *pictures: PictureDifference) -> None:
+    changed = tuple(FileChange(Status.MODIFIED, each.name, binary=each.state != "vector") for each in pictures)
+    world.change(edited("src/app.py", 5), *changed)
+    world.pictures.stated = pictures
+
+
+def on_the_pictures(world: MockWorld) -> list[AgentCall]:
+    return [call for call in world.agents.asked if call.surface is VISUAL]
+
+
+def test_identical_pixels_need_no_model(world: MockWorld) -> None:
+    with_pictures(world, picture(LOGIN, "identical"), picture("shots/logo.svg", "vector"))
+    document = world.review()
+    assert on_the_pictures(world) == []
+    assert document.outcome is Outcome.APPROVED
+    assert document.surfaces[1].surface is VISUAL
+    (reported,) = [event for event in document.events if isinstance(event, Reported) and event.structural]
+    assert "1 of 2 with identical pixels, 1 reviewed as text" in reported.report.summary
+    assert "shots/login.png: identical pixels" in report_text(document)
+
+
+def test_both_agents_read_the_gallery_and_are_told_every_crop_d37(world: MockWorld) -> None:
+    with_pictures(world, picture_differs(LOGIN), picture("shots/home.png", "identical"))
+    document = world.review()
+    executor, judge = on_the_pictures(world)
+    for call in (executor, judge):
+        assert call.tree == Path("gallery")
+        assert "shots/login.png: 7 pixels differ\n" in shown(call, "PICTURES")
+        assert f"  {LOGIN}-1-before.png\n  {CROP}\n" in shown(call, "PICTURES")
+        assert "FILE src/app.py" not in shown(call, "DIFF")
+        assert f"FILE {LOGIN}" in shown(call, "DIFF")
+        assert "these pictures" in own_words(call)
+    assert executor.consults is None
+    assert document.outcome is Outcome.APPROVED
+    assert world.calls(Role.EXECUTOR)[0].tree is None, "the change itself is read in its own tree"
+
+
+def test_pictures_of_a_folder_come_without_a_diff(world: MockWorld) -> None:
+    world.pictures.stated = (picture_differs("visual/login.png"),)
+    world.review()
+    assert not is_shown(on_the_pictures(world)[0], "DIFF")
+
+
+def test_a_remark_must_name_a_picture_and_a_crop_of_it(world: MockWorld) -> None:
+    with_pictures(world, picture_differs(LOGIN))
+    world.agents.script(
+        Role.EXECUTOR,
+        reject(
+            finding(LOGIN, 1, f"{CROP}: the button is gone", title="no button"),
+            finding(LOGIN, 1, "the button is gone", title="no crop"),
+            finding("src/app.py", 1, "value = 1", title="no picture"),
+        ),
+        surface=VISUAL,
+    )
+    document = world.review()
+    (kept,) = document.findings
+    assert (kept.path, kept.title, kept.line) == (LOGIN, "no button", 1)
+    (report,) = document.surfaces[1].parts[0].reports
+    assert [(each.title, each.why) for each in report.refused] == [
+        ("no crop", "its evidence names no crop of the picture"),
+        ("no picture", "it is about no picture shown here"),
+    ]
+    assert document.outcome is Outcome.CHANGES_REQUESTED
+
+
+def test_one_veto_calls_a_human_and_nothing_says_pass_before_it_d34(world: MockWorld) -> None:
+    with_pictures(world, picture_differs(LOGIN))
+    world.agents.script(Role.POST_VERIFY, veto("the text is cut"), surface=VISUAL)
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
+    assert moves(document, 1) == ["escalate"]
+    assert len(on_the_pictures(world)) == 2
+    its = [event for event in document.events if getattr(event, "surface", None) is VISUAL]
+    assert [type(event) for event in its if isinstance(event, Verified | SurfaceEnded)] == [Verified, SurfaceEnded]
+
+
+def test_a_lost_judgement_is_degraded_and_never_silent(world: MockWorld) -> None:
+    with_pictures(world, picture_differs(LOGIN))
+    world.agents.script(Role.POST_VERIFY, lost(), surface=VISUAL)
+    document = world.review()
+    assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, True)
+
+
+def test_what_nobody_can_see_is_named_and_never_approved(world: MockWorld) -> None:
+    with_pictures(
+        world, picture(LOGIN, "unreadable", "damaged"), picture("shots/b.png", "too_large", "more than 9 pixels")
+    )
+    document = world.review()
+    assert on_the_pictures(world) == []
+    assert document.outcome is Outcome.ESCALATED
+    assert document.because == (
+        "shots/login.png: cannot be read: damaged; shots/b.png: too large to compare: more than 9 pixels",
+    )
+
+
+def test_the_other_pictures_are_judged_all_the_same(world: MockWorld) -> None:
+    with_pictures(world, picture(LOGIN, "unreadable", "damaged"), picture_differs("shots/b.png"))
+    document = world.review()
+    assert [call.role for call in on_the_pictures(world)] == [Role.EXECUTOR, Role.POST_VERIFY]
+    assert "cannot be read: damaged" in shown(on_the_pictures(world)[0], "PICTURES")
+    assert document.because == ("shots/login.png: cannot be read: damaged",)
+    assert document.outcome is Outcome.ESCALATED
+
+
+def test_a_picture_shown_in_part_is_judged_and_goes_to_a_human(world: MockWorld) -> None:
+    with_pictures(
+        world, PictureDifference(LOGIN, "differs", 9, ("a-after.png",), "3 more places are not shown", partly=True)
+    )
+    document = world.review()
+    assert len(on_the_pictures(world)) == 2
+    assert document.outcome is Outcome.ESCALATED
+    assert "(not all of it is shown): 3 more places" in document.because[0]
+
+
+def test_a_veto_and_an_unread_picture_are_both_said(world: MockWorld) -> None:
+    with_pictures(world, picture(LOGIN, "unreadable", "damaged"), picture_differs("shots/b.png"))
+    world.agents.script(Role.POST_VERIFY, veto("cut"), surface=VISUAL)
+    (because,) = world.review().because
+    assert "damaged" in because
+    assert "vetoed on a one-shot surface" in because
+
+
+def test_a_missing_side_is_judged_with_the_one_there_is(world: MockWorld) -> None:
+    with_pictures(
+        world,
+        PictureDifference("shots/new.png", "added", 9, ("n-after.png",)),
+        PictureDifference("shots/old.png", "removed", 9, ("o-before.png",)),
+    )
+    assert world.review().outcome is Outcome.APPROVED
+    seen = shown(on_the_pictures(world)[0], "PICTURES")
+    assert "shots/new.png: added, no before\n  n-after.png" in seen
+    assert "shots/old.png: removed, no after\n  o-before.png" in seen
+
+
+def test_switched_off_the_executor_alone_looks_at_them(world: MockWorld) -> None:
+    with_pictures(world, picture_differs(LOGIN))
+    world.switch("HYDRAFLOW_VISUAL_GATE_ADVISOR_ENABLED", "no")
+    document = world.review()
+    assert [call.role for call in on_the_pictures(world)] == [Role.EXECUTOR]
+    assert "visual_gate/post_verify" in document.flags.advisor_disabled
+
+
+def test_spent_credit_stops_the_review(world: MockWorld) -> None:
+    with_pictures(world, picture_differs(LOGIN))
+    world.agents.script(Role.EXECUTOR, credit_gone(), surface=VISUAL)
+    assert world.review().outcome is Outcome.STOPPED
+
+
+def test_a_verdict_that_never_came_is_no_approval(world: MockWorld) -> None:
+    with_pictures(world, picture_differs(LOGIN), picture("shots/b.png", "unreadable", "damaged"))
+    world.agents.script(Role.EXECUTOR, approve(), surface=Surface.PR_REVIEW)
+    world.agents.script(Role.EXECUTOR, lost(), surface=VISUAL)
+    assert world.review().outcome is Outcome.STOPPED
+
+
+def test_without_pictures_there_is_no_such_surface(world: MockWorld) -> None:
+    assert [row.surface for row in world.review().policy.surfaces] == [Surface.PR_REVIEW]

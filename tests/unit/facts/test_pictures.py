@@ -1,0 +1,46 @@
+import pytest
+
+from review_advisor.core.facts.change import Change, FileChange, Status
+from review_advisor.core.facts.pictures import (
+    PictureDifference,
+    changed_pictures,
+    is_compared,
+    is_picture,
+    is_vector,
+    judged_pictures,
+)
+
+
+@pytest.mark.parametrize(
+    "path, picture, compared, vector",
+    [
+        ("a.png", True, True, False),
+        ("a.JPEG", True, True, False),
+        ("a.webp", True, True, False),
+        ("a.svg", True, False, True),
+        ("a.tiff", True, False, False),
+        ("a.avif", True, False, False),
+        ("png", False, False, False),
+        ("a.png.txt", False, False, False),
+    ],
+)
+def test_a_name_says_what_is_compared(path: str, picture: bool, compared: bool, vector: bool) -> None:
+    assert (is_picture(path), is_compared(path), is_vector(path)) == (picture, compared, vector)
+
+
+def test_both_sides_of_a_rename_count() -> None:
+    moved = FileChange(Status.RENAMED, "shots/a.png", old_path="a.png")
+    away = FileChange(Status.RENAMED, "a.bin", old_path="shots/a.png")
+    outside = FileChange(Status.MODIFIED, "b.png")
+    assert changed_pictures(Change("x", files=(moved, away, outside)), ("shots/",)) == (moved, away)
+    assert changed_pictures(Change("x", files=(moved,)), ()) == ()
+
+
+def test_what_nobody_can_see_is_unread() -> None:
+    assert PictureDifference("a", "unreadable").unread
+    assert PictureDifference("a", "too_large").unread
+    assert PictureDifference("a", "differs", crops=("c",), partly=True).unread
+    assert not PictureDifference("a", "vector").unread
+    assert judged_pictures([PictureDifference("a", "identical"), PictureDifference("b", "added", crops=("c",))]) == (
+        PictureDifference("b", "added", crops=("c",)),
+    )
