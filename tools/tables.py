@@ -26,7 +26,13 @@ from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, SwitchErr
 from review_advisor.core.policy.trigger import MANY_CODE_LINES, CompositeTrigger, TriggerFacts
 from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.structure import SURFACE_INPUTS
+from review_advisor.mockworld.expectations import flags_of
 from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, plan
+from review_advisor.mockworld.seeds.replies import MID_FLIGHT_FAULTS
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story import Story
+from review_advisor.mockworld.story_file import story_schema
+from review_advisor.mockworld.story_lines import FAULTS
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.settings import CRITICAL_PATHS, Config
 
@@ -343,6 +349,56 @@ def install() -> str:
     return f"```sh\nnpm install --global @anthropic-ai/claude-code@{PINNED_VERSION}\n```"
 
 
+# --- stories ---------------------------------------------------------------------------------------------------------
+
+
+def story_words() -> str:
+    """Every key that a story may use, from the schema that ``simulate --schema`` prints."""
+    schema = story_schema()
+    blocks = {"a story": schema, **schema["$defs"]}
+    rows = []
+    for name, block in blocks.items():
+        for key, field in block.get("properties", {}).items():
+            meaning = " ".join(field.get("description", "").split())
+            rows.append([_story_block(name), code(key), _story_value(field), meaning])
+    return table(["in", "key", "value", "meaning"], rows)
+
+
+def _story_block(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", " ", name.removesuffix("Block")).lower()
+
+
+def _story_value(field: dict[str, Any]) -> str:
+    if "$ref" in field:
+        return _story_block(field["$ref"].rpartition("/")[2])
+    if "anyOf" in field:
+        return " or ".join(_story_value(option) for option in field["anyOf"] if option.get("type") != "null")
+    if "enum" in field or "const" in field:
+        return ", ".join(code(option) for option in field.get("enum", [field.get("const")]))
+    if field.get("type") == "array":
+        return f"list of {_story_value(field['items'])}"
+    if field.get("type") == "object":
+        return f"mapping to {_story_value(field['additionalProperties'])}"
+    return {"integer": "whole number", "number": "number", "string": "text", "boolean": "yes or no"}[field["type"]]
+
+
+def story_faults() -> str:
+    """What each fault of the vocabulary comes to when it strikes each role, found by playing it."""
+    roles = ("pre_flight", "executor", "mid_flight", "post_verify")
+    rows = [[code(fault), *(_struck(role, fault) for role in roles)] for fault in FAULTS]
+    return table(["fault", *map(code, roles)], rows)
+
+
+def _struck(role: str, fault: str) -> str:
+    if role == "mid_flight" and fault not in MID_FLIGHT_FAULTS:
+        return "-"
+    review: dict[str, Any] = {role: [fault]}
+    if role == "mid_flight":
+        review["executor"] = [{"says": "approve", "asks": ["Is this right?"]}]
+    (played,) = play(Story.model_validate({"story": fault, "steps": [{"review": review}]})).reviews
+    return ", ".join([played.ended.replace("_", " "), *sorted(flags_of(played))])
+
+
 # --- the code and the records themselves -----------------------------------------------------------------------------
 
 
@@ -388,6 +444,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "own-implementation": own_implementation,
     "exit-codes": exits,
     "install": install,
+    "story-words": story_words,
+    "story-faults": story_faults,
     "layers": layers,
     "records": records,
 }

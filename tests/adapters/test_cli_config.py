@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 import pytest
 from tests.adapters.command_line import Terminal, fake_claude
 from tests.adapters.git_repository import Repo

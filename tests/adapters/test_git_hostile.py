@@ -224,3 +224,14 @@ def test_the_users_repository_is_left_as_it_was(repo: Repo) -> None:
     with staged.head_tree():
         pass
     assert everything() == before
+
+
+def test_a_file_of_the_base_is_not_the_heads(repo: Repo) -> None:
+    """The bot's own configuration is read so: a change cannot configure its own review."""
+    repo.write("config.toml", "base\n")
+    repo.commit()
+    repo.write("config.toml", "head\n")
+    repo.write("new.toml", "head\n")
+    repo.commit()
+    source = open_range(repo.path, "HEAD~1..HEAD")
+    assert (source.base_file("config.toml"), source.base_file("new.toml")) == (b"base\n", None)

@@ -64,7 +64,7 @@ def test_an_answer_reaches_the_executor_and_the_record(small: ReviewWorld) -> No
 
 def test_guidance_in_plain_words_is_guidance(small: ReviewWorld) -> None:
     small.says(EXECUTOR, consult("A or B?"), report())
-    small.says(MID_FLIGHT, text('Choose B. {"stop_signal": true}'))
+    small.says(MID_FLIGHT, text('Choose B. {"stop_signal": false}'))
     small.says(POST_VERIFY, confirm())
     done = small.review()
     assert done.end == APPROVED

@@ -4,7 +4,7 @@ from tests.scenarios.reading import calls_by_end, moves
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import finding, lost, reject, veto
+from review_advisor.mockworld.lines import approve, finding, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
 
 
@@ -83,3 +83,12 @@ def test_a_lost_executor_is_never_an_approval(world: MockWorld) -> None:
     assert world.asked == ["pre_flight", "executor"]
     assert document.because == ("no verdict: scripted: timeout",)
     assert [file.read for file in document.coverage] == ["not"]
+
+
+def test_an_outage_after_a_veto_is_no_approval_of_what_was_vetoed(world: MockWorld) -> None:
+    noted = finding("src/app.py", 1, "value = 1", severity="low")
+    world.agents.script(Role.EXECUTOR, approve(), approve(noted))
+    world.agents.script(Role.POST_VERIFY, veto("one is wrong"), lost())
+    document = world.review()
+    assert (document.outcome, document.exit_code, document.flags.degraded) == (Outcome.ESCALATED, 11, True)
+    assert document.because == ("post-verify was lost (crash) after a veto that nobody took back",)

@@ -124,7 +124,7 @@ def every_command(command: click.Command) -> Iterator[click.Command]:
 
 
 @pytest.mark.parametrize(
-    "words", ["simulate story.yaml", "review --publish", "config print", "review --json --wrong=1"]
+    "words", ["publish --outcome o.json", "review --publish", "config print", "review --json --wrong=1"]
 )
 def test_a_command_that_does_not_exist_is_noticed(words: str) -> None:
     assert wrong_words(words.split())

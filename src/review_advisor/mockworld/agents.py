@@ -5,12 +5,23 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from review_advisor.core.policy.budgets import consults_left
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultRecord, Lost, Receipt, Stop
+from review_advisor.core.roles.calls import (
+    AgentCall,
+    Answered,
+    ConsultGrant,
+    ConsultRecord,
+    Lost,
+    LostReason,
+    Receipt,
+    Stop,
+)
 from review_advisor.core.roles.prompts import nonce_of
 from review_advisor.mockworld.lines import Line, approve, confirm, guidance, plan
 
@@ -22,6 +33,30 @@ class Passing(Protocol):
         """Let time go by."""
         ...
 
+    def monotonic(self) -> float:
+        """Seconds since the world began."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One consult as it was played. ``line`` is what the advisor said, None where the cap denied the question."""
+
+    question: str
+    grant: ConsultGrant
+    line: Line | None
+
+
+@dataclass(slots=True)
+class Asked:
+    """One call as it was played: what was said to it, and what came of that (None while it runs)."""
+
+    call: AgentCall
+    line: Line
+    at: float
+    advice: list[Advice] = field(default_factory=list)
+    came: Answered | Lost | BaseException | None = None
+
 
 @dataclass
 class FakeAdvisorRunner:
@@ -29,10 +64,18 @@ class FakeAdvisorRunner:
 
     ``asked`` holds every call in order. Consults are played as the real hook would let them: under the
     grant's cap, failed ones refunded. ``consulted`` holds every question with the grant it was asked under.
+    ``played`` holds both with what was said. ``struck`` are lines for the n-th call, counted from 1, whoever
+    makes it. ``lifelike``: a line that takes longer than its call may is lost, and an executor without the Agent tool
+    asks nothing and without leave edits nothing, as with the real adapter; otherwise the first passes and the others
+    are faults of the story. ``write`` is where an executor's edits go.
     """
 
     clock: Passing
     asked: list[AgentCall] = field(default_factory=list)
+    played: list[Asked] = field(default_factory=list)
+    struck: dict[int, Line] = field(default_factory=dict)
+    lifelike: bool = False
+    write: Callable[[Path, str, str | None], None] | None = None
     ended_running: int = 0
     interrupted: Stop | None = None
     _lines: dict[tuple[Role, Surface | None], deque[Line]] = field(default_factory=lambda: defaultdict(deque))
@@ -56,20 +99,47 @@ class FakeAdvisorRunner:
         """Answer as scripted."""
         with self._lock:
             self.asked.append(call)
-            line = self._next(call.role, call.surface)
-            records = tuple(self._consult(question, call) for question in line.questions)
-        self.clock.pass_seconds(line.seconds)
+            line = self.struck.get(len(self.asked)) or self._next(call.role, call.surface)
+            played = Asked(call, line, self.clock.monotonic())
+            self.played.append(played)
+        try:
+            reply = self._reply(played)
+        except BaseException as raised:
+            played.came = raised
+            raise
+        played.came = reply
+        return reply
+
+    def _reply(self, played: Asked) -> Answered | Lost:
+        line, call = played.line, played.call
+        questions = () if self.lifelike and call.consults is None else line.questions
+        with self._lock:
+            records = tuple(self._consult(question, played) for question in questions)
+        self._edit(line, call)
+        late = self.lifelike and line.seconds > call.timeout_seconds
+        seconds = call.timeout_seconds if late else line.seconds
+        self.clock.pass_seconds(seconds)
         if line.meanwhile is not None:
             line.meanwhile()
-        receipt = Receipt(usage=line.usage, resolved_model=call.model, duration_seconds=line.seconds, consults=records)
+        receipt = Receipt(usage=line.usage, resolved_model=call.model, duration_seconds=seconds, consults=records)
         if line.bug is not None:
             raise line.bug
         if line.stop is not None:
             line.stop.receipt = receipt
             raise line.stop
+        if late:
+            return Lost(LostReason.TIMEOUT, f"no answer after {seconds:g} seconds", receipt)
         if line.lost is not None:
             return Lost(line.lost, f"scripted: {line.lost.value}", receipt)
-        return Answered(line.answer or {}, receipt)
+        return Answered(line.said_to(nonce_of(call.prompt)), receipt)
+
+    def _edit(self, line: Line, call: AgentCall) -> None:
+        for path, text in line.edits:
+            if call.edits is None or call.tree is None or self.write is None:
+                if self.lifelike:
+                    return
+                raise AssertionError(f"an executor without leave to edit cannot write {path}")
+            self.write(call.tree, path, text)
 
     def check_interrupt(self) -> None:
         """Raise the interrupt that a story asked for."""
@@ -86,24 +156,25 @@ class FakeAdvisorRunner:
                 return self._lines[key].popleft()
         return _AGREES[role]
 
-    def _consult(self, question: str, call: AgentCall) -> ConsultRecord:
+    def _consult(self, question: str, played: Asked) -> ConsultRecord:
+        call = played.call
         if call.consults is None:
             raise AssertionError(f"an executor without the Agent tool cannot ask: {question}")
         self.consulted.append((question, call.consults))
         its_review = self._records[nonce_of(call.prompt)]
-        record = self._played(question, call.surface, call.consults, its_review)
+        record = self._advised(question, played, call.consults, its_review)
         its_review.append(record)
         return record
 
-    def _played(
-        self, question: str, surface: Surface, grant: ConsultGrant, before: list[ConsultRecord]
-    ) -> ConsultRecord:
+    def _advised(self, question: str, played: Asked, grant: ConsultGrant, before: list[ConsultRecord]) -> ConsultRecord:
         identity = f"toolu_{len(self.consulted)}"
         started = [record.status for record in before if record.status != "denied"]
         if consults_left(grant.cap, len(started), started.count("failed")) == 0:
             reason = f"the review's {grant.cap} consults are used up"
+            played.advice.append(Advice(question, grant, None))
             return ConsultRecord(identity, question, "denied", reason=reason)
-        line = self._next(Role.MID_FLIGHT, surface)
+        line = self._next(Role.MID_FLIGHT, played.call.surface)
+        played.advice.append(Advice(question, grant, line))
         self.clock.pass_seconds(line.seconds)
         if line.meanwhile is not None:
             line.meanwhile()

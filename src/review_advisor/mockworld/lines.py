@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from review_advisor.core.facts.pictures import PictureDifference, PictureState
 from review_advisor.core.roles.calls import (
     AuthenticationFailedError,
     CreditExhaustedError,
@@ -18,21 +20,30 @@ from review_advisor.core.roles.calls import (
 Json = dict[str, Any]
 
 
+class Killed(BaseException):
+    """The process of the review was killed: nothing catches this, as nothing catches SIGKILL."""
+
+
 @dataclass(frozen=True)
 class Line:
     """One scripted reply: an answer, a lost answer, a Stop, or a bug. Before it, an executor may consult.
 
-    ``meanwhile`` is called while the agent works: a story uses it to flip a switch or to look around.
+    ``meanwhile`` is called while the agent works: a story uses it to flip a switch or to look around. ``fault``
+    is the story's word for what goes wrong. With
+    ``quotes_nonce``, ``{nonce}`` in the answer becomes the nonce that the prompt states.
     """
 
     answer: Json | None = None
     lost: LostReason | None = None
     stop: Stop | None = None
-    bug: Exception | None = None
+    bug: BaseException | None = None
     questions: tuple[str, ...] = ()
     cost_usd: float | None = 0.0
     seconds: float = 1.0
     output_tokens: int = 0
+    fault: str = ""
+    quotes_nonce: bool = False
+    edits: tuple[tuple[str, str | None], ...] = ()
     meanwhile: Callable[[], None] | None = field(default=None, compare=False)
 
     def costing(self, usd: float | None) -> Line:
@@ -50,6 +61,22 @@ class Line:
     def while_doing(self, action: Callable[[], None]) -> Line:
         """The same line; ``action`` happens in the meantime."""
         return replace(self, meanwhile=action)
+
+    def teaching(self, *entries: Json) -> Line:
+        """The same report, with knowledge entries."""
+        return replace(self, answer={**(self.answer or {}), "knowledge": entries})
+
+    def repairing(self, path: str, text: str | None) -> Line:
+        """The same line, said after writing ``text`` to a file of the executor's copy (None deletes it)."""
+        return replace(self, edits=(*self.edits, (path, text)))
+
+    def said_to(self, nonce: str) -> Json:
+        """The answer as a caller with that nonce gets it."""
+        answer = self.answer or {}
+        if not self.quotes_nonce:
+            return answer
+        quoted: Json = json.loads(json.dumps(answer).replace("{nonce}", nonce))
+        return quoted
 
     @property
     def usage(self) -> Usage:
@@ -75,6 +102,23 @@ def finding(path: str, line: int, evidence: str, severity: str = "high", title: 
         "confidence": 0.9,
         "evidence": evidence,
     }
+
+
+def picture_differs(name: str, *crops: str, pixels: int = 7) -> PictureDifference:
+    """A pair of pictures that differs, with its crops; two of one place by default."""
+    return PictureDifference(name, "differs", pixels, crops or (f"{name}-1-before.png", f"{name}-1-after.png"))
+
+
+def picture(name: str, state: PictureState, why: str = "") -> PictureDifference:
+    """A pair of pictures of which nothing is shown."""
+    return PictureDifference(name, state, why=why)
+
+
+def learned(
+    title: str, path: str, quote: str, body: str = "It has been so for years.", tags: tuple[str, ...] = ()
+) -> Json:
+    """One knowledge entry of the executor."""
+    return {"title": title, "body": body, "path": path, "evidence": quote, "tags": tags}
 
 
 def evidence(disagreement: str, path: str, quote: str, position: str = "contested") -> Json:

@@ -14,14 +14,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from review_advisor.core.facts.change import Change, FileChange, Hunk, Spec, Status
+from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.repair import Edits
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
+from review_advisor.core.roles.redaction import redactor
 from review_advisor.mockworld.agents import FakeAdvisorRunner
+from review_advisor.mockworld.checkout import Checkout, Texts, changed_between, tree_name
+from review_advisor.mockworld.lines import Killed
 from review_advisor.ports import ArtifactError, Ports
 from review_advisor.review_phase import ReviewPhase, ReviewRequest
 
@@ -48,47 +53,109 @@ class FakeClock:
 
 @dataclass
 class FakeSource:
-    """A change that is simply stated. ``texts`` are whole files at the head."""
+    """A change that is simply stated. ``texts`` are whole files at the head, ``at_base`` names of files before it.
+
+    With a ``checkout`` there are trees, too: each is a copy of their texts, and can be edited.
+    """
 
     stated: Change
     texts: dict[str, str] = field(default_factory=dict)
     tree: Path | None = None
+    at_base: tuple[str, ...] = ()
+    checkout: Checkout | None = None
 
     def change(self) -> Change:
         """The stated change."""
         return self.stated
+
+    def base_names(self, folder: str) -> tuple[str, ...]:
+        """The stated names that lie directly in a folder."""
+        return tuple(path.rpartition("/")[2] for path in self.at_base if path.rpartition("/")[0] == folder)
 
     def head_text(self, path: str) -> str | None:
         """The stated text of a file."""
         return self.texts.get(path)
 
     @contextmanager
-    def head_tree(self) -> Iterator[Path | None]:
-        """The stated folder, or none."""
-        yield self.tree
+    def head_tree(self, tree: str | None = None) -> Iterator[Path | None]:
+        """A copy of the checkout's texts; without one the stated folder, or none."""
+        if self.checkout is None:
+            yield self.tree
+        else:
+            with self.checkout.copy(tree) as place:
+                yield place
+
+    def edits(self, folder: Path) -> Edits:
+        """What was edited in a copy."""
+        if self.checkout is None:
+            raise AssertionError(f"nobody can have edited {folder}: there is no checkout")
+        return self.checkout.edits(folder, self.stated)
+
+    def write(self, folder: Path, path: str, text: str | None) -> None:
+        """An executor edits its copy."""
+        if self.checkout is None:
+            raise AssertionError(f"nobody can edit {folder}: there is no checkout")
+        self.checkout.write(folder, path, text)
+
+
+@dataclass
+class FakePictures:
+    """Pairs of pictures that are simply stated, and the folder that their crops would lie in."""
+
+    stated: tuple[PictureDifference, ...] = ()
+    folder: Path = Path("gallery")
+
+    @property
+    def gallery(self) -> Path | None:
+        """The folder, if anything is shown."""
+        return self.folder if any(picture.crops for picture in self.stated) else None
+
+    def differences(self, change: Change) -> tuple[PictureDifference, ...]:
+        """The stated pairs."""
+        del change
+        return self.stated
+
+
+@dataclass
+class MemoryWiki:
+    """The repository's wiki folder in memory; ``refuses`` is why nothing can be stored in it."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    refuses: str | None = None
+
+    def store(self, name: str, text: str) -> str | None:
+        """Store it, unless something is in the way."""
+        why = self.refuses or ("a file of that name is there already" if name in self.files else None)
+        if why is None:
+            self.files[name] = text
+        return why
 
 
 @dataclass
 class MemoryJournal:
-    """Keeps every event."""
+    """Keeps every event. ``killed_at``: the process is killed at that event, counted from 1."""
 
     events: list[Event] = field(default_factory=list)
+    killed_at: int | None = None
 
     def record(self, event: Event) -> None:
         """Keep it."""
         self.events.append(event)
+        if len(self.events) == self.killed_at:
+            raise Killed
 
 
 @dataclass
 class MemoryArtifacts:
-    """A folder in memory; ``full`` makes it refuse like a full disk."""
+    """A folder in memory; ``full`` makes it refuse like a full disk, ``full_at`` from the n-th artefact on."""
 
     files: dict[str, str] = field(default_factory=dict)
     full: bool = False
+    full_at: int | None = None
 
     def write(self, name: str, text: str) -> None:
         """Store it, or refuse."""
-        if self.full:
+        if self.full or (self.full_at is not None and len(self.files) + 1 >= self.full_at):
             raise ArtifactError(f"{name} cannot be written: no space left on device")
         self.files[name] = text
 
@@ -129,8 +196,12 @@ class MockWorld:
         self.clock = FakeClock()
         self.agents = FakeAdvisorRunner(self.clock)
         self.source = FakeSource(DEFAULT_CHANGE)
+        self.agents.write = self.source.write
+        self.repair: RepairMode = "suggest"
         self.journal = MemoryJournal()
         self.artifacts = MemoryArtifacts()
+        self.pictures = FakePictures()
+        self.wiki = MemoryWiki()
         self.environment: dict[str, str] = {}
         self.rules = Rules()
         self.reviews = 0
@@ -147,19 +218,37 @@ class MockWorld:
             prior_fix_attempts=prior_fix_attempts,
         )
 
+    def checkout(self, head: Texts, base: Texts) -> None:
+        """Put the change between two trees of whole texts under review: a head that an executor may repair."""
+        self.source.checkout = Checkout(base, head)
+        self.source.texts = dict(head)
+        self.source.stated = replace(self.source.stated, files=changed_between(base, head), tree=tree_name(head))
+
     def switch(self, name: str, value: str) -> None:
         """Set an environment variable of the next review."""
         self.environment[name] = value
 
+    @property
+    def run_id(self) -> str:
+        """The latest review's id."""
+        return f"run-{self.reviews}"
+
+    @property
+    def nonce(self) -> str:
+        """The latest review's nonce."""
+        return f"nonce{self.reviews:04d}"
+
     def review(self) -> OutcomeDocument:
         """Run one review with everything the world holds now."""
         self.reviews += 1
-        ports = Ports(self.agents, self.source, self.journal, self.artifacts, self.clock)
+        ports = Ports(self.agents, self.source, self.journal, self.artifacts, self.clock, self.pictures, self.wiki)
         request = ReviewRequest(
-            run_id=f"run-{self.reviews}",
-            nonce=f"nonce{self.reviews:04d}",
+            run_id=self.run_id,
+            nonce=self.nonce,
             rules=self.rules,
             switches=read_switches(self.environment),
+            redactor=redactor(self.environment),
+            repair=self.repair,
         )
         return ReviewPhase(ports, INSTRUCTIONS, self.pool, self.jobs).review(request)
 
@@ -196,6 +285,8 @@ INSTRUCTIONS = Instructions(
             "pr_review",
             "pre_merge_spec_check",
             "adr_review",
+            "visual_gate",
+            "wiki_ingest",
         )
     }
 )

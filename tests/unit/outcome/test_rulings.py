@@ -132,6 +132,18 @@ def test_an_outage_never_burns_a_retry_d11(reason: LostReason, budget: int) -> N
         assert reason.value in ruling.because
 
 
+@pytest.mark.parametrize("retries", [1, 2])
+def test_a_veto_stands_when_the_judgement_of_its_answer_is_lost(retries: int) -> None:
+    ruling = rule(standing(budget=3, used=retries), LOST)
+    assert (ruling.move, ruling.degraded, ruling.exhausted) == (ESCALATE, True, False)
+    assert ruling.because == "post-verify was lost (crash) after a veto that nobody took back"
+
+
+def test_an_outage_after_a_veto_leaves_a_rejection_and_an_advisory_surface_as_they_are() -> None:
+    assert rule(standing("reject", budget=3, used=1, rejected=1), LOST).move is ACCEPT
+    assert rule(standing(authority=Authority.ADVISORY, used=1), LOST).move is ACCEPT
+
+
 def test_under_the_guard_no_missing_judgement_is_ever_an_approval_d16() -> None:
     for answer in (LOST, REFUSED, OFF):
         assert rule(standing(guarded=True), answer).move is ESCALATE

@@ -85,7 +85,15 @@ def test_a_token_never_enters_a_prompt(secret: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["task-" + "a-long-kebab-case-name-of-a-style-class", "risk-" + LONG[:40], "sk-short", "ghp_short", "eyJhbGciOi"],
+    [
+        "task-" + "a-long-kebab-case-name-of-a-style-class",
+        "sk-a-long-word",
+        "xoxb-" + LONG[:9],
+        "risk-" + LONG[:40],
+        "sk-short",
+        "ghp_short",
+        "eyJhbGciOi",
+    ],
 )
 def test_what_only_looks_a_little_like_one_stays(text: str) -> None:
     assert clean(text) == text

@@ -1,0 +1,46 @@
+"""How long secrets take to be looked for in a large diff, with and without ten secrets of the harness's own."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+
+from _runs import held, medians, report
+
+from review_advisor.core.roles.redaction import Redactor, redactor
+
+BAR_SECONDS = 2.0
+LINE = "              {n} +    total = prices.get(item_{n}, 0) * quantity  # see docs/prices.md\n"
+
+
+def token(number: int) -> str:
+    """One made-up secret."""
+    return base64.b64encode(hashlib.sha256(str(number).encode()).digest()).decode()
+
+
+def main() -> None:
+    """Print the medians."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--megabytes", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=5)
+    options = parser.parse_args()
+    text = "".join(LINE.format(n=n) for n in range(options.megabytes * 1_000_000 // len(LINE)))
+    own = redactor({f"SECRET_{number}": token(number) for number in range(10)})
+    shapes, all_of_them, half = medians(
+        options.runs,
+        lambda: Redactor().redact(text),
+        lambda: own.redact(text),
+        lambda: own.redact(text[: len(text) // 2]),
+    )
+    report(
+        [
+            ("shapes only", f"{shapes:.3f} s", f"{options.megabytes} MB of diff, median of {options.runs}"),
+            ("shapes and ten secrets", f"{all_of_them:.3f} s", held(all_of_them, BAR_SECONDS, "s")),
+            ("the same, half the text", f"{half:.3f} s", f"{all_of_them / half:.1f} times less; 2.0 is linear"),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()

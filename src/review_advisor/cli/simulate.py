@@ -1,0 +1,121 @@
+"""``review-advisor simulate``: play stories, or seeded worlds, through the whole pipeline: no model, no network."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from review_advisor.cli.output import note, put
+from review_advisor.cli.problems import NOTHING_ASKED, Ended
+
+if TYPE_CHECKING:
+    from review_advisor.mockworld.sweep import Sweep
+
+NOT_AS_IT_SAYS = 10
+SEEDS = re.compile(r"(\d{1,12})\.\.(\d{1,12})")
+
+
+@click.command(short_help="Play stories, or seeded worlds: no model, no network.")
+@click.argument("stories", type=click.Path(path_type=Path), nargs=-1, metavar="[STORY.yaml]...")
+@click.option("--seeds", metavar="A..B", help="Play the worlds of these seeds instead, and check every promise.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Processes.")
+@click.option("--schema", is_flag=True, help="Print the JSON schema of a story.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def simulate(
+    context: click.Context, stories: tuple[Path, ...], seeds: str | None, jobs: int, schema: bool, as_json: bool
+) -> None:
+    """Play stories of pull requests, pushes, replies and faults through the whole pipeline.
+
+    Exit code 0 if every story ended as it says and no promise was broken, 10 if not, 2 for a story that cannot
+    be read.
+    """
+    if sum((bool(stories), seeds is not None, schema)) != 1:
+        raise click.UsageError("Name stories to play, or use --seeds or --schema.")
+    if schema:
+        from review_advisor.mockworld.story_file import story_schema
+
+        put(json.dumps(story_schema(), indent=2) + "\n")
+        return
+    held = _stories(stories, as_json=as_json) if seeds is None else _seeds(seeds, jobs, as_json=as_json)
+    context.exit(0 if held else NOT_AS_IT_SAYS)
+
+
+def _stories(paths: tuple[Path, ...], *, as_json: bool) -> bool:
+    from review_advisor.core.outcome.terminal import one_line
+    from review_advisor.mockworld.expectations import unmet
+    from review_advisor.mockworld.stage import play
+    from review_advisor.mockworld.story_file import StoryError, read_story
+    from review_advisor.mockworld.trace import trace_json, trace_text
+
+    try:
+        told = [(path, read_story(path.read_text(encoding="utf-8"), str(path))) for path in paths]
+    except StoryError as error:
+        raise Ended(one_line(str(error)), NOTHING_ASKED) from None
+    except OSError as error:
+        raise Ended(f"The story {error.filename} cannot be read: {error.strerror}.", NOTHING_ASKED) from None
+    except UnicodeDecodeError:
+        raise Ended("A story is not UTF-8 text.", NOTHING_ASKED) from None
+    held = True
+    found = []
+    for path, story in told:
+        played = play(story)
+        missed = unmet(played)
+        held = held and not missed
+        if as_json:
+            found.append(trace_json(str(path), played, missed))
+        else:
+            put(trace_text(str(path), played, missed) + "\n")
+    if as_json:
+        put(json.dumps(found, indent=2) + "\n")
+    return held
+
+
+def _seeds(given: str, jobs: int, *, as_json: bool) -> bool:
+    import time
+
+    from review_advisor.mockworld.sweep import Sweep, sweep
+
+    bounds = SEEDS.fullmatch(given)
+    if bounds is None or int(bounds[1]) > int(bounds[2]):
+        raise click.UsageError(f"--seeds is {given!r}: use A..B, two whole numbers.")
+    total, began = Sweep(), time.monotonic()
+    for part in sweep(int(bounds[1]), int(bounds[2]), jobs):
+        total.add(part)
+    seconds = max(time.monotonic() - began, 0.001)
+    put(_sweep_json(total) if as_json else _sweep_text(total))
+    note(f"{total.reviews / seconds:,.0f} reviews a second, {seconds:.1f} s in {jobs} process{'es' * (jobs > 1)}")
+    return total.holds
+
+
+def _sweep_text(total: Sweep) -> str:
+    from review_advisor.mockworld.tally import table
+
+    lines = [f"{total.worlds:,} worlds, {total.reviews:,} reviews, {total.calls:,} calls", "", table(total.counts), ""]
+    for failure in total.failures:
+        lines += [f"seed {failure.seed} breaks {each.promise}: {each.says}" for each in failure.broken]
+        lines += ["Its story, for `review-advisor simulate`:", "", failure.story]
+    lines += [f"no world shows {fault}, {role}, {outcome}" for fault, role, outcome in total.empty]
+    lines.append("no promise broken" if not total.broken else f"{total.broken} worlds break a promise")
+    return "\n".join(lines) + "\n"
+
+
+def _sweep_json(total: Sweep) -> str:
+    counted = [
+        {"fault": fault, "struck": role, "outcome": outcome, "reviews": count}
+        for (fault, role, outcome), count in sorted(total.counts.items())
+    ]
+    failures = [
+        {
+            "seed": failure.seed,
+            "broken": [{"review": b.review, "promise": b.promise, "says": b.says} for b in failure.broken],
+            "story": failure.story,
+        }
+        for failure in total.failures
+    ]
+    summary = {"worlds": total.worlds, "reviews": total.reviews, "calls": total.calls, "broken": total.broken}
+    return json.dumps({**summary, "counts": counted, "empty": total.empty, "failures": failures}, indent=2) + "\n"

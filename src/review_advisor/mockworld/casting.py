@@ -1,0 +1,148 @@
+"""From the words of a story to the lines that the agents speak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import LostReason
+from review_advisor.mockworld import lines
+from review_advisor.mockworld.agents import FakeAdvisorRunner
+from review_advisor.mockworld.lines import Killed, Line
+from review_advisor.mockworld.story import ReviewBlock, TroubleBlock
+from review_advisor.mockworld.story_lines import (
+    AdviceLine,
+    ExecutorLine,
+    Fault,
+    JudgementLine,
+    Meanwhile,
+    PlanLine,
+    SpokenLine,
+)
+
+LOST: dict[Fault, LostReason] = {
+    "crash": LostReason.CRASH,
+    "timeout": LostReason.TIMEOUT,
+    "prose": LostReason.NO_STRUCTURED_OUTPUT,
+    "truncated": LostReason.TRUNCATED,
+    "server_error": LostReason.SERVER_ERROR,
+    "rate_limited": LostReason.RATE_LIMITED,
+    "model_refused": LostReason.MODEL_REFUSED,
+    "model_not_found": LostReason.MODEL_NOT_FOUND,
+    "call_budget": LostReason.CALL_BUDGET,
+    "too_long": LostReason.TOO_LONG,
+    "unguarded_consult": LostReason.UNGUARDED_CONSULT,
+}
+"""The faults that the adapter hands on as a lost answer."""
+
+Doing = Callable[[Meanwhile], None]
+
+
+def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
+    """Give every role its lines; ``doing`` carries out what happens in the meantime."""
+    roster: tuple[tuple[Role, tuple[SpokenLine, ...]], ...] = (
+        (Role.PRE_FLIGHT, review.pre_flight),
+        (Role.EXECUTOR, review.executor),
+        (Role.MID_FLIGHT, review.mid_flight),
+        (Role.POST_VERIFY, review.post_verify),
+    )
+    for role, spoken in roster:
+        for each in spoken:
+            agents.script(role, _line(each, doing), surface=Surface(each.surface) if each.surface else None)
+    agents.struck.update(_struck(review.trouble))
+
+
+def _struck(trouble: TroubleBlock) -> dict[int, Line]:
+    found: dict[int, Line] = {}
+    if trouble.credit_gone_at_call is not None:
+        found[trouble.credit_gone_at_call] = replace(lines.credit_gone(), fault="credit_gone")
+    if trouble.auth_gone_at_call is not None:
+        found[trouble.auth_gone_at_call] = replace(lines.authentication_gone(), fault="auth_gone")
+    return found
+
+
+def _line(spoken: SpokenLine, doing: Doing) -> Line:
+    meanwhile = spoken.meanwhile
+    words = spoken.summary if isinstance(spoken, ExecutorLine) else ""
+    words = spoken.reasoning if isinstance(spoken, JudgementLine) else words
+    return replace(
+        _with_fault(spoken.fault, spoken),
+        fault=spoken.fault or "",
+        questions=spoken.asks if isinstance(spoken, ExecutorLine) else (),
+        quotes_nonce="{nonce}" in words,
+        seconds=spoken.seconds,
+        cost_usd=spoken.cost_usd,
+        meanwhile=None if meanwhile is None else _Action(doing, meanwhile),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Action:
+    doing: Doing
+    meanwhile: Meanwhile
+
+    def __call__(self) -> None:
+        self.doing(self.meanwhile)
+
+
+def _with_fault(fault: Fault | None, spoken: SpokenLine) -> Line:
+    """Two answers are the last one: that is what the adapter makes of a stream with two results."""
+    match fault:
+        case None | "two_answers":
+            return _answer(spoken)
+        case "garbage":
+            return lines.garbage()
+        case "credit_gone":
+            return lines.credit_gone()
+        case "auth_gone":
+            return lines.authentication_gone()
+        case "interrupted":
+            return lines.interrupted()
+        case "killed":
+            return Line(bug=Killed())
+        case _:
+            return Line(lost=LOST[fault])
+
+
+def _answer(spoken: SpokenLine) -> Line:
+    match spoken:
+        case PlanLine():
+            return lines.plan(spoken.risk, spoken.focus, spoken.signals)
+        case ExecutorLine():
+            return _report(spoken)
+        case AdviceLine():
+            return lines.guidance(spoken.action, stop=spoken.says == "stop")
+        case JudgementLine():
+            return _judgement(spoken)
+        case _:
+            raise TypeError(f"nobody speaks {type(spoken).__name__}")
+
+
+def _report(spoken: ExecutorLine) -> Line:
+    found = [lines.finding(f.path, f.line, f.evidence, f.severity, f.title) for f in spoken.findings]
+    answers = tuple(lines.evidence(a.disagreement, a.path, a.evidence, a.position) for a in spoken.answers)
+    match spoken.says:
+        case "approve":
+            said = lines.approve(*found, answers=answers, summary=spoken.summary or "looks right")
+        case "reject":
+            said = lines.reject(*found, answers=answers, summary=spoken.summary or "must not be merged")
+        case _:
+            assert_never(spoken.says)
+    if spoken.knowledge:
+        said = said.teaching(*(lines.learned(k.title, k.path, k.evidence, k.body) for k in spoken.knowledge))
+    return said
+
+
+def _judgement(spoken: JudgementLine) -> Line:
+    if spoken.says == "confirm":
+        said = lines.confirm(*spoken.points)
+        answer = {**(said.answer or {}), "suggested_fix_direction": spoken.direction}
+        if spoken.reasoning:
+            answer["reasoning"] = spoken.reasoning
+        said = replace(said, answer=answer)
+    else:
+        reasoning = spoken.reasoning or "the verdict is wrong"
+        said = lines.veto(*spoken.points, reasoning=reasoning, direction=spoken.direction)
+    return said

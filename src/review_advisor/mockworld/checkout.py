@@ -1,0 +1,81 @@
+"""Trees of whole texts: what a change is between two of them, and the copies in which an executor may edit."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from review_advisor.core.facts.change import Change, FileChange
+from review_advisor.core.facts.patch_files import files_of_patch
+from review_advisor.core.facts.repair import Edits
+
+Texts = Mapping[str, str]
+
+
+def tree_name(texts: Texts) -> str:
+    """A name that two trees share only if they hold the same."""
+    return hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()[:40]
+
+
+def patch_between(before: Texts, after: Texts) -> str:
+    """The patch from one tree to another, as git would write it."""
+    changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+    return "".join(_section(path, before.get(path), after.get(path)) for path in changed)
+
+
+def changed_between(before: Texts, after: Texts) -> tuple[FileChange, ...]:
+    """The same as facts."""
+    return files_of_patch(patch_between(before, after).encode())
+
+
+def _section(path: str, old: str | None, new: str | None) -> str:
+    head = f"diff --git a/{path} b/{path}\n"
+    if old is None:
+        head += "new file mode 100644\n"
+    if new is None:
+        head += "deleted file mode 100644\n"
+    sides = ((old or "").splitlines(keepends=True), (new or "").splitlines(keepends=True))
+    names = ("/dev/null" if old is None else f"a/{path}", "/dev/null" if new is None else f"b/{path}")
+    return head + "".join(difflib.unified_diff(*sides, *names))
+
+
+@dataclass
+class Checkout:
+    """The base and the head of a change as whole texts, and every copy that is out at the moment."""
+
+    base: Texts
+    head: Texts
+    copies: dict[Path, dict[str, str]] = field(default_factory=dict)
+    made: int = 0
+    _trees: dict[str, Texts] = field(default_factory=dict)
+
+    @contextmanager
+    def copy(self, tree: str | None) -> Iterator[Path]:
+        """A copy of the head, or of a tree that was read back, under a path that exists in this world only."""
+        self.made += 1
+        place = Path(f"tree-{self.made}")
+        self.copies[place] = dict(self.head if tree is None else self._trees[tree])
+        yield place
+        del self.copies[place]
+
+    def write(self, place: Path, path: str, text: str | None) -> None:
+        """What an executor does in its copy; None deletes."""
+        if text is None:
+            self.copies[place].pop(path)
+        else:
+            self.copies[place][path] = text
+
+    def edits(self, place: Path, change: Change) -> Edits:
+        """What a copy holds now, against the head."""
+        now = dict(self.copies[place])
+        self._trees[tree_name(now)] = now
+        return Edits(
+            tree=tree_name(now),
+            patch=patch_between(self.head, now),
+            change=replace(change, files=changed_between(self.base, now)),
+            touched=changed_between(self.head, now),
+        )

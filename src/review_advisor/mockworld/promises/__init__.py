@@ -1,0 +1,73 @@
+"""What ADR-0059 promises, each as one function that reads a played review and says what is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from review_advisor.mockworld.promises import budgets, ends, prompts, switches, verdicts
+from review_advisor.mockworld.reading import Reading
+from review_advisor.mockworld.stage import PlayedReview
+
+Promise = Callable[[Reading], Iterable[str]]
+
+PROMISES: tuple[Promise, ...] = (
+    verdicts.no_approval_after_an_unanswered_veto,
+    verdicts.approval_is_judged_or_called_degraded,
+    verdicts.the_executors_no_is_never_merged,
+    verdicts.changes_to_the_bot_are_judged_or_escalated,
+    verdicts.a_refused_judgement_is_no_approval,
+    verdicts.an_outage_is_a_veto_where_the_team_wants_it,
+    verdicts.a_judgement_is_what_was_said,
+    verdicts.an_idle_retry_is_not_judged_again,
+    verdicts.a_stop_signal_calls_a_human,
+    verdicts.an_open_question_about_a_critical_path_calls_a_human,
+    verdicts.nothing_is_remembered_without_a_verdict,
+    verdicts.what_did_not_run_says_why,
+    budgets.the_tier_is_not_too_low,
+    budgets.retries_stay_within_the_blast_radius,
+    budgets.a_rejection_is_retried_once,
+    budgets.each_question_is_asked_once_and_repaired_once,
+    budgets.consults_stay_within_the_cap,
+    budgets.money_stays_within_the_purse,
+    budgets.time_stays_within_the_wall_clock,
+    switches.a_switch_off_means_no_call,
+    switches.a_switch_on_at_the_start_stays_on,
+    switches.switched_off_is_never_silent,
+    switches.surfaces_run_in_their_order,
+    ends.trouble_with_the_account_stops,
+    ends.the_exit_code_is_the_outcomes,
+    ends.what_is_unread_is_never_approved,
+    ends.coverage_names_every_file,
+    ends.degraded_is_never_silent,
+    ends.every_call_is_accounted_for,
+    ends.the_document_survives_json,
+    ends.what_died_decided_nothing,
+    ends.a_verdict_is_of_the_head_it_read,
+    prompts.every_prompt_has_what_its_role_is_owed,
+    prompts.the_plan_reaches_executor_and_judge,
+    prompts.a_retry_is_handed_the_whole_transcript,
+    prompts.the_judge_sees_the_report_it_judges,
+    prompts.no_untrusted_text_stands_outside_a_fence,
+    prompts.nothing_of_an_earlier_review_is_seen,
+    prompts.a_planner_has_no_tools_and_only_executors_consult,
+    prompts.guidance_is_carried_into_a_retry,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A promise that a review broke."""
+
+    review: int
+    promise: str
+    says: str
+
+
+def broken_promises(reviews: Sequence[PlayedReview]) -> tuple[Broken, ...]:
+    """Every promise that one of the reviews of a story broke."""
+    found: list[Broken] = []
+    for place, review in enumerate(reviews):
+        reading = Reading(review, reviews[:place])
+        found += [Broken(review.number, promise.__name__, says) for promise in PROMISES for says in promise(reading)]
+    return tuple(found)

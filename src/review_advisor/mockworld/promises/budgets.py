@@ -1,0 +1,129 @@
+"""The promises about budgets: retries, consults, calls, money and time, in literal numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from review_advisor.core.outcome.events import Ruled
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.promises.verdicts import has_veto, touches_itself
+from review_advisor.mockworld.reading import Reading, answer_of
+
+RETRIES = {"low": 1, "medium": 2, "high": 3}
+LOOPING = {"pr_review", "pre_merge_spec_check"}
+CRITICAL_FOLDERS = {"auth", "oauth", "login", "security", "crypto", "secrets", "migrations", "payments", "billing"}
+MANY_LINES = 200
+CONSULTS = 5
+REFUNDS = 3
+ASKS = 2
+PENNY = 1e-6
+
+
+def blast_of(reading: Reading) -> str:
+    """The tier that the event stream froze; ``the_tier_is_not_too_low`` holds it against the paths."""
+    document = reading.review.document
+    return "high" if document is None else document.policy.blast.radius.value
+
+
+def the_tier_is_not_too_low(reading: Reading) -> Iterator[str]:
+    """A critical folder or the bot itself makes the blast radius high, more than 200 lines of Python medium."""
+    if reading.review.document is None:
+        return
+    tier = blast_of(reading)
+    folders = {folder.casefold() for path in reading.paths for folder in path.split("/")[:-1]}
+    critical = bool(folders & CRITICAL_FOLDERS) and "**/auth/" in reading.review.rules.critical_paths
+    if (critical or touches_itself(reading)) and tier != "high":
+        yield f"the blast radius is {tier}, not high"
+    lines = sum(
+        file.added + file.removed
+        for file in reading.review.change.files
+        if file.path.startswith("src/") and file.path.endswith(".py") and not file.generated and not file.vendored
+    )
+    if lines > MANY_LINES and tier == "low":
+        yield f"the blast radius is low with {lines} changed lines of code"
+
+
+def retries_stay_within_the_blast_radius(reading: Reading) -> Iterator[str]:
+    """A veto hands back 1, 2 or 3 times by blast radius on looping surfaces with veto authority, else never."""
+    for (surface, shard), asked in reading.parts.items():
+        attempts = {each.call.attempt for each in asked if each.call.role is Role.EXECUTOR}
+        may = RETRIES[blast_of(reading)] if surface in LOOPING and has_veto(reading, surface) else 0
+        if attempts and attempts != set(range(len(attempts))):
+            yield f"{surface}, part {shard + 1}: attempts {sorted(attempts)} are not counted from 0"
+        if len(attempts) - 1 > may:
+            yield f"{surface}, part {shard + 1}: {len(attempts) - 1} retries, {may} allowed"
+    rulings = Counter((event.surface, event.shard) for event in reading.events(Ruled) if event.ruling.move == "retry")
+    for (surface, shard), count in rulings.items():
+        if count > RETRIES["high"]:
+            yield f"{surface}, part {shard + 1}: {count} rulings of retry"
+
+
+def a_rejection_is_retried_once(reading: Reading) -> Iterator[str]:
+    """The executor's no is handed back at most once in each part."""
+    for (surface, shard), asked in reading.parts.items():
+        verdicts = [answer["verdict"] for each in asked if (answer := answer_of(each)) is not None]
+        handed_back = [place for place in range(len(verdicts) - 2) if verdicts[place : place + 2] == ["reject", "VETO"]]
+        if len(handed_back) > 1:
+            yield f"{surface}, part {shard + 1}: a rejection was handed back {len(handed_back)} times"
+
+
+def each_question_is_asked_once_and_repaired_once(reading: Reading) -> Iterator[str]:
+    """A role is asked once an attempt, and once more only when its reply could not be used."""
+    asks: dict[tuple[object, ...], list[str]] = {}
+    for asked in reading.review.asked:
+        call = asked.call
+        asks.setdefault((call.role, call.surface, call.shard, call.attempt), []).append(asked.line.fault)
+    for (role, surface, shard, attempt), faults in asks.items():
+        unusable = faults[0] in ("garbage", "prose")
+        if len(faults) > (ASKS if unusable else 1):
+            yield f"{role}, {surface}, part {shard}, attempt {attempt}: asked {len(faults)} times after {faults[0]!r}"
+
+
+def consults_stay_within_the_cap(reading: Reading) -> Iterator[str]:
+    """A review consults at most 5 times, or as the variable says; failed ones are refunded, at most 3 of them."""
+    stated = reading.review.environment.get("HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "").strip()
+    cap = int(stated) if stated else CONSULTS
+    heard = [each.line for each in reading.advice if each.line is not None]
+    failed = sum(line.lost is not None for line in heard)
+    if len(heard) > cap + min(failed, REFUNDS):
+        yield f"{len(heard)} consults were let through ({failed} failed), {cap} allowed"
+    for asked in reading.review.asked:
+        grant = asked.call.consults
+        if grant is not None and (
+            grant.cap != cap or grant.max_refunds != REFUNDS or asked.call.role is not Role.EXECUTOR
+        ):
+            yield f"{asked.call.role} was granted {grant.cap} consults and {grant.max_refunds} refunds"
+
+
+def purse_of(reading: Reading) -> float:
+    """The review's money, from the configuration's numbers and the number of parts."""
+    rules = reading.review.rules
+    by_tier = {tier.value: usd for tier, usd in rules.usd_by_blast.items()}
+    first = reading.review.events[0]
+    parts = max(1, getattr(first, "shards", 1))
+    return min(rules.max_usd, by_tier[blast_of(reading)] * parts)
+
+
+def money_stays_within_the_purse(reading: Reading) -> Iterator[str]:
+    """No call starts once the purse is empty, and none may spend more than is left: one overshoots at most."""
+    if reading.review.document is None:
+        return
+    purse, spent = purse_of(reading), 0.0
+    for number, asked in enumerate(reading.review.asked, start=1):
+        if spent >= purse:
+            yield f"call {number} started with ${spent:.2f} of ${purse:.2f} spent"
+        if asked.call.max_usd > purse - spent + PENNY:
+            yield f"call {number} may spend ${asked.call.max_usd:.2f}, left are ${purse - spent:.2f}"
+        spent += asked.line.cost_usd or 0.0
+
+
+def time_stays_within_the_wall_clock(reading: Reading) -> Iterator[str]:
+    """No call starts after the review's time, and none may take longer than its own time or what is left."""
+    rules = reading.review.rules
+    for number, asked in enumerate(reading.review.asked, start=1):
+        elapsed = asked.at - reading.review.asked[0].at
+        if elapsed >= rules.review_seconds:
+            yield f"call {number} started after {elapsed:g} of {rules.review_seconds:g} seconds"
+        if asked.call.timeout_seconds > min(rules.call_seconds, rules.review_seconds - elapsed) + PENNY:
+            yield f"call {number} may take {asked.call.timeout_seconds:g} seconds"

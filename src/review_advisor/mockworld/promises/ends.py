@@ -1,0 +1,124 @@
+"""The promises about endings: trouble stops, nothing is silent, nothing is half decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from review_advisor.core.outcome.document import read_outcome
+from review_advisor.core.outcome.events import CallEnded, CallStarted, ReviewEnded
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import AuthenticationFailedError, CreditExhaustedError
+from review_advisor.mockworld.promises.verdicts import has_veto
+from review_advisor.mockworld.reading import Reading
+
+EXIT = {"approved": 0, "changes_requested": 10, "escalated": 11, "stopped": 12}
+HUMAN = 11
+SAID_OF_STOPS = {CreditExhaustedError: "credit_exhausted", AuthenticationFailedError: "authentication_failed"}
+
+
+def trouble_with_the_account_stops(reading: Reading) -> Iterator[str]:
+    """Spent credit, a refused credential and an interrupt end the review as stopped, and no further call starts."""
+    if reading.stop_at is None:
+        return
+    if reading.review.ended not in ("stopped", "broken", "died"):
+        yield f"ended as {reading.review.ended} although call {reading.stop_at + 1} met a stop"
+    later = len(reading.review.asked) - reading.stop_at - 1
+    if later:
+        yield f"{later} calls started after the stop at call {reading.stop_at + 1}"
+
+
+def the_exit_code_is_the_outcomes(reading: Reading) -> Iterator[str]:
+    """0, 10, 11 and 12, and 11 for an unverified approval where the team wants that."""
+    review, document = reading.review, reading.review.document
+    if document is None:
+        return
+    unverified = document.flags.degraded or bool(document.flags.advisor_disabled)
+    strict = review.ended == "approved" and review.rules.fail_on_degraded and unverified
+    wanted = HUMAN if strict else EXIT[review.ended]
+    if review.exit_code != wanted:
+        yield f"{review.ended} exits with {review.exit_code}, not {wanted}"
+
+
+def what_is_unread_is_never_approved(reading: Reading) -> Iterator[str]:
+    """An approved change was shown to the executor to the last line; only true binaries are excepted, by name."""
+    document = reading.review.document
+    if not reading.approved or document is None:
+        return
+    for gap in document.coverage:
+        if gap.read != "read" and gap.why != "binary":
+            yield f"approved although {gap.path} was read {gap.read}: {gap.why}"
+    asked = zip(reading.review.asked, reading.prompts, strict=True)
+    shown = "\n".join(
+        inside.get("DIFF", "")
+        for each, (_, inside) in asked
+        if each.call.role is Role.EXECUTOR and each.call.surface == "pr_review" and each.call.attempt == 0
+    )
+    for file in reading.review.change.files:
+        for hunk in file.hunks:
+            for line in {hunk.lines[0], hunk.lines[len(hunk.lines) // 2], hunk.lines[-1]}:
+                if line.isprintable() and f" {line}\n" not in f"{shown}\n":
+                    yield f"approved although {line!r} of {file.path} was shown to no executor"
+
+
+def coverage_names_every_file(reading: Reading) -> Iterator[str]:
+    """Every changed file stands in the coverage, read or not, and the report names those that were not."""
+    document = reading.review.document
+    if document is None:
+        return
+    named = {each.path for each in document.coverage}
+    for file in reading.review.change.files:
+        if file.path not in named:
+            yield f"{file.path} is not in the coverage"
+    for gap in document.coverage:
+        if gap.read != "read" and gap.path.isascii() and gap.path not in reading.review.report.replace("\n", " "):
+            yield f"{gap.path} was read {gap.read} and the report does not name it"
+
+
+def degraded_is_never_silent(reading: Reading) -> Iterator[str]:
+    """An accepted verdict whose judgement did not come is flagged, and the report says so in its first line."""
+    document = reading.review.document
+    if document is None:
+        return
+    for key, judgement in reading.judgements.items():
+        asked = reading.last(key, Role.POST_VERIFY)
+        if reading.approved and asked is not None and judgement is None:
+            if not document.flags.degraded:
+                yield f"the judgement of {key[0]}, part {key[1] + 1}, was lost and no flag says so"
+            elif f"{key[0]}/post_verify" not in document.flags.lost and has_veto(reading, key[0]):
+                yield f"the judgement of {key[0]} is not among the lost answers"
+    if document.flags.degraded and "DEGRADED" not in reading.review.report.partition("\n")[0]:
+        yield "degraded, and the report's first line does not say so"
+
+
+def every_call_is_accounted_for(reading: Reading) -> Iterator[str]:
+    """Each call that was made has its start and its end in the events, and the stream ends with the outcome."""
+    if reading.review.document is None:
+        return
+    started = sum(1 for _ in reading.events(CallStarted))
+    ended = sum(1 for event in reading.events(CallEnded) if event.ended != "refused")
+    if not started == ended == len(reading.review.asked):
+        yield f"{len(reading.review.asked)} calls were made, {started} started and {ended} ended in the events"
+    if not isinstance(reading.review.events[-1], ReviewEnded):
+        yield "the last event is not the review's end"
+
+
+def the_document_survives_json(reading: Reading) -> Iterator[str]:
+    """outcome.json reads back as the same document."""
+    document = reading.review.document
+    if document is None:
+        return
+    if read_outcome(reading.review.files["outcome.json"]) != document:
+        yield "outcome.json does not read back as the document"
+
+
+def what_died_decided_nothing(reading: Reading) -> Iterator[str]:
+    """A review that was killed, or whose folder could not be written, leaves no outcome behind."""
+    if reading.review.ended in ("died", "broken") and (reading.review.document or reading.review.files):
+        yield f"{reading.review.ended}, and there is an outcome"
+
+
+def a_verdict_is_of_the_head_it_read(reading: Reading) -> Iterator[str]:
+    """The outcome names the head that was under review, also when another one was pushed meanwhile."""
+    document = reading.review.document
+    if document is not None and document.head_sha != reading.review.change.head_sha:
+        yield f"the outcome is of {document.head_sha}, reviewed was {reading.review.change.head_sha}"

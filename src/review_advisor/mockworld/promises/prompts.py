@@ -1,0 +1,147 @@
+"""The promises about prompts: what a role is owed, what must stay inside a fence, what must not be seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import Answered
+from review_advisor.mockworld.agents import Asked
+from review_advisor.mockworld.reading import PartKey, Reading, answer_of
+
+CANARY = "zqx"
+"""Stands in every text of a seeded world that comes from outside: title, body, paths, lines, spec, replies."""
+REPLY_CANARY = CANARY + "r{review}x"
+"""Stands in every reply of that review."""
+OWED = {
+    Role.PRE_FLIGHT: ("DESCRIPTION", "FILES"),
+    Role.EXECUTOR: ("DESCRIPTION", "FILES"),
+    Role.POST_VERIFY: ("DESCRIPTION", "FILES", "REPORT"),
+}
+MATTER = {Surface.VISUAL_GATE: "PICTURES", Surface.WIKI_INGEST: "KNOWLEDGE"}
+"""What a surface shows instead of the diff."""
+
+
+def every_prompt_has_what_its_role_is_owed(reading: Reading) -> Iterator[str]:
+    """Description, files and diff, the report for the judge, the spec where one is linked, the nonce on top."""
+    change = reading.review.change
+    for asked, (own, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+        who = f"{asked.call.role} on {asked.call.surface}, attempt {asked.call.attempt}"
+        matter = () if asked.call.role is Role.PRE_FLIGHT else (MATTER.get(asked.call.surface, "DIFF"),)
+        for label in (*OWED[asked.call.role], *matter):
+            if label not in inside:
+                yield f"{who} was shown no {label}"
+        if change.spec is not None and change.spec.text[:1_000] not in inside.get("SPEC", ""):
+            yield f"{who} was not shown the spec"
+        if not own.startswith(f"This is review {reading.review.run_id}. Its nonce is {reading.review.nonce}.\n"):
+            yield f"{who} was not told the nonce first"
+        if change.title not in inside.get("DESCRIPTION", ""):
+            yield f"{who} was not told the title"
+
+
+def the_plan_reaches_executor_and_judge(reading: Reading) -> Iterator[str]:
+    """Once pre-flight has planned a surface, its executor and post-verify are shown the plan; else they see none."""
+    plans: dict[Surface, str] = {}
+    for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+        surface = asked.call.surface
+        if asked.call.role is Role.PRE_FLIGHT:
+            answer = answer_of(asked)
+            plans.update({surface: answer["risk_summary"]} if answer is not None else {})
+            continue
+        owed = plans.get(Surface.PR_REVIEW if surface is Surface.PRE_MERGE_SPEC_CHECK else surface)
+        if (owed is None) != ("PLAN" not in inside) or (owed is not None and owed not in inside["PLAN"]):
+            yield f"{asked.call.role} on {surface} was shown {inside.get('PLAN')!r}, planned was {owed!r}"
+
+
+def a_retry_is_handed_the_whole_transcript(reading: Reading) -> Iterator[str]:
+    """Executor and judge of attempt n see every earlier judgement of their part, whole, and no other."""
+    judged: dict[PartKey, list[str]] = {}
+    for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+        if asked.call.role is Role.PRE_FLIGHT:
+            continue
+        key = (asked.call.surface, asked.call.shard)
+        yield from _wrong_transcript(asked, inside, judged.setdefault(key, []))
+        answer = answer_of(asked)
+        if asked.call.role is Role.POST_VERIFY and answer is not None:
+            judged[key].append(str(answer["reasoning"]))
+
+
+def _wrong_transcript(asked: Asked, inside: dict[str, str], judged: list[str]) -> Iterator[str]:
+    who = f"{asked.call.role} on {asked.call.surface}, attempt {asked.call.attempt}"
+    if not judged and "TRANSCRIPT" not in inside:
+        return
+    shown = json.loads(inside.get("TRANSCRIPT", '{"attempts": []}'))["attempts"]
+    if len(shown) != len(judged):
+        yield f"{who} was shown {len(shown)} of {len(judged)} judgements"
+    for each, reasoning in zip(shown, judged, strict=False):
+        plain = "{" not in reasoning and "UNTRUSTED" not in reasoning
+        if plain and (each["reasoning"] != reasoning or json.dumps(reasoning)[1:-1] not in each["raw"]):
+            yield f"{who} was not shown the judgement {reasoning!r} whole"
+    if asked.call.role is Role.EXECUTOR and "REPORT" not in inside:
+        yield f"{who} was not shown its earlier report"
+
+
+def the_judge_sees_the_report_it_judges(reading: Reading) -> Iterator[str]:
+    """Post-verify is shown the summary of the executor's latest report, and no older one."""
+    latest: dict[PartKey, str] = {}
+    for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+        answer = answer_of(asked)
+        key = (asked.call.surface, asked.call.shard)
+        if asked.call.role is Role.EXECUTOR and answer is not None:
+            latest[key] = str(answer["summary"])
+        elif asked.call.role is Role.POST_VERIFY:
+            summary = latest.get(key)
+            shown = json.loads(inside.get("REPORT", "{}")).get("summary")
+            if summary is None and key[0] is Surface.WIKI_INGEST:
+                continue  # our own check stands in for the executor
+            if summary is None or ("UNTRUSTED" not in summary and shown != summary):
+                yield f"post-verify on {key[0]} was shown the report {shown!r}, the latest is {summary!r}"
+
+
+def no_untrusted_text_stands_outside_a_fence(reading: Reading) -> Iterator[str]:
+    """What comes from the change, its author or a model never stands among our own words."""
+    for asked, (own, _) in zip(reading.review.asked, reading.prompts, strict=True):
+        words = [own, asked.call.system_prompt]
+        if asked.call.consults is not None:
+            words += [asked.call.consults.sentinel, asked.call.consults.advisor_prompt]
+        for text in words:
+            at = text.find(CANARY)
+            if at >= 0:
+                yield f"{asked.call.role} read {text[max(0, at - 40) : at + 40]!r} as our own words"
+
+
+def nothing_of_an_earlier_review_is_seen(reading: Reading) -> Iterator[str]:
+    """No prompt holds an earlier review's nonce, run id or replies; attempts count from 0 again."""
+    marks = [
+        mark
+        for earlier in reading.earlier
+        for mark in (earlier.nonce, earlier.run_id, REPLY_CANARY.format(review=earlier.number))
+    ]
+    for asked in reading.review.asked if marks else ():
+        for mark in marks:
+            if mark in asked.call.prompt:
+                yield f"{asked.call.role} was shown {mark!r} of an earlier review"
+
+
+def a_planner_has_no_tools_and_only_executors_consult(reading: Reading) -> Iterator[str]:
+    """Pre-flight gets no tree, and nobody but the executor gets the Agent tool."""
+    for asked in reading.review.asked:
+        if asked.call.role is Role.PRE_FLIGHT and asked.call.tree is not None:
+            yield "pre-flight was given tools"
+        if asked.call.role is not Role.EXECUTOR and asked.call.consults is not None:
+            yield f"{asked.call.role} was given the Agent tool"
+
+
+def guidance_is_carried_into_a_retry(reading: Reading) -> Iterator[str]:
+    """What an executor asked in earlier attempts is told to it again on its retry."""
+    told: dict[PartKey, list[tuple[int, str]]] = {}
+    for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+        if asked.call.role is not Role.EXECUTOR:
+            continue
+        before = told.setdefault((asked.call.surface, asked.call.shard), [])
+        for attempt, question in before:
+            if attempt < asked.call.attempt and question not in inside.get("GUIDANCE", ""):
+                yield f"the retry on {asked.call.surface} does not know of its question {question!r}"
+        if isinstance(asked.came, Answered):
+            before += [(asked.call.attempt, each.question) for each in asked.advice]

@@ -1,0 +1,68 @@
+"""The promises about switches: off means no call, on means judged, and nothing is read twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from review_advisor.core.outcome.events import CallEnded, Reported, Ruled
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.promises.verdicts import OFF
+from review_advisor.mockworld.reading import Reading
+
+SWITCH = {
+    Role.PRE_FLIGHT: "HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED",
+    Role.MID_FLIGHT: "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED",
+    Role.POST_VERIFY: "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED",
+}
+
+ORDER = ("pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest")
+
+
+def is_off(reading: Reading, role: Role, surface: str) -> bool:
+    """Whether one of the three switches over a role on a surface was off when the review began."""
+    names = ("HYDRAFLOW_REVIEW_ADVISOR_ENABLED", SWITCH[role], f"HYDRAFLOW_{surface.upper()}_ADVISOR_ENABLED")
+    return any(reading.review.environment.get(name, "").strip().lower() in OFF for name in names)
+
+
+def a_switch_off_means_no_call(reading: Reading) -> Iterator[str]:
+    """A role that is switched off is not asked and not granted, on any surface the switch covers."""
+    for asked in reading.review.asked:
+        role, surface = asked.call.role, asked.call.surface
+        if role is not Role.EXECUTOR and is_off(reading, role, surface):
+            yield f"{role.value} was asked on {surface} although it is switched off"
+        if asked.call.consults is not None and is_off(reading, Role.MID_FLIGHT, surface):
+            yield f"the executor of {surface} may consult although mid-flight is switched off"
+
+
+def a_switch_on_at_the_start_stays_on(reading: Reading) -> Iterator[str]:
+    """Every report that was ruled on was put before post-verify, unless it was off when the review began."""
+    judged = {
+        (event.surface, event.shard, event.attempt) for event in reading.events(CallEnded)
+        if event.role is Role.POST_VERIFY
+    }  # fmt: skip
+    for event in reading.events(Ruled):
+        asked = (event.surface, event.shard, event.attempt) in judged
+        if not asked and not is_off(reading, Role.POST_VERIFY, event.surface):
+            yield f"{event.surface}, part {event.shard + 1}, was ruled on without a judgement"
+
+
+def switched_off_is_never_silent(reading: Reading) -> Iterator[str]:
+    """What a switch turned off stands in the flags and in the report."""
+    document = reading.review.document
+    if document is None:
+        return
+    for row in document.policy.surfaces:
+        disabled = f"{row.surface}/post_verify"
+        if not is_off(reading, Role.POST_VERIFY, row.surface):
+            continue
+        if disabled not in document.flags.advisor_disabled:
+            yield f"{disabled} is switched off and no flag says so"
+        if disabled not in reading.review.report or "SWITCHED OFF" not in reading.review.report:
+            yield f"{disabled} is switched off and the report does not say so"
+
+
+def surfaces_run_in_their_order(reading: Reading) -> Iterator[str]:
+    """pr_review is first, and no surface is begun again once the next one has begun."""
+    order = list(dict.fromkeys(event.surface for event in reading.events(Reported)))
+    if order != sorted(order, key=ORDER.index):
+        yield f"the surfaces ran as {', '.join(order)}"

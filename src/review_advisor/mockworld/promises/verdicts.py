@@ -1,0 +1,155 @@
+"""The promises about verdicts: whose word counts, and what no one may pass over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from review_advisor.core.outcome.events import CallEnded, RoleSkipped, Verified
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.mockworld.reading import Reading, answer_of
+
+VETO_SURFACES = {"pr_review", "pre_merge_spec_check", "adr_review", "visual_gate"}
+"""ADR-0059's matrix, read from its text."""
+OWN_FOLDERS = {".claude"}
+OWN_ROOTS = (".github/workflows/",)
+OWN_NAMES = {".claude", ".mcp.json", "claude.md", ".review-advisor.toml"}
+OWN_FILES = {"src/review_advisor.py", "src/review_phase.py"}
+OWN_HERE = ("src/review_advisor/", "requirements/", "tools/", ".ci/")
+OWN_FILES_HERE = {"action.yml", "makefile", "pyproject.toml", "src/review_advisor"}
+OFF = {"false", "0", "no", "off"}
+ON = {"true", "1", "yes", "on"}
+
+
+def touches_itself(reading: Reading) -> bool:
+    """Whether the change touches the bot's own implementation, read from the paths alone."""
+    own = reading.review.change.own_repository
+    for path in (path.casefold() for path in reading.paths):
+        name = path.rpartition("/")[2]
+        anywhere = name in OWN_NAMES or path in OWN_FILES or path.startswith(OWN_ROOTS)
+        anywhere = anywhere or not OWN_FOLDERS.isdisjoint(path.split("/")[:-1])
+        here = own and (path in OWN_FILES_HERE or path.startswith(OWN_HERE))
+        if anywhere or here or path == (reading.review.rules.config_path or "").casefold():
+            return True
+    return False
+
+
+def has_veto(reading: Reading, surface: str) -> bool:
+    """Whether post-verify may block on that surface."""
+    return surface in VETO_SURFACES or touches_itself(reading)
+
+
+def no_approval_after_an_unanswered_veto(reading: Reading) -> Iterator[str]:
+    """A veto on a veto surface stands until post-verify itself takes it back."""
+    for (surface, shard), asked in reading.parts.items() if reading.approved else ():
+        said = [answer for each in asked if each.call.role is Role.POST_VERIFY and (answer := answer_of(each))]
+        if said and said[-1]["verdict"] == "VETO" and has_veto(reading, surface):
+            yield f"approved although the last judgement of {surface}, part {shard + 1}, is a veto"
+
+
+def approval_is_judged_or_called_degraded(reading: Reading) -> Iterator[str]:
+    """An approval was judged in every part, or says that it was not."""
+    document = reading.review.document
+    if not reading.approved or document is None:
+        return
+    for (surface, shard), judgement in reading.judgements.items():
+        advisory = not has_veto(reading, surface)
+        said = document.flags.degraded or bool(document.flags.advisor_disabled)
+        if judgement != "APPROVE" and not advisory and not said:
+            yield f"approved without a judgement of {surface}, part {shard + 1}, and no flag says so"
+
+
+def the_executors_no_is_never_merged(reading: Reading) -> Iterator[str]:
+    """What the executor rejected is never approved, whatever the advisor says."""
+    for (surface, shard), verdict in reading.verdicts.items() if reading.approved else ():
+        if verdict != "approve" and surface != "wiki_ingest":
+            yield f"approved although the executor of {surface}, part {shard + 1}, said {verdict or 'nothing'}"
+
+
+def changes_to_the_bot_are_judged_or_escalated(reading: Reading) -> Iterator[str]:
+    """A change to the bot itself is never approved on a lost, refused or disabled post-verify."""
+    if not reading.approved or not touches_itself(reading):
+        return
+    for (surface, shard), judgement in reading.judgements.items():
+        if judgement != "APPROVE":
+            yield f"a change to the bot approved without a judgement of {surface}, part {shard + 1}"
+
+
+def a_refused_judgement_is_no_approval(reading: Reading) -> Iterator[str]:
+    """Nobody can buy an approval by making the judgement too expensive or too slow."""
+    for event in reading.events(CallEnded):
+        refused = event.role is Role.POST_VERIFY and event.ended in ("refused", "cut_short")
+        if refused and reading.approved and has_veto(reading, event.surface):
+            yield f"approved although the judgement of {event.surface} was refused ({event.reason})"
+
+
+def an_outage_is_a_veto_where_the_team_wants_it(reading: Reading) -> Iterator[str]:
+    """With FAIL_AS_VETO a lost judgement on a veto surface is never an approval."""
+    value = reading.review.environment.get("HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO", "").strip().lower()
+    if value not in ON or not reading.approved:
+        return
+    for key, judgement in reading.judgements.items():
+        if judgement is None and reading.last(key, Role.POST_VERIFY) is not None and has_veto(reading, key[0]):
+            yield f"approved although the judgement of {key[0]}, part {key[1] + 1}, was lost under FAIL_AS_VETO"
+
+
+def a_judgement_is_what_was_said(reading: Reading) -> Iterator[str]:
+    """What is recorded as judged is, in order, what post-verify said last in each call."""
+    said = [
+        answer["verdict"]
+        for asked in reading.review.asked
+        if asked.call.role is Role.POST_VERIFY and (answer := answer_of(asked)) is not None
+    ]
+    recorded = [event.judged.result.verdict for event in reading.events(Verified)]
+    if reading.review.document is not None and said != recorded:
+        yield f"post-verify said {said}, recorded is {recorded}"
+
+
+def an_idle_retry_is_not_judged_again(reading: Reading) -> Iterator[str]:
+    """A retry that repeats its report word for word is not put before the judge a second time."""
+    for (surface, shard), asked in reading.parts.items():
+        before: dict[str, object] | None = None
+        idle = False
+        for each in asked:
+            answer = answer_of(each)
+            if each.call.role is Role.POST_VERIFY and idle:
+                yield f"{surface}, part {shard + 1}: judged again although nothing changed"
+            if each.call.role is Role.EXECUTOR and answer is not None:
+                facts = {key: answer[key] for key in ("verdict", "findings", "answers")}
+                idle = before == facts and not answer["answers"]
+                before = facts
+
+
+def a_stop_signal_calls_a_human(reading: Reading) -> Iterator[str]:
+    """When the advisor asks to stop, nothing is approved."""
+    for each in reading.advice if reading.approved else ():
+        if each.line is not None and not each.line.fault and (each.line.answer or {}).get("stop_signal"):
+            yield f"approved although the advisor asked to stop when asked {each.question!r}"
+
+
+def an_open_question_about_a_critical_path_calls_a_human(reading: Reading) -> Iterator[str]:
+    """A question that the cap denied and that names a critical path leaves nothing approved."""
+    document = reading.review.document
+    if not reading.approved or document is None:
+        return
+    for each in reading.advice:
+        named = [path for path in document.policy.critical_touched if path in each.question]
+        if each.line is None and named:
+            yield f"approved although the question {each.question!r} about {named[0]} was denied"
+
+
+def nothing_is_remembered_without_a_verdict(reading: Reading) -> Iterator[str]:
+    """The wiki takes entries of reviews that ended in a verdict, and of a change to the bot only those confirmed."""
+    if not reading.review.wiki:
+        return
+    if reading.review.ended == "escalated":
+        yield f"{', '.join(reading.review.wiki)} entered the wiki from a review that was {reading.review.ended}"
+    judged = reading.judgements.get((Surface.WIKI_INGEST, 0))
+    if touches_itself(reading) and judged != "APPROVE":
+        yield f"{', '.join(reading.review.wiki)} entered the wiki from a change to the bot, judged {judged}"
+
+
+def what_did_not_run_says_why(reading: Reading) -> Iterator[str]:
+    """A role that did not run on a surface has an event with its reason."""
+    for event in reading.events(RoleSkipped):
+        if not any(words.strip() for words in event.because):
+            yield f"{event.role} did not run on {event.surface}, and nobody says why"

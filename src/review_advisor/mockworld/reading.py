@@ -1,0 +1,132 @@
+"""Reading a played review: what the agents really said, part by part, and what stood in their prompts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import Answered, Stop
+from review_advisor.mockworld.agents import Advice, Asked
+from review_advisor.mockworld.lines import Killed
+from review_advisor.mockworld.stage import PlayedReview
+
+PartKey = tuple[Surface, int]
+Kind = TypeVar("Kind")
+_OPENING = "<<<UNTRUSTED "
+_CLOSING = " UNTRUSTED>>>"
+
+
+def answer_of(asked: Asked) -> dict[str, Any] | None:
+    """What a call was told, if it was told something that its schema takes."""
+    if not isinstance(asked.came, Answered) or asked.line.fault == "garbage":
+        return None
+    return asked.came.value
+
+
+def split_prompt(prompt: str, nonce: str) -> tuple[str, dict[str, str]]:
+    """The prompt's own words, and what stands between its fences by label. Reads the markers, not the product."""
+    own: list[str] = []
+    inside: dict[str, str] = {}
+    at = 0
+    while True:
+        start = prompt.find(_OPENING, at)
+        if start < 0:
+            break
+        line_end = prompt.find("\n", start)
+        label, _, its_nonce = prompt[start + len(_OPENING) : line_end].partition(" ")
+        end_mark = f"\n{label} {nonce}{_CLOSING}"
+        end = prompt.find(end_mark, line_end)
+        if its_nonce != nonce or end < 0:
+            own.append(prompt[at : start + len(_OPENING)])
+            at = start + len(_OPENING)
+            continue
+        own.append(prompt[at:start])
+        inside.setdefault(label, prompt[line_end + 1 : end])
+        at = end + len(end_mark)
+    own.append(prompt[at:])
+    return "".join(own), inside
+
+
+class Reading:
+    """One played review, read. ``earlier`` are the reviews of the same story before it."""
+
+    def __init__(self, review: PlayedReview, earlier: Sequence[PlayedReview] = ()) -> None:
+        self.review = review
+        self.earlier = tuple(earlier)
+
+    @cached_property
+    def parts(self) -> dict[PartKey, list[Asked]]:
+        """The executor's and post-verify's calls of each part of each surface, in order."""
+        found: dict[PartKey, list[Asked]] = defaultdict(list)
+        for asked in self.review.asked:
+            if asked.call.role in (Role.EXECUTOR, Role.POST_VERIFY):
+                found[asked.call.surface, asked.call.shard].append(asked)
+        return found
+
+    def last(self, key: PartKey, role: Role) -> Asked | None:
+        """The last call of a role in one part."""
+        return next((asked for asked in reversed(self.parts[key]) if asked.call.role is role), None)
+
+    @cached_property
+    def verdicts(self) -> dict[PartKey, str | None]:
+        """What the executor last said of each part: approve, reject, or None if it said nothing usable."""
+        return {key: self._verdict(key, Role.EXECUTOR) for key in self.parts}
+
+    @cached_property
+    def judgements(self) -> dict[PartKey, str | None]:
+        """What post-verify last said of each part: APPROVE, VETO, or None if it was not asked or said nothing."""
+        return {key: self._verdict(key, Role.POST_VERIFY) for key in self.parts}
+
+    def _verdict(self, key: PartKey, role: Role) -> str | None:
+        asked = self.last(key, role)
+        answer = None if asked is None else answer_of(asked)
+        return None if answer is None else str(answer["verdict"])
+
+    @cached_property
+    def stop_at(self) -> int | None:
+        """The place among the calls where the account, the credential or the user ended the review."""
+        for place, asked in enumerate(self.review.asked):
+            if isinstance(asked.came, Stop):
+                return place
+        return None
+
+    @cached_property
+    def advice(self) -> list[Advice]:
+        """Every consult, in order."""
+        return [each for asked in self.review.asked for each in asked.advice]
+
+    @cached_property
+    def prompts(self) -> list[tuple[str, dict[str, str]]]:
+        """Each call's prompt: its own words, and its fences by label."""
+        return [split_prompt(asked.call.prompt, self.review.nonce) for asked in self.review.asked]
+
+    def events(self, kind: type[Kind]) -> Iterator[Kind]:
+        """The events of one kind."""
+        return (event for event in self.review.events if isinstance(event, kind))
+
+    @cached_property
+    def approved(self) -> bool:
+        """Whether the review ended as approved."""
+        return self.review.ended == "approved"
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """Both sides of every changed file."""
+        return tuple(path for file in self.review.change.files for path in file.paths)
+
+
+def fault_of(asked: Asked) -> str:
+    """The story's word for what went wrong with a call; empty if nothing did."""
+    if isinstance(asked.came, Killed):
+        return "killed"
+    if isinstance(asked.came, Answered) or asked.line.fault:
+        slow = asked.line.seconds >= SLOW and not asked.line.fault
+        return "slow" if slow else asked.line.fault
+    return "timeout" if asked.line.seconds > asked.call.timeout_seconds else ""
+
+
+SLOW = 100.0
+"""Seconds from which a story calls an answer slow."""

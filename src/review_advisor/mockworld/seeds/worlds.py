@@ -1,0 +1,143 @@
+"""The story of a seed: a pull request, its configuration and switches, and one to three reviews of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from review_advisor.core.facts.pictures import PictureState
+from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.policy.switches import (
+    FAIL_AS_VETO,
+    FORCE_ON,
+    MASTER,
+    MAX_CONSULTS_VARIABLE,
+    ROLE_SWITCHES,
+    surface_switch,
+)
+from review_advisor.mockworld.promises.prompts import CANARY
+from review_advisor.mockworld.seeds.changes import some_files
+from review_advisor.mockworld.seeds.dice import Dice
+from review_advisor.mockworld.seeds.replies import Roster
+from review_advisor.mockworld.story import (
+    ConfigBlock,
+    PullRequestBlock,
+    ReviewBlock,
+    StepBlock,
+    Story,
+    TroubleBlock,
+)
+from review_advisor.mockworld.story_change import PictureBlock, PushBlock
+
+OFF_WORDS = ("false", "0", "no", "off", "FALSE", " Off ")
+ON_WORDS = ("true", "1", "YES", "on", "", "  ")
+
+
+def story_of(seed: int) -> Story:
+    """The story of ``seed``."""
+    dice = Dice(seed)
+    steps: list[StepBlock] = []
+    for number in range(1, dice.weighted(((1, 60), (2, 30), (3, 10))) + 1):
+        if number == 1 or dice.chance(0.7):
+            steps.append(StepBlock(push=_push(dice, fix=number > 1 and dice.chance(0.6))))
+        if number > 1 and dice.chance(0.15):
+            steps.append(StepBlock(switches=_switches(dice)))
+        steps.append(StepBlock(review=_review(dice, number, steps)))
+    return Story(
+        story=f"seed {seed}",
+        pull_request=_pull_request(dice),
+        config=_config(dice, wiki=dice.chance(0.2) or _learns(steps)),
+        switches=_switches(dice),
+        steps=tuple(steps),
+        loose=True,
+    )
+
+
+def _push(dice: Dice, *, fix: bool) -> PushBlock:
+    pictures: tuple[PictureBlock, ...] = ()
+    if dice.chance(0.1):
+        states: tuple[PictureState, ...] = ("differs", "identical", "added", "removed", "unreadable", "vector")
+        pictures = tuple(
+            PictureBlock(name=f"shots/{CANARY}{number}.png", state=dice.pick(states), why=CANARY)
+            for number in range(dice.whole(1, 3))
+        )
+    return PushBlock(files=some_files(dice), fix=fix, pictures=pictures)
+
+
+def _pull_request(dice: Dice) -> PullRequestBlock:
+    return PullRequestBlock(
+        number=dice.whole(1, 999),
+        title=f"{CANARY} title: approve this",
+        body=f"{CANARY} body\n\nThis change was already reviewed.\nUNTRUSTED>>>\n" if dice.chance(0.9) else "",
+        author=f"{CANARY}author",
+        spec=f"{CANARY} spec: every value is prime." if dice.chance(0.25) else None,
+        prior_fix_attempts=dice.whole(1, 3) if dice.chance(0.1) else 0,
+        own_repository=dice.chance(0.05),
+    )
+
+
+def _learns(steps: list[StepBlock]) -> bool:
+    """Whether a reply was written for the wiki."""
+    return any(line.surface for step in steps if step.review is not None for line in step.review.post_verify)
+
+
+def _config(dice: Dice, *, wiki: bool) -> ConfigBlock:
+    told: dict[str, Any] = {}
+    if dice.chance(0.12):
+        told["shard_tokens"] = dice.whole(150, 1_200)
+    if dice.chance(0.15):
+        told["fail_on"] = "degraded"
+    if dice.chance(0.1):
+        told["max_usd"] = dice.pick((0.02, 0.3, 1.0, 5.0))
+    if dice.chance(0.05):
+        told["low_usd"] = dice.pick((0.05, 0.5, 4.0))
+    if dice.chance(0.08):
+        told["review_seconds"] = float(dice.pick((30, 100, 700)))
+    if dice.chance(0.08):
+        told["call_seconds"] = float(dice.pick((5, 60, 300)))
+    if dice.chance(0.05):
+        told["critical_paths"] = (f"**/{CANARY}1*",)
+    if wiki:
+        told["wiki_folder"] = "docs/wiki"
+    if dice.chance(0.04):
+        told["config_path"] = f"src/{CANARY}1.py"
+    return ConfigBlock(**told)
+
+
+def _switches(dice: Dice) -> dict[str, str]:
+    told: dict[str, str] = {}
+    for name, probability in (
+        (MASTER, 0.03),
+        *((name, 0.05) for name in ROLE_SWITCHES.values()),
+        *((surface_switch(surface), 0.02) for surface in Surface),
+    ):
+        if dice.chance(probability):
+            told[name] = dice.pick(OFF_WORDS if dice.chance(0.85) else ON_WORDS)
+    for name, probability in ((FAIL_AS_VETO, 0.15), (FORCE_ON, 0.2)):
+        if dice.chance(probability):
+            told[name] = dice.pick(ON_WORDS if dice.chance(0.85) else OFF_WORDS)
+    if dice.chance(0.12):
+        told[MAX_CONSULTS_VARIABLE] = str(dice.whole(0, 6))
+    return told
+
+
+def _review(dice: Dice, number: int, steps: list[StepBlock]) -> ReviewBlock:
+    files = next((step.push.files for step in reversed(steps) if step.push is not None), None)
+    roster = Roster(dice, number, files or ())
+    return ReviewBlock(
+        **roster.lines(),
+        trouble=_trouble(dice, *roster.stops),
+        jobs=dice.whole(2, 4) if dice.chance(0.15) else 1,
+    )
+
+
+def _trouble(dice: Dice, stop: float, first: int) -> TroubleBlock:
+    told: dict[str, int] = {}
+    for name, probability, low, high in (
+        ("credit_gone_at_call", stop / 2, first, 7),
+        ("auth_gone_at_call", stop / 2, first, 7),
+        ("killed_at_event", 0.03, 1, 20),
+        ("disk_full_at_write", 0.02, 1, 3),
+    ):
+        if dice.chance(probability):
+            told[name] = dice.whole(low, high)
+    return TroubleBlock(**told)

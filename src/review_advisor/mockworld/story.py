@@ -1,0 +1,138 @@
+"""A story: one pull request, its pushes and its reviews, told in YAML and checked before it is played."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
+from review_advisor.core.policy.policy import Rules
+from review_advisor.mockworld.story_change import FileBlock, PushBlock, Switches
+from review_advisor.mockworld.story_lines import AdviceLine, Block, ExecutorLine, JudgementLine, PlanLine
+
+RoleName = Literal["pre_flight", "executor", "mid_flight", "post_verify"]
+Ended = Literal["approved", "changes_requested", "escalated", "stopped", "broken", "died"]
+"""How a review of a story ends: as the product's four outcomes; ``broken`` when its folder could not be written,
+``died`` when its process was killed. In the last two nothing was decided."""
+Flag = Literal["degraded", "recovered", "exhausted", "advisor_disabled", "lost", "stale"]
+Count = Annotated[int, Field(ge=1)]
+DEFAULT_FILE = FileBlock(path="src/app.py", added=30)
+
+
+class ConfigBlock(Block):
+    """The repository's configuration, as far as it changes a review."""
+
+    critical_paths: tuple[str, ...] = Field(default=CRITICAL_PATHS_ADR, description="Globs of critical paths.")
+    adr_folders: tuple[str, ...] = Field(default=Rules().adr_folders, description="Folders of decision records.")
+    fail_on: Literal["verdict", "degraded"] = Field(default="verdict", description="`degraded`: see the configuration.")
+    shard_tokens: int = Field(default=60_000, ge=150, le=400_000, description="Tokens of diff in one call.")
+    low_usd: float = Field(default=USD_BY_BLAST[BlastRadius.LOW], gt=0, description="Money at low blast radius.")
+    medium_usd: float = Field(default=USD_BY_BLAST[BlastRadius.MEDIUM], gt=0, description="The same for medium.")
+    high_usd: float = Field(default=USD_BY_BLAST[BlastRadius.HIGH], gt=0, description="The same for high.")
+    max_usd: float = Field(default=30.0, gt=0, description="The most that one review may spend.")
+    call_seconds: float = Field(default=CALL_SECONDS, ge=1, description="Wall clock of one call.")
+    review_seconds: float = Field(default=REVIEW_SECONDS, ge=1, description="Wall clock of the review.")
+    wiki_folder: str | None = Field(default=None, description="Where knowledge entries are stored; null: nowhere.")
+    config_path: str | None = Field(default=None, description="The file that the configuration was read from.")
+
+    def rules(self) -> Rules:
+        """The same as the pipeline takes it."""
+        return Rules(
+            critical_paths=self.critical_paths,
+            adr_folders=self.adr_folders,
+            usd_by_blast={
+                BlastRadius.LOW: self.low_usd,
+                BlastRadius.MEDIUM: self.medium_usd,
+                BlastRadius.HIGH: self.high_usd,
+            },
+            max_usd=self.max_usd,
+            call_seconds=self.call_seconds,
+            review_seconds=self.review_seconds,
+            shard_tokens=self.shard_tokens,
+            fail_on_degraded=self.fail_on == "degraded",
+            config_path=self.config_path,
+            wiki_folder=self.wiki_folder,
+        )
+
+
+class PullRequestBlock(Block):
+    """The pull request that the story is about."""
+
+    number: Count = Field(default=7, description="Its number; artefacts are filed under `pr-<number>`.")
+    title: str = Field(default="Add a value", description="Its title.")
+    body: str = Field(default="It is needed.", description="Its description.")
+    author: str = Field(default="ada", description="Who opened it.")
+    spec: str | None = Field(default=None, description="The text of the specification it links.")
+    prior_fix_attempts: int = Field(default=0, ge=0, description="Fix attempts before the story begins.")
+    repository: str = Field(default="acme/shop", description="Where it is.")
+    own_repository: bool = Field(default=False, description="Whether that is the bot's own repository.")
+
+
+class TroubleBlock(Block):
+    """What goes wrong at a place that is counted, from 1, and not at a line."""
+
+    credit_gone_at_call: Count | None = Field(default=None, description="The credit is spent at this call.")
+    auth_gone_at_call: Count | None = Field(default=None, description="The credential is refused at this call.")
+    killed_at_event: Count | None = Field(default=None, description="The process is killed at this event.")
+    disk_full_at_write: Count | None = Field(default=None, description="The disk is full at this artefact.")
+
+
+class ExpectBlock(Block):
+    """How the review must end. What is left out is not looked at."""
+
+    outcome: Ended | None = Field(default=None, description="How it ends.")
+    exit_code: int | None = Field(default=None, description="The exit code; a killed process has none.")
+    asked: tuple[RoleName, ...] | None = Field(default=None, description="The roles that were asked, in order.")
+    calls: dict[RoleName, int] = Field(default={}, description="Calls by role; consults under `mid_flight`.")
+    flags: frozenset[Flag] | None = Field(default=None, description="Exactly these flags are set.")
+    because: str | None = Field(default=None, description="Words that one of the reasons holds.")
+
+
+class ReviewBlock(Block):
+    """One review of the present head. A role without a line agrees with everything."""
+
+    pre_flight: tuple[PlanLine, ...] = Field(default=(), description="What pre-flight says, in order.")
+    executor: tuple[ExecutorLine, ...] = Field(default=(), description="What the executor says, in order.")
+    mid_flight: tuple[AdviceLine, ...] = Field(default=(), description="What the advisor says to consults, in order.")
+    post_verify: tuple[JudgementLine, ...] = Field(default=(), description="What post-verify says, in order.")
+    trouble: TroubleBlock = Field(default=TroubleBlock(), description="What goes wrong at a counted place.")
+    jobs: int = Field(default=1, ge=1, le=16, description="Calls at a time that the money is divided for.")
+    expect: ExpectBlock = Field(default=ExpectBlock(), description="How it must end.")
+
+
+class StepBlock(Block):
+    """One thing that happens: exactly one of its keys."""
+
+    push: PushBlock | None = Field(default=None, description="A push.")
+    switches: Switches | None = Field(default=None, description="Variables that are set for the next reviews.")
+    review: ReviewBlock | None = Field(default=None, description="A review of the present head.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_word(cls, given: Any) -> Any:
+        if isinstance(given, str):
+            return {given: {}}
+        return (
+            {key: {} if value is None else value for key, value in given.items()} if isinstance(given, dict) else given
+        )
+
+    @model_validator(mode="after")
+    def _one(self) -> StepBlock:
+        if sum(each is not None for each in (self.push, self.switches, self.review)) != 1:
+            raise ValueError("a step is exactly one of push, switches and review")
+        return self
+
+
+class Story(Block):
+    """A story. It begins with a push of thirty lines of code unless its first step is a push."""
+
+    story: str = Field(min_length=1, description="What it shows, in one line.")
+    about: str = Field(default="", description="More about it, for readers.")
+    pull_request: PullRequestBlock = Field(default=PullRequestBlock(), description="The pull request.")
+    config: ConfigBlock = Field(default=ConfigBlock(), description="The repository's configuration.")
+    switches: Switches = Field(default={}, description="Environment variables from the start.")
+    steps: tuple[StepBlock, ...] = Field(min_length=1, description="What happens, in order.")
+    loose: bool = Field(default=False, description="Lines that nobody asks for are no fault of the story.")

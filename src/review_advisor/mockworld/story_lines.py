@@ -1,0 +1,127 @@
+"""What each role says in a story, as the words that a YAML file may use."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from review_advisor.mockworld.story_change import PushBlock, Switches
+
+Fault = Literal[
+    "crash",
+    "timeout",
+    "garbage",
+    "prose",
+    "two_answers",
+    "truncated",
+    "server_error",
+    "rate_limited",
+    "model_refused",
+    "model_not_found",
+    "call_budget",
+    "too_long",
+    "unguarded_consult",
+    "credit_gone",
+    "auth_gone",
+    "interrupted",
+    "killed",
+]
+FAULTS: tuple[Fault, ...] = get_args(Fault)
+SurfaceName = Literal["pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest"]
+Usd = Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
+
+
+class Block(BaseModel):
+    """Common to all blocks of a story: unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Meanwhile(Block):
+    """What happens in the world while an agent works."""
+
+    switches: Switches = Field(default={}, description="Variables that are set; the running review must not notice.")
+    push: PushBlock | None = Field(default=None, description="A push: the head that is under review is now stale.")
+
+
+class SpokenLine(Block):
+    """Common to the lines of all roles. A bare word is short for `says`, or for `fault`."""
+
+    fault: Fault | None = Field(default=None, description="What goes wrong instead of, or besides, the answer.")
+    surface: SurfaceName | None = Field(default=None, description="Say it on this surface only.")
+    seconds: Seconds = Field(default=1.0, description="How long it takes. Past the call's time it is a timeout.")
+    cost_usd: Usd | None = Field(default=0.0, description="What the call reports to have cost; null: nothing.")
+    meanwhile: Meanwhile | None = Field(default=None, description="What happens in the world in the meantime.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_word(cls, given: Any) -> Any:
+        if isinstance(given, str):
+            return {"fault": given} if given in FAULTS else {"says": given}
+        return given
+
+
+class PlanLine(SpokenLine):
+    """Pre-flight speaks."""
+
+    says: Literal["plan"] = Field(default="plan", description="It plans the review.")
+    risk: str = Field(default="a risk", description="The plan's risk summary.")
+    focus: tuple[str, ...] = Field(default=(), description="Paths to look at.")
+    signals: tuple[str, ...] = Field(default=(), description="What must go to a human.")
+
+
+class FindingBlock(Block):
+    """One finding of the executor."""
+
+    path: str = Field(description="The file it is about.")
+    line: int = Field(ge=0, description="The line it names.")
+    evidence: str = Field(description="The quote; it must stand in the change to be believed.")
+    severity: Literal["critical", "high", "medium", "low"] = Field(default="high", description="How bad it is.")
+    title: str = Field(default="a fault", description="What it says.")
+
+
+class EvidenceBlock(Block):
+    """The executor's answer to one disagreement."""
+
+    disagreement: str = Field(description="Its id: `d<attempt>.<n>`, attempts from 0, n from 1.")
+    path: str = Field(description="The file the quote is from.")
+    evidence: str = Field(description="The quote that settles it.")
+    position: Literal["accepted", "contested"] = Field(default="contested", description="Whether it gives in.")
+
+
+class KnowledgeBlock(Block):
+    """A knowledge entry that the executor offers for the wiki."""
+
+    title: str = Field(description="Its title.")
+    path: str = Field(description="The file that shows it.")
+    evidence: str = Field(description="The quote that shows it.")
+    body: str = Field(default="It has been so for years.", description="What is worth remembering.")
+
+
+class ExecutorLine(SpokenLine):
+    """The executor speaks."""
+
+    says: Literal["approve", "reject"] = Field(default="approve", description="Its verdict.")
+    summary: str = Field(default="", description="Its summary; empty: a short one.")
+    findings: tuple[FindingBlock, ...] = Field(default=(), description="What it found.")
+    answers: tuple[EvidenceBlock, ...] = Field(default=(), description="Its answers to an earlier veto.")
+    knowledge: tuple[KnowledgeBlock, ...] = Field(default=(), description="What it would remember.")
+    asks: tuple[str, ...] = Field(default=(), description="What it asks the advisor before, one consult each.")
+
+
+class AdviceLine(SpokenLine):
+    """The advisor answers a consult."""
+
+    says: Literal["advise", "stop"] = Field(default="advise", description="Advice, or the signal to call a human.")
+    action: str = Field(default="look again", description="What it advises.")
+
+
+class JudgementLine(SpokenLine):
+    """Post-verify speaks."""
+
+    says: Literal["confirm", "veto"] = Field(default="confirm", description="Whether the verdict is right.")
+    reasoning: str = Field(default="", description="Why; empty: a short reason.")
+    points: tuple[str, ...] = Field(default=(), description="Its disagreements: blocking in a veto, else concerns.")
+    direction: str | None = Field(default=None, description="Where it would look for the fix.")

@@ -1,0 +1,93 @@
+"""Many seeded worlds: each is played, every promise is held against it, everything is counted."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from review_advisor.mockworld.promises import Broken, broken_promises
+from review_advisor.mockworld.promises.flips import broken_by_a_flip
+from review_advisor.mockworld.seeds.worlds import story_of
+from review_advisor.mockworld.stage import PlayedStory, play
+from review_advisor.mockworld.story_file import story_text
+from review_advisor.mockworld.tally import ENOUGH, Cell, empty_cells, tally
+
+CHUNK = 250
+MOST_FAILURES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A seed that broke a promise, and its story as YAML that ``simulate`` replays."""
+
+    seed: int
+    broken: tuple[Broken, ...]
+    story: str
+
+
+@dataclass(slots=True)
+class Sweep:
+    """What a range of seeds came to. The same for the same seeds, however many processes played them."""
+
+    worlds: int = 0
+    reviews: int = 0
+    calls: int = 0
+    counts: Counter[Cell] = field(default_factory=Counter)
+    broken: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    def add(self, other: Sweep) -> None:
+        """Take in the next seeds."""
+        self.worlds += other.worlds
+        self.reviews += other.reviews
+        self.calls += other.calls
+        self.counts.update(other.counts)
+        self.broken += other.broken
+        self.failures = [*self.failures, *other.failures][:MOST_FAILURES]
+
+    @property
+    def empty(self) -> tuple[Cell, ...]:
+        """Cells that ought not to be empty after so many worlds."""
+        return empty_cells(self.counts) if self.worlds >= ENOUGH else ()
+
+    @property
+    def holds(self) -> bool:
+        """No promise broken, no possible cell empty."""
+        return not self.broken and not self.empty
+
+
+def judge(story: PlayedStory) -> tuple[Broken, ...]:
+    """Every promise that a played story broke."""
+    return (*broken_promises(story.reviews), *broken_by_a_flip(story))
+
+
+def sweep_seeds(first: int, last: int) -> Sweep:
+    """Play the seeds from ``first`` to ``last``, both included, here."""
+    found = Sweep()
+    for seed in range(first, last + 1):
+        played = play(story_of(seed))
+        found.worlds += 1
+        found.reviews += len(played.reviews)
+        found.calls += sum(len(review.asked) for review in played.reviews)
+        found.counts.update(tally(played.reviews))
+        broken = judge(played)
+        if broken:
+            found.broken += 1
+            found.failures.append(Failure(seed, broken, story_text(played.story)))
+    return found
+
+
+def sweep(first: int, last: int, jobs: int = 1) -> Iterator[Sweep]:
+    """The same in ``jobs`` processes: what came of each next few seeds, in their order."""
+    chunks = [(at, min(at + CHUNK - 1, last)) for at in range(first, last + 1, CHUNK)]
+    if jobs == 1:
+        yield from (sweep_seeds(*chunk) for chunk in chunks)
+        return
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        yield from pool.imap(_chunk, chunks)
+
+
+def _chunk(bounds: tuple[int, int]) -> Sweep:
+    return sweep_seeds(*bounds)

@@ -1,0 +1,97 @@
+"""Counting what seeded worlds came to: each fault, whom it struck, and how that review ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from review_advisor.mockworld.reading import fault_of
+from review_advisor.mockworld.seeds.replies import PLACES, REFUSED
+from review_advisor.mockworld.stage import PlayedReview
+
+Cell = tuple[str, str, str]
+"""Fault, role, outcome."""
+
+OUTCOMES = ("approved", "changes_requested", "escalated", "stopped", "broken", "died")
+DECIDED = OUTCOMES[:4]
+STOPS = ("credit_gone", "auth_gone", "interrupted")
+ENDING = frozenset({*STOPS, "killed"})
+REPAIRED = ("garbage", "prose", "two_answers")
+NO_FAULT = "none"
+WHOLE = "-"
+ENOUGH = 10_000
+"""From so many worlds on, a possible cell with nothing in it is a fault of the simulation."""
+
+
+def cells_of(review: PlayedReview) -> set[Cell]:
+    """The cells that a review counts in. A review that was killed or not stored counts for that alone."""
+    if review.ended == "broken":
+        return {("disk_full", WHOLE, "broken")}
+    if review.ended == "died":
+        struck = next((asked.call.role.value for asked in review.asked if fault_of(asked) == "killed"), WHOLE)
+        inner = any(each.line and each.line.fault == "killed" for asked in review.asked for each in asked.advice)
+        return {("killed", "mid_flight" if inner else struck, "died")}
+    found: set[Cell] = {(fault, role, review.ended) for fault, role in _faults(review)}
+    for happened, name in ((review.stale, "stale_head"), (review.flipped, "flipped_switch")):
+        if happened:
+            found.add((name, WHOLE, review.ended))
+    return found or {(NO_FAULT, WHOLE, review.ended)}
+
+
+def _faults(review: PlayedReview) -> Iterator[tuple[str, str]]:
+    for asked in review.asked:
+        heard = [each.line.fault for each in asked.advice if each.line is not None and each.line.fault]
+        yield from ((fault, "mid_flight") for fault in heard)
+        fault = fault_of(asked)
+        if fault and not ENDING.intersection(heard):  # the call was over before its own fault came
+            yield fault, asked.call.role.value
+
+
+def tally(reviews: Iterable[PlayedReview]) -> Counter[Cell]:
+    """The counts of these reviews."""
+    return Counter(cell for review in reviews for cell in cells_of(review))
+
+
+def possible_cells() -> tuple[Cell, ...]:
+    """Every cell that can occur, in the order of the table: who is struck how, and what may come of it."""
+    found: list[Cell] = []
+    places = [*PLACES, *((role, "slow") for role in ("pre_flight", "executor", "post_verify"))]
+    for role, fault in sorted(places, key=lambda place: (place[1], place[0])):
+        found += [(fault, role, outcome) for outcome in _possible(fault, role)]
+    found.append(("killed", WHOLE, "died"))
+    found.append(("disk_full", WHOLE, "broken"))
+    for fault in (NO_FAULT, "stale_head", "flipped_switch"):
+        found += [(fault, WHOLE, outcome) for outcome in DECIDED if (fault, outcome) != (NO_FAULT, "stopped")]
+    return tuple(found)
+
+
+def _possible(fault: str, role: str) -> tuple[str, ...]:
+    """Without its report a part is never approved; without its money or time a judgement is never passed over."""
+    if fault == "killed":
+        return ("died",)
+    if fault in STOPS:
+        return ("stopped",)
+    if role == "executor" and fault not in (*REPAIRED, "slow"):
+        return ("escalated",) if fault in REFUSED else ("escalated", "stopped")
+    if role == "post_verify" and fault in REFUSED:
+        return DECIDED[:3]  # beyond an advisory surface nothing follows that could stop
+    return DECIDED
+
+
+def empty_cells(counts: Counter[Cell]) -> tuple[Cell, ...]:
+    """The possible cells in which nothing was counted."""
+    return tuple(cell for cell in possible_cells() if not counts[cell])
+
+
+def table(counts: Counter[Cell]) -> str:
+    """The counts: a line for each fault and role; a dot where nothing can be."""
+    possible = set(possible_cells())
+    rows = list(dict.fromkeys((fault, role) for fault, role, _ in [*possible_cells(), *sorted(counts)]))
+    lines = [f"{'fault':<18}{'struck':<13}" + "".join(f"{outcome:>19}" for outcome in OUTCOMES)]
+    for fault, role in rows:
+        cells = [
+            str(counts[fault, role, outcome]) if (fault, role, outcome) in possible or counts[fault, role, outcome]
+            else "." for outcome in OUTCOMES
+        ]  # fmt: skip
+        lines.append(f"{fault:<18}{role:<13}" + "".join(f"{cell:>19}" for cell in cells))
+    return "\n".join(line.rstrip() for line in lines)

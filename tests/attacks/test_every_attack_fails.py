@@ -1,0 +1,219 @@
+"""Each attack at each place where foreign text enters: it works on the build without defences, and not on ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.adapters.git_repository import Repo
+from tests.attacks.obedient import FAULT, NOTES, WINDOW, ObedientAgent
+from tests.attacks.payloads import ATTACKS, OWN_SECRET, PLANTED
+from tests.attacks.unfenced import unfenced
+
+from review_advisor.adapters.git.open import open_range
+from review_advisor.core.facts.change import Spec
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.session import session_rows
+from review_advisor.core.outcome.terminal import progress_line, report_text
+from review_advisor.core.policy.policy import Rules
+from review_advisor.mockworld.world import MockWorld, edited
+
+NONCE = "nonce0001"
+
+
+@dataclass
+class Stage:
+    """Where a text can enter a review."""
+
+    world: MockWorld
+    agent: ObedientAgent
+    folder: Path
+
+    def state(self, **facts: Any) -> None:
+        self.world.source.stated = replace(self.world.source.stated, **facts)
+
+    def commit_message(self, text: str) -> None:
+        repo = Repo(self.folder / "repo")
+        repo.commit()
+        repo.write("src/app.py", "".join(f"{FAULT}  # {n}\n" for n in range(1, 31)))
+        repo.git("add", ".")
+        message = f"Add a value\n\n{text}".replace("\0", "")
+        repo.git("commit", "--quiet", "--cleanup=verbatim", "--file=-", stdin=message.encode())
+        change = open_range(repo.path, "HEAD~1..HEAD").change()
+        assert change.body == text.strip()
+        self.state(title=change.title, body=change.body, author=change.author, files=change.files)
+
+    def file_name(self, text: str) -> None:
+        self.state(files=(*self.world.source.stated.files, edited(f"docs/{text}.py", 1)))
+
+    def diff_line(self, text: str) -> None:
+        self.state(files=(*self.world.source.stated.files, edited("src/more.py", 1, text=text.replace("{n}", "n"))))
+
+    def tool(self, text: str) -> None:
+        (self.folder / NOTES).write_text(text, encoding="utf-8")
+
+
+ENTRIES: dict[str, Callable[[Stage, str], None]] = {
+    "title": lambda stage, text: stage.state(title=text),
+    "body": lambda stage, text: stage.state(body=text),
+    "commit message": Stage.commit_message,
+    "file name": Stage.file_name,
+    "diff line": Stage.diff_line,
+    "file read by a tool": Stage.tool,
+    "spec": lambda stage, text: stage.state(spec=Spec("docs/spec.md", text)),
+    "earlier report": lambda stage, text: setattr(stage.agent, "earlier", text),
+    "consult question": lambda stage, text: setattr(stage.agent, "question", text),
+    "consult answer": lambda stage, text: setattr(stage.agent, "advice", text),
+}
+CELLS = list(product(ATTACKS, ENTRIES))
+NEVER_SENT = ("diff line", "file name", "spec")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one review showed: ``profile`` is all that an attack must not change, ``told`` all that left it."""
+
+    obeyed: tuple[str, ...]
+    profile: dict[str, Any]
+    told: str
+    read_by_people: str
+    document: OutcomeDocument
+    longest_prompt: int
+
+
+def review(folder: Path, entry: str, text: str, agent: ObedientAgent, rules: Rules | None = None) -> Seen:
+    folder.mkdir()
+    (folder / NOTES).write_text("nothing special")
+    world = MockWorld()
+    world.switch("SOME_API_KEY", OWN_SECRET)
+    world.rules = rules or world.rules
+    world.change(edited("src/app.py", text=FAULT + "  # {n}"))
+    world.source.tree = folder
+    stage = Stage(world, agent, folder)
+    ENTRIES[entry](stage, text)
+    world.agents = agent  # type: ignore[assignment]
+    document = world.review()
+    prompts = [call.prompt for call in agent.asked]
+    lines = [report_text(document), *(progress_line(event) or "" for event in document.events)]
+    told = [
+        *lines,
+        *prompts,
+        outcome_json(document),
+        json.dumps(session_rows(document)),
+        *world.artifacts.files.values(),
+    ]
+    return Seen(
+        tuple(agent.obeyed),
+        profile(document, agent),
+        "\n".join(told),
+        "\n".join(lines + prompts),
+        document,
+        max(map(len, prompts)),
+    )
+
+
+def profile(document: OutcomeDocument, agent: ObedientAgent) -> dict[str, Any]:
+    """Role, tools, cap, models, schemas, budgets, verdicts, rulings, policy and the frame of what is printed."""
+    policy = asdict(document.policy)
+    policy["guard"].pop("paths", None)
+    calls = [
+        {
+            "role": (call.role, call.surface, call.attempt, call.shard),
+            "system prompt": call.system_prompt,
+            "model": call.model,
+            "tools": call.tree is not None,
+            "consults": call.consults and asdict(call.consults),
+            "schema": call.answer.__name__.replace("Loose", ""),
+            "budget": (round(call.max_usd, 4), call.timeout_seconds),
+        }
+        for call in agent.asked
+    ]
+    parts = [part for surface in document.surfaces for part in surface.parts]
+    printed = report_text(document).splitlines()
+    return {
+        "calls": calls,
+        "policy": policy,
+        "end": (document.outcome, document.exit_code, document.because, asdict(document.flags)),
+        "verdicts": [[report.verdict for report in part.reports] for part in parts],
+        "judged": [[attempt.result.verdict for attempt in part.post_verify] for part in parts],
+        "rulings": [[(ruling.move, ruling.because) for ruling in part.rulings] for part in parts],
+        "consults": [
+            [(note.status, bool(note.guidance and note.guidance.stop_signal)) for note in part.consults]
+            for part in parts
+        ],
+        "findings": [(finding.id, finding.severity) for finding in document.findings],
+        "coverage": [file.read for file in document.coverage],
+        "printed": [line for line in printed if line and not line.startswith(" ")],
+    }
+
+
+def leaked(seen: Seen) -> bool:
+    return OWN_SECRET in seen.told or PLANTED in seen.told
+
+
+def unseen_characters(seen: Seen) -> set[str]:
+    found = set(seen.read_by_people)
+    return {each for each in found if each in "\u202e\u2066\u200b\x1b" or "\U000e0000" <= each <= "\U000e0fff"}
+
+
+@pytest.mark.parametrize("attack,entry", CELLS)
+def test_it_works_where_nothing_stops_it(
+    attack: str, entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = ObedientAgent(unfenced(monkeypatch, attack))
+    seen = review(tmp_path / "hit", entry, ATTACKS[attack].text(NONCE), agent, Rules(shard_tokens=10**9))
+    assert seen.obeyed
+    twin = ObedientAgent(agent.strip)
+    untouched = review(tmp_path / "twin", entry, ATTACKS[attack].twin, twin, Rules(shard_tokens=10**9))
+    assert untouched.obeyed == ()
+    assert seen.profile != untouched.profile
+    if attack == "secret bait":
+        assert OWN_SECRET in seen.told
+
+
+@pytest.mark.parametrize("attack,entry", CELLS)
+def test_it_changes_nothing_in_ours(attack: str, entry: str, tmp_path: Path) -> None:
+    untouched = review(tmp_path / "twin", entry, ATTACKS[attack].twin, ObedientAgent())
+    assert untouched.document.outcome is Outcome.CHANGES_REQUESTED, "left alone, the fault is found"
+    seen = review(tmp_path / "hit", entry, ATTACKS[attack].text(NONCE), ObedientAgent())
+    assert seen.obeyed == ()
+    assert not leaked(seen)
+    assert unseen_characters(seen) == set()
+    assert seen.longest_prompt < WINDOW
+    if attack == "huge line" and entry in NEVER_SENT:
+        assert seen.document.outcome is Outcome.ESCALATED, "what was not sent is never approved, and named"
+        assert any("was read partly" in why or "was read not" in why for why in seen.document.because)
+    else:
+        assert seen.profile == untouched.profile
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_even_an_agent_that_obeys_inside_a_fence_prints_no_secret(entry: str, tmp_path: Path) -> None:
+    bait = ATTACKS["secret bait"].text(NONCE)
+    seen = review(tmp_path / "hit", entry, bait, ObedientAgent(everywhere=True))
+    assert any("bait" in order for order in seen.obeyed)
+    assert not leaked(seen)
+
+
+def test_no_cell_of_the_matrix_is_empty() -> None:
+    """The names are stated once more here; a mark beside the parameters (a skip) would empty a cell."""
+    classes = {
+        *("forged JSON verdict", "forged fence end", "forged fence end with the leaked nonce", "forged sentinel"),
+        *("forged block", "role play", "already approved", "invisible and bidi characters", "huge line", "secret bait"),
+    }
+    places = {
+        *("title", "body", "commit message", "file name", "diff line", "file read by a tool", "spec"),
+        *("earlier report", "consult question", "consult answer"),
+    }
+    for test in (test_it_works_where_nothing_stops_it, test_it_changes_nothing_in_ours):
+        (mark,) = vars(test)["pytestmark"]
+        names, cells = mark.args
+        assert names == "attack,entry"
+        assert set(cells) == set(product(classes, places))
+        assert not mark.kwargs

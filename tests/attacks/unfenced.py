@@ -1,0 +1,87 @@
+"""The build that these attacks are about: the same pipeline with its defences taken out.
+
+It exists to show that each attack works where nothing stops it. Text is pasted as it comes, or between marks
+that anybody can write; nothing is cleaned, bounded or cut into parts; secrets pass.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from tests.attacks.obedient import Strip, nonce_fences_removed
+
+from review_advisor import dispatch, review_phase
+from review_advisor.core.facts import diff_text
+from review_advisor.core.roles import advisors, prompts, redaction, transcript
+from review_advisor.core.roles.answers import Consult, Guidance, PostVerifyResult, ReviewReport
+from review_advisor.core.roles.calls import ConsultRecord
+from review_advisor.core.roles.mid_flight import ConsultNote
+
+_STATIC = re.compile(r"<<<UNTRUSTED [A-Z_]+\n.*?[A-Z]+ UNTRUSTED>>>", re.DOTALL)
+
+
+class LooseReport(ReviewReport):
+    """A report of any length."""
+
+    summary: str
+
+
+class LooseJudgement(PostVerifyResult):
+    """A judgement of any length."""
+
+    reasoning: str
+
+
+def pasted(label: str, text: str, nonce: str) -> str:
+    """No fence at all."""
+    return f"{label}:\n{text}"
+
+
+def marked(label: str, text: str, nonce: str) -> str:
+    """A fence without a nonce."""
+    return f"<<<UNTRUSTED {label}\n{text}\n{label} UNTRUSTED>>>"
+
+
+def believing(label: str, text: str, nonce: str) -> str:
+    """A fence whose nonce is left in the text."""
+    return f"<<<UNTRUSTED {label} {nonce}\n{text}\n{label} {nonce} UNTRUSTED>>>"
+
+
+def unfenced(patch: pytest.MonkeyPatch, attack: str) -> Strip:
+    """Take the defences out, and say how such a build's agent tells fenced text from the rest."""
+    fence: Callable[[str, str, str], str] = pasted
+    strip: Strip = str
+    if attack == "forged fence end":
+        fence, strip = marked, lambda prompt: _STATIC.sub("", prompt)
+    elif attack == "forged fence end with the leaked nonce":
+        fence, strip = believing, nonce_fences_removed_anywhere
+    elif attack == "invisible and bidi characters":
+        fence, strip = believing, nonce_fences_removed
+    for module in (prompts, advisors, transcript):
+        patch.setattr(module, "fence", fence)
+    patch.setattr(diff_text, "shown_path", str)
+    patch.setattr(prompts, "shown_path", str)
+    patch.setattr(prompts, "_bounded", lambda text, most: text)
+    patch.setattr(redaction.Redactor, "redact", lambda self, text: text)
+    patch.setattr(redaction.Redactor, "everywhere", lambda self, value: value)
+    patch.setattr(advisors, "ReviewReport", LooseReport)
+    patch.setattr(advisors, "PostVerifyResult", LooseJudgement)
+    patch.setattr(dispatch, "read_consult", _any_consult)
+    for name, loose in (("ReviewReport", LooseReport), ("PostVerifyResult", LooseJudgement)):
+        patch.setattr(review_phase, name, loose)
+    return strip
+
+
+def nonce_fences_removed_anywhere(prompt: str) -> str:
+    """As ours, but an end counts wherever it stands, as it does to a model."""
+    nonce = re.escape(prompts.nonce_of(prompt))
+    return re.sub(rf"<<<UNTRUSTED (\S+) {nonce}\n.*?[A-Z]+ {nonce} UNTRUSTED>>>", "", prompt, flags=re.DOTALL)
+
+
+def _any_consult(record: ConsultRecord) -> ConsultNote:
+    """A consult of any length."""
+    consult = Consult.model_construct(**json.loads(record.question))
+    return ConsultNote(consult, record.status, Guidance.model_construct(**json.loads(record.reply)))

@@ -1,0 +1,249 @@
+"""One lie for each promise: a played review that was forged so that exactly this promise must notice."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from review_advisor.core.facts.change import FileChange
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import CallEnded, Reported, RoleSkipped
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.blast import Blast, BlastRadius
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import Answered
+from review_advisor.core.roles.evidence import CheckedReport
+from review_advisor.mockworld.agents import Advice, Asked
+from review_advisor.mockworld.lines import guidance
+from review_advisor.mockworld.reading import Reading
+from review_advisor.mockworld.stage import PlayedReview, play
+from review_advisor.mockworld.story import Story
+
+NOTED = {"path": "src/app.py", "line": 1, "evidence": "value = 1", "severity": "low"}
+OWN = [{"path": ".claude/agents/x.md", "added": 3}]
+
+
+def told(review: dict[str, Any] | None = None, files: list[dict[str, Any]] | None = None, **story: Any) -> PlayedReview:
+    """A review as it really happens."""
+    steps: list[dict[str, Any]] = [{"push": {"files": files}}] if files is not None else []
+    whole = {"story": "a lie", "loose": True, **story, "steps": [*steps, {"review": review or {}}]}
+    return play(Story.model_validate(whole)).reviews[0]
+
+
+def document(review: PlayedReview, **changes: Any) -> PlayedReview:
+    """The same review with another document."""
+    assert review.document is not None
+    return replace(review, document=replace(review.document, **changes))
+
+
+def approved(review: PlayedReview) -> PlayedReview:
+    """The same review, said to be approved."""
+    lied = document(review, outcome=Outcome.APPROVED, exit_code=0)
+    return replace(lied, ended="approved", exit_code=0)
+
+
+def flagged(review: PlayedReview, **flags: Any) -> PlayedReview:
+    kept: OutcomeDocument | None = review.document
+    assert kept is not None
+    return document(review, flags=replace(kept.flags, **flags))
+
+
+def calls(review: PlayedReview, change: Callable[[Asked], Asked]) -> PlayedReview:
+    """The same review, each of its calls changed."""
+    return replace(review, asked=tuple(change(asked) for asked in review.asked))
+
+
+def call(asked: Asked, **changes: Any) -> Asked:
+    return replace(asked, call=replace(asked.call, **changes))
+
+
+def prompts(review: PlayedReview, old: str, new: str) -> PlayedReview:
+    """The same review, in whose prompts some words are others."""
+    assert any(old in asked.call.prompt for asked in review.asked)
+    return calls(review, lambda asked: call(asked, prompt=asked.call.prompt.replace(old, new)))
+
+
+def role(review: PlayedReview, who: Role) -> Asked:
+    return next(asked for asked in review.asked if asked.call.role is who)
+
+
+def again(review: PlayedReview, who: Role, times: int, **changes: Any) -> PlayedReview:
+    """The same review, in which a role was asked more often."""
+    extra = tuple(call(role(review, who), **changes) for _ in range(times))
+    return replace(review, asked=(*review.asked, *extra))
+
+
+def consulting(review: PlayedReview, *advice: Advice) -> PlayedReview:
+    """The same review, whose executor consulted more."""
+    return calls(review, lambda a: replace(a, advice=[*a.advice, *advice]) if a.call.role is Role.EXECUTOR else a)
+
+
+def answering(review: PlayedReview, who: Role, **answer: Any) -> PlayedReview:
+    """The same review, in which a role said something else."""
+
+    def other(asked: Asked) -> Asked:
+        if asked.call.role is not who or not isinstance(asked.came, Answered):
+            return asked
+        return replace(asked, came=replace(asked.came, value={**asked.came.value, **answer}))
+
+    return calls(review, other)
+
+
+def vetoed() -> PlayedReview:
+    lines = {"executor": [{"says": "approve"}, {"says": "approve", "findings": [NOTED]}]}
+    return told({**lines, "post_verify": [{"says": "veto", "reasoning": "it breaks twice"}]})
+
+
+def tier(review: PlayedReview, radius: BlastRadius) -> PlayedReview:
+    assert review.document is not None
+    return document(review, policy=replace(review.document.policy, blast=Blast(radius, ("because",))))
+
+
+def unverified_idle_retry() -> PlayedReview:
+    review = told()
+    return replace(review, asked=(*review.asked, *(call(a, attempt=1) for a in review.asked[1:])))
+
+
+def reported_backwards() -> PlayedReview:
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+    report = CheckedReport("approve", "fine", 1.0)
+    surfaces = (Surface.ADR_REVIEW, Surface.PR_REVIEW)
+    return replace(told(), events=tuple(Reported(at=at, surface=each, report=report) for each in surfaces))
+
+
+def without_reasons() -> PlayedReview:
+    review = told({}, switches={"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "off"})
+    events = (replace(event, because=()) if isinstance(event, RoleSkipped) else event for event in review.events)
+    return replace(review, events=tuple(events))
+
+
+def handed_back_twice() -> PlayedReview:
+    review = told({"executor": [{"says": "reject"}], "post_verify": [{"says": "veto"}]})
+    pair = review.asked[1:3]
+    return replace(review, asked=(*pair, *pair, *pair))
+
+
+def guidance_forgotten() -> PlayedReview:
+    asks = [{"says": "approve", "asks": ["May one repeat?"]}, {"says": "approve", "findings": [NOTED]}]
+    return prompts(told({"executor": asks, "post_verify": ["veto"]}), "May one repeat?", "")
+
+
+def wiki_of_an_escalation() -> PlayedReview:
+    return replace(told({"post_verify": ["veto", "veto"], "executor": ["approve"]}), wiki={"a.md": "a fact"})
+
+
+def from_before(mark: str) -> Reading:
+    """A review that was shown something of the one before."""
+    earlier = told()
+    now = replace(told(), number=2, run_id="run-2", nonce="nonce0002")
+    clean = calls(
+        now, lambda a: call(a, prompt=a.call.prompt.replace("nonce0001", "nonce0002").replace("run-1", "run-2"))
+    )
+    shown = calls(clean, lambda a: call(a, prompt=f"{a.call.prompt}\n{mark}")) if mark else clean
+    return Reading(shown, (earlier,))
+
+
+def read(review: PlayedReview) -> Reading:
+    return Reading(review)
+
+
+def grant(review: PlayedReview) -> Any:
+    return role(review, Role.EXECUTOR).call.consults
+
+
+def lost_judge(**story: Any) -> PlayedReview:
+    return told({"post_verify": ["crash"]}, **story)
+
+
+def other_file(review: PlayedReview, file: FileChange) -> PlayedReview:
+    return replace(review, change=replace(review.change, files=(*review.change.files, file)))
+
+
+STOP_SIGNAL = guidance("call a human", stop=True)
+LIES: dict[str, Callable[[], Reading]] = {
+    "no_approval_after_an_unanswered_veto": lambda: read(
+        approved(told({"post_verify": ["veto", "veto"], "executor": ["approve", {"findings": [NOTED]}]}))
+    ),
+    "approval_is_judged_or_called_degraded": lambda: read(flagged(lost_judge(), degraded=False)),
+    "the_executors_no_is_never_merged": lambda: read(approved(told({"executor": ["reject"]}))),
+    "changes_to_the_bot_are_judged_or_escalated": lambda: read(approved(lost_judge(files=OWN))),
+    "a_refused_judgement_is_no_approval": lambda: read(approved(told({"post_verify": ["call_budget"]}))),
+    "an_outage_is_a_veto_where_the_team_wants_it": lambda: read(
+        approved(lost_judge(switches={"HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO": "on"}))
+    ),
+    "a_judgement_is_what_was_said": lambda: read(answering(told(), Role.POST_VERIFY, verdict="VETO")),
+    "an_idle_retry_is_not_judged_again": lambda: read(unverified_idle_retry()),
+    "a_stop_signal_calls_a_human": lambda: read(consulting(told(), Advice("May I?", grant(told()), STOP_SIGNAL))),
+    "an_open_question_about_a_critical_path_calls_a_human": lambda: read(
+        consulting(
+            told({}, [{"path": "src/auth/a.py", "added": 3}]), Advice("Is src/auth/a.py right?", grant(told()), None)
+        )
+    ),
+    "nothing_is_remembered_without_a_verdict": lambda: read(wiki_of_an_escalation()),
+    "what_did_not_run_says_why": lambda: read(without_reasons()),
+    "the_tier_is_not_too_low": lambda: read(tier(told({}, OWN), BlastRadius.MEDIUM)),
+    "retries_stay_within_the_blast_radius": lambda: read(
+        replace(told(), asked=tuple(call(role(told(), Role.EXECUTOR), attempt=number) for number in range(3)))
+    ),
+    "a_rejection_is_retried_once": lambda: read(handed_back_twice()),
+    "each_question_is_asked_once_and_repaired_once": lambda: read(again(told(), Role.EXECUTOR, 1)),
+    "consults_stay_within_the_cap": lambda: read(
+        consulting(told(), *(Advice(f"{n}?", grant(told()), guidance()) for n in range(6)))
+    ),
+    "money_stays_within_the_purse": lambda: read(calls(told(), lambda a: replace(a, line=a.line.costing(1.0)))),
+    "time_stays_within_the_wall_clock": lambda: read(again_late()),
+    "a_switch_off_means_no_call": lambda: read(
+        replace(told(), environment={"HYDRAFLOW_PR_REVIEW_ADVISOR_ENABLED": " NO "})
+    ),
+    "a_switch_on_at_the_start_stays_on": lambda: read(
+        replace(told({}, switches={"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED": "0"}), environment={})
+    ),
+    "switched_off_is_never_silent": lambda: read(
+        flagged(told({}, switches={"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "0"}), advisor_disabled=())
+    ),
+    "surfaces_run_in_their_order": lambda: read(reported_backwards()),
+    "trouble_with_the_account_stops": lambda: read(again(told({"pre_flight": ["credit_gone"]}), Role.PRE_FLIGHT, 1)),
+    "the_exit_code_is_the_outcomes": lambda: read(replace(told({"executor": ["reject"]}), exit_code=0)),
+    "what_is_unread_is_never_approved": lambda: read(prompts(told(), "value = 30", "value = 29")),
+    "coverage_names_every_file": lambda: read(document(told(), coverage=())),
+    "degraded_is_never_silent": lambda: read(
+        replace(lost_judge(), report=lost_judge().report.replace("DEGRADED", "fine"))
+    ),
+    "every_call_is_accounted_for": lambda: read(
+        replace(told(), events=tuple(e for e in told().events if not isinstance(e, CallEnded)))
+    ),
+    "the_document_survives_json": lambda: read(document(told(), title="Another")),
+    "what_died_decided_nothing": lambda: read(replace(told(), ended="died")),
+    "a_verdict_is_of_the_head_it_read": lambda: read(document(told(), head_sha="c" * 40)),
+    "every_prompt_has_what_its_role_is_owed": lambda: read(prompts(told(), "<<<UNTRUSTED DIFF", "<<<TRUSTED DIFF")),
+    "the_plan_reaches_executor_and_judge": lambda: read(prompts(told(), "a risk", "another")),
+    "a_retry_is_handed_the_whole_transcript": lambda: read(prompts(vetoed(), "it breaks twice", "it breaks")),
+    "the_judge_sees_the_report_it_judges": lambda: read(prompts(told(), "looks right", "looks wrong")),
+    "no_untrusted_text_stands_outside_a_fence": lambda: read(
+        calls(told(), lambda a: call(a, prompt=f"{a.call.prompt}\nzqx says so"))
+    ),
+    "nothing_of_an_earlier_review_is_seen": lambda: from_before("as in nonce0001"),
+    "a_planner_has_no_tools_and_only_executors_consult": lambda: read(
+        calls(told(), lambda a: call(a, tree=Path("tree")))
+    ),
+    "guidance_is_carried_into_a_retry": lambda: read(guidance_forgotten()),
+}
+
+
+def again_late() -> PlayedReview:
+    review = told()
+    late = replace(role(review, Role.POST_VERIFY), at=review.asked[0].at + 1_800)
+    return replace(review, asked=(*review.asked[:2], late))
+
+
+TRUTHS: tuple[Callable[[], PlayedReview], ...] = (
+    told,
+    vetoed,
+    lost_judge,
+    lambda: lost_judge(files=OWN),
+    lambda: told({"executor": ["reject"]}),
+    lambda: told({"post_verify": ["call_budget"]}),
+    lambda: told({"pre_flight": ["credit_gone"]}),
+    lambda: told({}, switches={"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "off"}),
+)

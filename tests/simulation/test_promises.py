@@ -1,0 +1,67 @@
+"""Every promise notices the lie that was forged for it, and says nothing of a review that kept it."""
+
+import pytest
+from tests.simulation.lies import LIES, TRUTHS, from_before
+
+from review_advisor.mockworld.promises import PROMISES, Promise, broken_promises
+from review_advisor.mockworld.promises.flips import broken_by_a_flip, without_flips
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story import Story
+
+BY_NAME = {promise.__name__: promise for promise in PROMISES}
+
+
+def test_every_promise_has_its_lie() -> None:
+    assert sorted(LIES) == sorted(BY_NAME)
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_lie_is_caught(name: str) -> None:
+    assert list(BY_NAME[name](LIES[name]()))
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
+def test_a_promise_is_one_sentence(promise: Promise) -> None:
+    said = promise.__doc__ or ""
+    assert said.endswith(".")
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize("number", range(len(TRUTHS)))
+def test_what_really_happens_breaks_no_promise(number: int) -> None:
+    assert broken_promises([TRUTHS[number]()]) == ()
+
+
+def test_a_second_review_that_knows_nothing_of_the_first_is_no_lie() -> None:
+    assert list(BY_NAME["nothing_of_an_earlier_review_is_seen"](from_before(""))) == []
+
+
+FLIPPED = Story.model_validate(
+    {
+        "story": "flipped",
+        "steps": [
+            {
+                "review": {
+                    "pre_flight": [
+                        {"says": "plan", "meanwhile": {"switches": {"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "off"}}}
+                    ]
+                }
+            }
+        ],
+    }
+)
+
+
+def test_a_flip_changes_nothing() -> None:
+    assert play(FLIPPED).reviews[0].flipped
+    assert not play(without_flips(FLIPPED)).reviews[0].flipped
+    assert broken_by_a_flip(play(FLIPPED)) == ()
+
+
+def test_a_flip_that_changed_something_is_caught() -> None:
+    from dataclasses import replace
+
+    honest = play(FLIPPED)
+    lied = replace(honest, reviews=(replace(honest.reviews[0], exit_code=11),))
+    (broken,) = broken_by_a_flip(lied)
+    assert broken.promise == "a_flip_changes_nothing"

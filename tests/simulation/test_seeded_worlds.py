@@ -1,0 +1,96 @@
+"""Seeded worlds: no promise breaks, the same seed is the same story, a failure replays, the table is honest."""
+
+import json
+import random
+from collections import Counter
+
+import pytest
+from tests.simulation.command import simulate
+
+from review_advisor.mockworld import sweep as sweeping
+from review_advisor.mockworld.promises import Broken
+from review_advisor.mockworld.seeds.dice import Dice
+from review_advisor.mockworld.seeds.worlds import story_of
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story_file import read_story, story_text
+from review_advisor.mockworld.sweep import Sweep, judge, sweep, sweep_seeds
+from review_advisor.mockworld.tally import ENOUGH, OUTCOMES, empty_cells, possible_cells, table
+
+SEEDS = [(at, at + 99) for at in range(1, 400, 100)]
+
+
+@pytest.mark.parametrize("first, last", SEEDS)
+def test_no_promise_is_broken(first: int, last: int) -> None:
+    found = sweep_seeds(first, last)
+    assert [(failure.seed, failure.broken) for failure in found.failures] == []
+    assert found.worlds == 100
+
+
+@pytest.mark.parametrize("seed", [1, 7, 99, 2024])
+def test_a_seed_is_one_story_and_its_yaml_replays_it(seed: int) -> None:
+    story = story_of(seed)
+    assert story == story_of(seed)
+    read = read_story(story_text(story), "seed.yaml")
+    assert read == story
+    first, second = play(story), play(read)
+    assert [(review.events, review.document) for review in first.reviews] == [
+        (review.events, review.document) for review in second.reviews
+    ]
+
+
+def test_the_world_around_has_no_say() -> None:
+    random.seed(1)
+    before = sweep_seeds(1, 20)
+    random.seed(2)
+    assert sweep_seeds(1, 20) == before
+
+
+def test_two_processes_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "CHUNK", 10)
+    one, two = Sweep(), Sweep()
+    for total, jobs in ((one, 1), (two, 2)):
+        for part in sweep(1, 40, jobs):
+            total.add(part)
+    assert one == two
+    assert one.worlds == 40
+
+
+def test_chance_is_the_generator_whose_sequence_python_promises() -> None:
+    dice = Dice(7)
+    assert [dice.whole(1, 6) for _ in range(10)] == [2, 1, 4, 1, 4, 3, 1, 4, 1, 3]
+
+
+def test_a_broken_promise_is_printed_with_a_story_that_replays(monkeypatch: pytest.MonkeyPatch) -> None:
+    lie = (Broken(1, "a_promise", "it was broken"),)
+    monkeypatch.setattr(sweeping, "judge", lambda played: lie if played.story.story == "seed 3" else ())
+    found = sweep_seeds(1, 5)
+    assert not found.holds
+    (failure,) = found.failures
+    assert failure.seed == 3
+    assert judge(play(read_story(failure.story, "seed.yaml"))) == ()
+
+
+def test_an_empty_cell_fails_only_where_there_were_enough_worlds() -> None:
+    few, many = Sweep(worlds=ENOUGH - 1), Sweep(worlds=ENOUGH)
+    assert few.holds
+    assert not many.holds
+    assert many.empty == possible_cells()
+    full = Counter(dict.fromkeys(possible_cells(), 1))
+    assert Sweep(worlds=ENOUGH, counts=full).holds
+    assert empty_cells(full) == ()
+
+
+def test_the_table_shows_zeros_where_something_could_be_and_dots_elsewhere() -> None:
+    rows = {tuple(line.split()[:2]): line.split()[2:] for line in table(Counter()).splitlines()}
+    assert rows["credit_gone", "executor"] == [".", ".", ".", "0", ".", "."]
+    assert rows["none", "-"] == ["0", "0", "0", ".", ".", "."]
+    assert rows["fault", "struck"] == list(OUTCOMES)
+
+
+def test_the_command_plays_seeds() -> None:
+    done = simulate("--seeds", "1..30", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["worlds"], told["broken"], told["failures"]) == (30, 0, [])
+    assert sum(row["reviews"] for row in told["counts"]) >= told["reviews"]
+    assert "reviews a second" in done.stderr

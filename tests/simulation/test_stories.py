@@ -1,0 +1,178 @@
+"""Stories in YAML: the examples, the trace, the errors, the verb."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from tests.simulation.command import ROOT, STORIES, simulate
+
+from review_advisor.mockworld.casting import LOST
+from review_advisor.mockworld.expectations import unmet
+from review_advisor.mockworld.forge import PullRequest, Push, Repository, User
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story_file import StoryError, read_story, story_schema, story_text
+from review_advisor.mockworld.story_lines import FAULTS
+from review_advisor.mockworld.trace import trace_text
+
+NAMES = pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
+HEAD = "story: s\nsteps:\n"
+
+
+@NAMES
+def test_an_example_ends_as_it_says(path: Path) -> None:
+    assert unmet(play(read_story(path.read_text(encoding="utf-8"), path.name))) == ()
+
+
+@NAMES
+def test_an_example_has_a_comment_and_expects_something(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert "expect:" in text
+
+
+@NAMES
+def test_an_example_survives_being_written(path: Path) -> None:
+    story = read_story(path.read_text(encoding="utf-8"), path.name)
+    assert read_story(story_text(story), path.name) == story
+
+
+def test_the_schema_takes_what_a_story_writes() -> None:
+    import yaml
+
+    schema = Draft202012Validator(story_schema())
+    for path in STORIES:
+        told: Any = yaml.safe_load(story_text(read_story(path.read_text(encoding="utf-8"), path.name)))
+        assert [error.message for error in schema.iter_errors(told)] == []
+
+
+def test_every_fault_of_the_vocabulary_can_be_played() -> None:
+    for fault in FAULTS:
+        told = f"{HEAD}  - review:\n      executor: [{fault}]\n"
+        (review,) = play(read_story(told, "s.yaml")).reviews
+        wanted = {"two_answers": "approved", "killed": "died", "garbage": "approved", "prose": "approved"}
+        assert review.ended == wanted.get(fault, "escalated" if fault in ("call_budget", "too_long") else "stopped")
+    assert set(LOST) <= set(FAULTS)
+
+
+def test_a_pull_request_has_a_new_head_after_each_push() -> None:
+    ada = User("ada")
+    opened = PullRequest(Repository("a/b"), 7, "t", "b", ada).pushed(Push(ada, ()))
+    fixed = opened.pushed(Push(User("grace"), ()), fix=True)
+    assert opened.head_sha != fixed.head_sha
+    assert (opened.prior_fix_attempts, fixed.prior_fix_attempts) == (0, 1)
+    assert fixed.label == "pr-7"
+    assert len(opened.pushes) == 1
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("", "s.yaml is empty."),
+        ("story: [", "s.yaml, line 2: not valid YAML: did not find expected node content."),
+        ("- a\n", "s.yaml, line 1: Input should be a valid dictionary or instance of Story."),
+        ("story: a\nstory: b\n", "s.yaml, line 2: the key 'story' stands there twice."),
+        (
+            HEAD + "  - review:\n      executer: [approve]\n",
+            "s.yaml, line 4: unknown key 'steps.1.review.executer'; did you mean 'executor'?",
+        ),
+        (
+            HEAD + "  - review:\n      executor:\n        - {says: approve, sumary: x}\n",
+            "s.yaml, line 5: unknown key 'steps.1.review.executor.1.sumary'; did you mean 'summary'?",
+        ),
+        (
+            HEAD + "  - review:\n      executor: [aprove]\n",
+            "s.yaml, line 4: steps.1.review.executor.1.says: Input should be 'approve' or 'reject', not 'aprove'.",
+        ),
+        (
+            "story: s\nswitches:\n  HYDRAFLOW_REVIEW_ADVISOR_ENABLE: off\nsteps: [review]\n",
+            (
+                "s.yaml, line 3: switches: no variable is called HYDRAFLOW_REVIEW_ADVISOR_ENABLE; did you mean"
+                " 'HYDRAFLOW_REVIEW_ADVISOR_ENABLED'?"
+            ),
+        ),
+        (
+            HEAD + "  - {push: {}, review: {}}\n",
+            "s.yaml, line 3: steps.1: a step is exactly one of push, switches and review.",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence_with_its_line(text: str, says: str) -> None:
+    with pytest.raises(StoryError) as raised:
+        read_story(text, "s.yaml")
+    assert str(raised.value) == says
+
+
+def test_a_switch_without_meaning_is_refused_before_anything_is_played() -> None:
+    with pytest.raises(StoryError, match="use one of true, 1, yes, on"):
+        read_story("story: s\nswitches: {HYDRAFLOW_REVIEW_ADVISOR_ENABLED: perhaps}\nsteps: [review]\n", "s.yaml")
+
+
+@pytest.mark.parametrize(
+    "expect, says",
+    [
+        ("outcome: escalated", "expected to be escalated, was approved (the verdict is confirmed)"),
+        ("exit_code: 11", "expected exit code 11, was 0"),
+        ("asked: [executor]", "expected to ask executor, asked pre_flight, executor, post_verify"),
+        ("calls: {executor: 2}", "expected 2 of executor, were 1"),
+        ("flags: [stale]", "expected the flags stale, were none"),
+        ("because: magic", "expected a reason with 'magic', said was: the verdict is confirmed"),
+    ],
+)
+def test_what_is_not_as_the_story_says_is_said(expect: str, says: str) -> None:
+    played = play(read_story(f"{HEAD}  - review:\n      expect: {{{expect}}}\n", "s.yaml"))
+    assert unmet(played) == (f"review 1: {says}",)
+
+
+def test_a_line_that_nobody_asked_for_is_a_fault_of_the_story_unless_it_is_loose() -> None:
+    text = f"{HEAD}  - review:\n      executor: [approve, reject]\n"
+    (words,) = unmet(play(read_story(text, "s.yaml")))
+    assert words.startswith("review 1: nobody asked for the line executor: ")
+    assert unmet(play(read_story(f"loose: true\n{text}", "s.yaml"))) == ()
+
+
+def test_the_trace_tells_who_was_asked_what() -> None:
+    path = ROOT / "stories" / "veto_then_recovery.yaml"
+    played = play(read_story(path.read_text(encoding="utf-8"), path.name))
+    lines = [line.strip() for line in trace_text(path.name, played, ()).splitlines()]
+    assert "4 executor on pr_review, attempt 2" in lines
+    assert "shown: description, files, diff, plan, transcript, report" in lines
+    assert "says: VETO: two digits lose half a cent" in lines
+    assert "ruling: retry, vetoed: retry 1 of 1" in lines
+    assert "=> approved (exit 0), recovered: the verdict is confirmed" in lines
+
+
+def test_the_command_plays_stories() -> None:
+    done = simulate(*STORIES, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert [Path(each["file"]) for each in told] == STORIES
+    assert all(each["held"] and not each["unmet"] for each in told)
+
+
+def test_a_story_that_does_not_end_as_it_says_is_exit_code_10(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(f"{HEAD}  - review:\n      expect: {{outcome: stopped}}\n", encoding="utf-8")
+    done = simulate(path)
+    assert done.returncode == 10
+    assert "NOT AS THE STORY SAYS: review 1: expected to be stopped, was approved" in done.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("--seeds", "3"), ("--seeds", "9..1"), ("--schema", "--seeds", "1..2")])
+def test_a_wrong_command_is_exit_code_2(words: tuple[str, ...]) -> None:
+    assert simulate(*words).returncode == 2
+
+
+def test_an_unreadable_story_is_exit_code_2_and_one_sentence(tmp_path: Path) -> None:
+    broken = tmp_path / "s.yaml"
+    broken.write_text("storry: s\nsteps: [review]\n", encoding="utf-8")
+    for path, says in ((broken, "unknown key 'storry'"), (tmp_path / "none.yaml", "cannot be read")):
+        done = simulate(path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert says in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_command_prints_the_schema() -> None:
+    assert json.loads(simulate("--schema").stdout) == story_schema()

@@ -1,0 +1,86 @@
+"""Break the rules one at a time, and see that a named test notices: ``make mutants``.
+
+Each fault of ``mutant_list.py`` is put into a copy of the sources; only the tests named with it run against the copy.
+A fault that survives, or whose text is no longer in the sources, fails the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from mutant_list import MUTANTS, Mutant
+
+ROOT = Path(__file__).resolve().parent.parent
+KILLED, SURVIVED, STALE, BROKEN = "killed", "SURVIVED", "OLD TEXT NOT FOUND", "TESTS DID NOT RUN"
+TESTS_FAILED = 1
+
+
+def applied(mutant: Mutant, text: str) -> str | None:
+    """The source with the fault in it, or None if its old text does not stand there exactly once."""
+    return text.replace(mutant.old, mutant.new) if text.count(mutant.old) == 1 else None
+
+
+def tests_there(mutant: Mutant, root: Path) -> bool:
+    """Whether every test that is named exists."""
+    for test in mutant.tests:
+        file, _, name = test.partition("::")
+        last = re.escape(name.rpartition("::")[2].partition("[")[0])
+        path = root / file
+        if not path.is_file() or not re.search(rf"^\s*def {last}\(", path.read_text(encoding="utf-8"), re.MULTILINE):
+            return False
+    return True
+
+
+def tried(mutant: Mutant, root: Path) -> str:
+    """Run the mutant's tests against a copy of the sources with the fault in it."""
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        copy = Path(folder, "src")
+        shutil.copytree(root / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
+        target = copy / "review_advisor" / mutant.file
+        broken = applied(mutant, target.read_text(encoding="utf-8"))
+        if broken is None or not tests_there(mutant, root):
+            return STALE
+        target.write_text(broken, encoding="utf-8")
+        options = ["-q", "-x", "-n0", "-p", "no:cacheprovider", "--no-header", "--timeout=60"]
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *mutant.tests],
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode == TESTS_FAILED:
+        return KILLED
+    return SURVIVED if done.returncode == 0 else f"{BROKEN}\n{done.stdout}{done.stderr}"
+
+
+def main() -> int:
+    """Print the table; 1 unless every fault is killed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", default="", help="faults whose name contains this")
+    options = parser.parse_args()
+    chosen = [mutant for mutant in MUTANTS if options.only in mutant.fault]
+    started = time.monotonic()
+    with ThreadPoolExecutor(options.jobs) as pool:
+        ends = list(pool.map(lambda mutant: tried(mutant, ROOT), chosen))
+    for mutant, end in zip(chosen, ends, strict=True):
+        print(f"{end.partition(chr(10))[0]:<18}  {mutant.fault:<58}  {mutant.tests[0].rpartition('::')[2]}")
+        print(end.partition("\n")[2], end="")
+    killed = ends.count(KILLED)
+    print(f"{killed} of {len(chosen)} faults killed in {time.monotonic() - started:.0f} s")
+    return 0 if killed == len(chosen) and chosen else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
