@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -95,12 +96,18 @@ class Terminal:
             stderr=subprocess.PIPE,
             text=True,
             bufsize=1,
+            preexec_fn=_hears_its_terminal,
         )
 
     def assert_nothing_left(self) -> None:
         """Neither files in the temporary folder nor processes that were told of it."""
         assert [str(path) for path in self.temporary.rglob("*")] == []
         assert processes_that_know(self.temporary) == []
+
+
+def _hears_its_terminal() -> None:
+    """Whoever runs these tests may ignore hang-ups (nohup does), and children inherit that."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def processes_that_know(place: Path) -> list[str]:
