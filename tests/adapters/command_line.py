@@ -96,7 +96,7 @@ class Terminal:
             stderr=subprocess.PIPE,
             text=True,
             bufsize=1,
-            preexec_fn=_hears_its_terminal,
+            preexec_fn=_hears_its_terminal,  # noqa: PLW1509 (no thread is running here)
         )
 
     def assert_nothing_left(self) -> None:
