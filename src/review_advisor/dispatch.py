@@ -24,11 +24,18 @@ Checked = TypeVar("Checked", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[Checked]):
-    """What came of one question: the checked answer or why there is none, its raw form, and the consults made."""
+    """What came of one question: the checked answer or why there is none, its reply, and the consults made."""
 
     answer: Checked | Lost | Refused
-    raw: str = ""
+    reply: Answered | Lost | None = None
     consults: tuple[ConsultNote, ...] = ()
+
+    @property
+    def raw(self) -> str:
+        """The answer as the model gave it, as JSON; empty without one."""
+        if not isinstance(self.reply, Answered):
+            return ""
+        return json.dumps(self.reply.value, indent=1, ensure_ascii=False)
 
 
 class Dispatch:
@@ -100,8 +107,7 @@ class Dispatch:
         self._settle(priced, reply.receipt)
         checked = self._checked(priced, reply, answer)
         consults = self._record_consults(priced, reply.receipt)
-        raw = json.dumps(reply.value, indent=1, ensure_ascii=False) if isinstance(reply, Answered) else ""
-        return Asked(checked, raw, consults)
+        return Asked(checked, reply, consults)
 
     def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> Checked | Lost | Refused:
         """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.document import OutcomeDocument, RoleCost
 from review_advisor.core.outcome.events import CallEnded, Reported, RoleSkipped
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import Answered
+from review_advisor.core.roles.calls import Answered, Usage
 from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.mockworld.agents import Advice, Asked
 from review_advisor.mockworld.lines import guidance
@@ -124,6 +124,10 @@ def handed_back_twice() -> PlayedReview:
     return replace(review, asked=(*pair, *pair, *pair))
 
 
+def vetoed_once() -> tuple[Asked, ...]:
+    return told({"executor": ["reject"], "post_verify": ["veto"]}).asked[:3]
+
+
 def guidance_forgotten() -> PlayedReview:
     asks = [{"says": "approve", "asks": ["May one repeat?"]}, {"says": "approve", "findings": [NOTED]}]
     return prompts(told({"executor": asks, "post_verify": ["veto"]}), "May one repeat?", "")
@@ -160,10 +164,14 @@ def other_file(review: PlayedReview, file: FileChange) -> PlayedReview:
     return replace(review, change=replace(review.change, files=(*review.change.files, file)))
 
 
+NO_NUMBER = RoleCost(Role.EXECUTOR, "sonnet", 1, Usage(cost_usd=float("nan")))
 STOP_SIGNAL = guidance("call a human", stop=True)
 LIES: dict[str, Callable[[], Reading]] = {
     "no_approval_after_an_unanswered_veto": lambda: read(
         approved(told({"post_verify": ["veto", "veto"], "executor": ["approve", {"findings": [NOTED]}]}))
+    ),
+    "a_vetoed_part_goes_to_a_human": lambda: read(
+        replace(told({"executor": ["reject"], "post_verify": ["veto"]}), ended="changes_requested", asked=vetoed_once())
     ),
     "approval_is_judged_or_called_degraded": lambda: read(flagged(lost_judge(), degraded=False)),
     "the_executors_no_is_never_merged": lambda: read(approved(told({"executor": ["reject"]}))),
@@ -213,7 +221,7 @@ LIES: dict[str, Callable[[], Reading]] = {
     "every_call_is_accounted_for": lambda: read(
         replace(told(), events=tuple(e for e in told().events if not isinstance(e, CallEnded)))
     ),
-    "the_document_survives_json": lambda: read(document(told(), title="Another")),
+    "the_document_survives_json": lambda: read(document(told(), cost=(NO_NUMBER,))),
     "what_died_decided_nothing": lambda: read(replace(told(), ended="died")),
     "a_verdict_is_of_the_head_it_read": lambda: read(document(told(), head_sha="c" * 40)),
     "every_prompt_has_what_its_role_is_owed": lambda: read(prompts(told(), "<<<UNTRUSTED DIFF", "<<<TRUSTED DIFF")),
@@ -223,6 +231,7 @@ LIES: dict[str, Callable[[], Reading]] = {
     "no_untrusted_text_stands_outside_a_fence": lambda: read(
         calls(told(), lambda a: call(a, prompt=f"{a.call.prompt}\nzqx says so"))
     ),
+    "no_fence_holds_the_nonce": lambda: read(prompts(told(), "looks right", "looks nonce0001")),
     "nothing_of_an_earlier_review_is_seen": lambda: from_before("as in nonce0001"),
     "a_planner_has_no_tools_and_only_executors_consult": lambda: read(
         calls(told(), lambda a: call(a, tree=Path("tree")))

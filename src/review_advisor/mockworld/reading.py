@@ -51,10 +51,14 @@ def split_prompt(prompt: str, nonce: str) -> tuple[str, dict[str, str]]:
 
 
 class Reading:
-    """One played review, read. ``earlier`` are the reviews of the same story before it."""
+    """One played review, read. ``earlier`` are the reviews of the same story before it.
 
-    def __init__(self, review: PlayedReview, earlier: Sequence[PlayedReview] = ()) -> None:
+    Without ``thorough`` a promise that costs more than the review itself may be left out.
+    """
+
+    def __init__(self, review: PlayedReview, earlier: Sequence[PlayedReview] = (), *, thorough: bool = True) -> None:
         self.review = review
+        self.thorough = thorough
         self.earlier = tuple(earlier)
 
     @cached_property
@@ -115,7 +119,8 @@ class Reading:
     @cached_property
     def paths(self) -> tuple[str, ...]:
         """Both sides of every changed file."""
-        return tuple(path for file in self.review.change.files for path in file.paths)
+        files = self.review.change.files
+        return tuple(path for file in files for path in (file.path, file.old_path) if path is not None)
 
 
 def fault_of(asked: Asked) -> str:

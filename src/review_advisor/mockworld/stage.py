@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
 from review_advisor.core.facts.change import Change, Spec
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallStarted, Event
 from review_advisor.core.outcome.terminal import report_text
 from review_advisor.core.policy.policy import Rules
@@ -203,7 +203,6 @@ def _run(world: MockWorld) -> _Over:
         document = world.review()
         report = report_text(document)
         artifacts.write("report.txt", report)
-        artifacts.write("outcome.json", outcome_json(document))
     except Killed:
         artifacts.files.clear()
         return _Over("died", None, ("the process was killed",))

@@ -66,15 +66,13 @@ def possible_cells() -> tuple[Cell, ...]:
 
 
 def _possible(fault: str, role: str) -> tuple[str, ...]:
-    """Without its report a part is never approved; without its money or time a judgement is never passed over."""
+    """What of a review that met the fault can come: without its report, a part is never approved."""
     if fault == "killed":
         return ("died",)
     if fault in STOPS:
         return ("stopped",)
     if role == "executor" and fault not in (*REPAIRED, "slow"):
         return ("escalated",) if fault in REFUSED else ("escalated", "stopped")
-    if role == "post_verify" and fault in REFUSED:
-        return DECIDED[:3]  # beyond an advisory surface nothing follows that could stop
     return DECIDED
 
 

@@ -2,12 +2,13 @@ import base64
 import json
 import string
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.calls import Answered, ConsultRecord, Receipt
 from review_advisor.core.roles.fence import REDACTED
@@ -173,3 +174,32 @@ def test_half_a_character_spoils_nothing() -> None:
 
 def test_a_redactor_never_shows_what_it_knows() -> None:
     assert TOKEN[:8] not in repr(knows(TOKEN))
+
+
+@dataclass(frozen=True)
+class Inner:
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Everything:
+    """Each way in which text can stand in a value."""
+
+    number: int
+    fixed: Literal["a", "b"]
+    surface: Surface
+    plain: str
+    perhaps: str | None
+    anything: Any
+    inner: Inner
+    mapped: dict[str, object]
+
+
+def test_text_is_found_wherever_a_field_may_hold_it() -> None:
+    secret = "ghp_" + "A1b2C3d4" * 4
+    value = Everything(1, "a", Surface.PR_REVIEW, secret, secret, [secret], Inner((secret,)), {"key": secret})
+    told = Redactor().everywhere(value)
+    assert told == Everything(
+        1, "a", Surface.PR_REVIEW, REDACTED, REDACTED, [REDACTED], Inner((REDACTED,)), {"key": REDACTED}
+    )
+    assert secret not in str(told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _SECRET_SHAPES = (
     r"gh[pousr]_[A-Za-z0-9]{20,}",
@@ -18,6 +19,7 @@ _SECRET_SHAPES = (
 )
 _SECRETS = re.compile("|".join(_SECRET_SHAPES))
 _SHORTEST_SECRET = 15  # xoxb- and ten characters
+_SHORT_TEXT = 128
 _KEY_HEAD = "PRIVATE KEY-----"
 _PRIVATE_KEY = re.compile(
     r"(?<=PRIVATE KEY-----)(?:\n.{0,18}?[A-Za-z0-9+/]{60,}={0,2}[ \t]*(?=\n|$))+"  # its full lines: 64 or 76 long
@@ -39,6 +41,16 @@ def redact(text: str) -> str:
     """
     if len(text) < _SHORTEST_SECRET:
         return text
+    return _redacted_word(text) if len(text) < _SHORT_TEXT else _redacted(text)
+
+
+@lru_cache(maxsize=2_048)
+def _redacted_word(text: str) -> str:
+    """Paths, ids and names come by again and again."""
+    return _redacted(text)
+
+
+def _redacted(text: str) -> str:
     found = _SECRETS.sub(REDACTED, text)
     return _PRIVATE_KEY.sub(lambda m: _KEY_LINE.sub(REDACTED, m[0]), found) if _KEY_HEAD in found else found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.diff_text import render_files, render_statistics, shown_path
@@ -61,7 +62,7 @@ def whole_change(change: Change, nonce: str, most: int | None = None) -> str:
     files = change.files if most is None else change.files[:most]
     left = len(change.files) - len(files)
     tail = f" ({left} more are not listed here; their parts are judged apart)" if left else ""
-    return f"All {len(change.files)} changed files{tail}:\n" + fence(FILES, render_statistics(files), nonce)
+    return f"All {len(change.files)} changed files{tail}:\n" + fence(FILES, _statistics(files), nonce)
 
 
 def diff(files: tuple[FileChange, ...], nonce: str, part: int, parts: int) -> str:
@@ -70,7 +71,18 @@ def diff(files: tuple[FileChange, ...], nonce: str, part: int, parts: int) -> st
         return ""
     which = "The diff" if parts == 1 else f"Part {part + 1} of {parts} of the diff (the other parts are judged apart)"
     layout = "old line number, new line number, then the line with its sign"
-    return f"{which}; each line is: {layout}.\n" + fence(DIFF, render_files(files), nonce)
+    return f"{which}; each line is: {layout}.\n" + fence(DIFF, _rendered(files), nonce)
+
+
+@lru_cache(maxsize=4)
+def _rendered(files: tuple[FileChange, ...]) -> str:
+    """The text of a part, remembered: every role of the part is shown the same."""
+    return render_files(files)
+
+
+@lru_cache(maxsize=4)
+def _statistics(files: tuple[FileChange, ...]) -> str:
+    return render_statistics(files)
 
 
 def not_shown(unsent: tuple[Unsent, ...], nonce: str) -> str:

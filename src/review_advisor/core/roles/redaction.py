@@ -6,9 +6,12 @@ import base64
 import operator
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
+from datetime import datetime
+from enum import Enum
 from functools import cache
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
@@ -72,8 +75,11 @@ class Redactor:
             return value if all(map(operator.is_, each, value)) else kind(each)
         if kind is dict:
             return {self._made(key): self._made(item) for key, item in value.items()}
+        parts = _parts_of(kind)
+        if not parts:
+            return value
         changed = {}
-        for name in _parts_of(kind):
+        for name in parts:
             old = getattr(value, name)
             new = self._made(old)
             if new is not old and new != old:
@@ -85,10 +91,26 @@ class Redactor:
 
 @cache
 def _parts_of(kind: Any) -> tuple[str, ...]:
-    """The fields of a model or dataclass; nothing of any other kind."""
+    """The fields of a model or dataclass that may hold text; nothing of any other kind."""
     if issubclass(kind, BaseModel):
-        return tuple(kind.model_fields)
-    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
+        hints = {name: field.annotation for name, field in kind.model_fields.items()}
+    else:
+        hints = get_type_hints(kind) if is_dataclass(kind) else {}
+    return tuple(name for name, hint in hints.items() if _may_hold_text(hint))
+
+
+@cache
+def _may_hold_text(hint: Any) -> bool:
+    """Whether text from outside can stand where a field says this: not in numbers, moments and fixed words."""
+    if get_origin(hint) is Literal:
+        return False
+    if inner := get_args(hint):
+        return any(_may_hold_text(each) for each in inner if each is not Ellipsis)
+    if not isinstance(hint, type):
+        return True
+    if issubclass(hint, BaseModel) or is_dataclass(hint):
+        return bool(_parts_of(hint))
+    return not issubclass(hint, (Enum, int, float, datetime, NoneType))
 
 
 def redactor(environ: Mapping[str, str]) -> Redactor:

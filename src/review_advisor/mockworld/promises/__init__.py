@@ -13,6 +13,7 @@ Promise = Callable[[Reading], Iterable[str]]
 
 PROMISES: tuple[Promise, ...] = (
     verdicts.no_approval_after_an_unanswered_veto,
+    verdicts.a_vetoed_part_goes_to_a_human,
     verdicts.approval_is_judged_or_called_degraded,
     verdicts.the_executors_no_is_never_merged,
     verdicts.changes_to_the_bot_are_judged_or_escalated,
@@ -49,6 +50,7 @@ PROMISES: tuple[Promise, ...] = (
     prompts.a_retry_is_handed_the_whole_transcript,
     prompts.the_judge_sees_the_report_it_judges,
     prompts.no_untrusted_text_stands_outside_a_fence,
+    prompts.no_fence_holds_the_nonce,
     prompts.nothing_of_an_earlier_review_is_seen,
     prompts.a_planner_has_no_tools_and_only_executors_consult,
     prompts.guidance_is_carried_into_a_retry,
@@ -64,10 +66,10 @@ class Broken:
     says: str
 
 
-def broken_promises(reviews: Sequence[PlayedReview]) -> tuple[Broken, ...]:
+def broken_promises(reviews: Sequence[PlayedReview], *, thorough: bool = True) -> tuple[Broken, ...]:
     """Every promise that one of the reviews of a story broke."""
     found: list[Broken] = []
     for place, review in enumerate(reviews):
-        reading = Reading(review, reviews[:place])
+        reading = Reading(review, reviews[:place], thorough=thorough)
         found += [Broken(review.number, promise.__name__, says) for promise in PROMISES for says in promise(reading)]
     return tuple(found)

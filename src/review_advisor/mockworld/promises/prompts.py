@@ -111,6 +111,14 @@ def no_untrusted_text_stands_outside_a_fence(reading: Reading) -> Iterator[str]:
                 yield f"{asked.call.role} read {text[max(0, at - 40) : at + 40]!r} as our own words"
 
 
+def no_fence_holds_the_nonce(reading: Reading) -> Iterator[str]:
+    """Text inside a fence never carries the run's nonce, so that nothing in it can end the fence."""
+    for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+        for label, text in inside.items():
+            if reading.review.nonce in text:
+                yield f"{asked.call.role} was shown the nonce inside {label}"
+
+
 def nothing_of_an_earlier_review_is_seen(reading: Reading) -> Iterator[str]:
     """No prompt holds an earlier review's nonce, run id or replies; attempts count from 0 again."""
     marks = [

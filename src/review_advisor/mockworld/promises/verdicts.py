@@ -46,6 +46,17 @@ def no_approval_after_an_unanswered_veto(reading: Reading) -> Iterator[str]:
             yield f"approved although the last judgement of {surface}, part {shard + 1}, is a veto"
 
 
+def a_vetoed_part_goes_to_a_human(reading: Reading) -> Iterator[str]:
+    """A part whose last judgement is a veto on a veto surface ends with a human, whatever the executor had said."""
+    for (surface, shard), judgement in reading.judgements.items():
+        if (
+            judgement == "VETO"
+            and has_veto(reading, surface)
+            and reading.review.ended in {"approved", "changes_requested"}
+        ):
+            yield f"{reading.review.ended} although the judgement of {surface}, part {shard + 1}, is a veto"
+
+
 def approval_is_judged_or_called_degraded(reading: Reading) -> Iterator[str]:
     """An approval was judged in every part, or says that it was not."""
     document = reading.review.document

@@ -48,12 +48,14 @@ SOUND_RECORD = (
 
 def some_files(dice: Dice) -> tuple[FileBlock, ...]:
     """The files of one push: now and then none, mostly a few, each with its own path."""
-    count = dice.weighted(((0, 2), (1, 45), (2, 25), (3, 13), (dice.whole(4, 7), 15)))
+    count = dice.weighted(((0, 2), (1, 54), (2, 26), (3, 10), (dice.whole(4, 6), 8)))
     return tuple(dice.weighted(KINDS)(dice, number) for number in range(1, count + 1))
 
 
 def _size(dice: Dice) -> int:
-    return dice.weighted(((dice.whole(1, 8), 50), (dice.whole(9, 30), 42), (dice.whole(180, 260), 8)))
+    return dice.weighted(
+        ((dice.whole(1, 5), 50), (dice.whole(6, 14), 30), (dice.whole(21, 26), 17), (dice.whole(195, 210), 3))
+    )
 
 
 def _code(dice: Dice, number: int) -> FileBlock:
@@ -105,7 +107,7 @@ def _moved(dice: Dice, number: int) -> FileBlock:
 
 def _deleted(dice: Dice, number: int) -> FileBlock:
     path = dice.pick(dice.pick((PLAIN, OTHER, CRITICAL, OWN))).format(n=number)
-    return FileBlock(path=path, status=Status.DELETED, removed=dice.whole(1, 40), text=LINE)
+    return FileBlock(path=path, status=Status.DELETED, removed=dice.whole(1, 12), text=LINE)
 
 
 def _binary(dice: Dice, number: int) -> FileBlock:

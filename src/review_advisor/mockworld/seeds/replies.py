@@ -64,19 +64,48 @@ class Roster:
     def lines(self) -> dict[str, Any]:
         """What every role says, in order."""
         dice = self._dice
-        rejects, vetoes = dice.pick((0.08, 0.2, 0.7)), dice.pick((0.0, 0.25, 0.85))
+        if dice.chance(0.04):
+            return self._stubborn()
+        rejects, vetoes = dice.pick((0.08, 0.2, 0.7)), dice.pick((0.0, 0.1, 0.3, 0.85))
         return {
             "pre_flight": tuple(self._plan(place) for place in range(dice.whole(0, 1) + self._due("pre_flight"))),
             "executor": tuple(
                 self._report(place, rejects)
                 for place in range(dice.weighted(((1, 30), (2, 40), (3, 20), (5, 10))) + self._due("executor"))
-            ),
+            )
+            + self._lost_on_the_spec(),
             "mid_flight": tuple(self._advice(place) for place in range(dice.whole(0, 1) + self._due("mid_flight"))),
             "post_verify": tuple(
                 self._judgement(place, vetoes)
                 for place in range(dice.weighted(((1, 40), (2, 35), (3, 15), (5, 10))) + self._due("post_verify"))
             ),
         }
+
+    def _stubborn(self) -> dict[str, Any]:
+        """More vetoes than any budget has retries, and a report that changes each time."""
+        reports = tuple(
+            self._report(place, 0.0).model_copy(
+                update={"fault": None, "findings": (*self._finding_of(place), self._finding(place))}
+            )
+            for place in range(6)
+        )
+        judged = tuple(self._judgement(place, 1.0).model_copy(update={"fault": None}) for place in range(6))
+        return {"executor": reports, "post_verify": judged}
+
+    def _finding_of(self, place: int) -> tuple[FindingBlock, ...]:
+        """A finding that no other attempt has."""
+        if not self._files:
+            return ()
+        file = self._files[0]
+        severity = SEVERITIES[place % 2]
+        quote = file.line(1 + place % file.added)
+        return (FindingBlock(path=file.path, line=1, evidence=quote, severity=severity, title=self._mark),)
+
+    def _lost_on_the_spec(self) -> tuple[ExecutorLine, ...]:
+        """Faults of the judge are often the last thing in a review: now and then another surface follows and stops."""
+        if "post_verify" not in self._faults or self._dice.chance(0.8):
+            return ()
+        return (ExecutorLine(fault="crash", surface="pre_merge_spec_check"),)
 
     def _due(self, role: RoleName) -> int:
         """As many lines more as a fault needs to have its place."""
