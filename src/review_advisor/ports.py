@@ -1,7 +1,8 @@
-"""The world as the pipeline sees it: seven Protocols, and the bundle that ReviewPhase is given."""
+"""The world as the pipeline sees it: Protocols, and the bundle that ReviewPhase is given."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,8 +11,11 @@ from typing import Protocol
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.repair import Edits
 from review_advisor.core.outcome.events import Event
+from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
+from review_advisor.core.publication.writes import Check, InlineComment
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 
 
@@ -105,6 +109,135 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Seconds on a clock that never goes back."""
         ...
+
+    def sleep(self, seconds: float) -> None:
+        """Let so much time go by."""
+        ...
+
+
+class Forge(Protocol):
+    """One repository on its forge: its pull requests, and what the bot writes on them.
+
+    Every method raises ``ForgeError``: ``ForgeUnavailable`` where nobody knows whether the request took effect,
+    ``ForgeDenied`` where the token may not do it, ``ForgeMissing`` where the thing is gone, ``ForgeRejected`` where the
+    forge does not take the values. Reads are tried again inside; **a write is sent exactly once**.
+    """
+
+    def pull_request(self, number: int) -> PullRequest:
+        """The pull request as it is now."""
+        ...
+
+    def open_pull_requests(self, head_sha: str) -> tuple[PullRequest, ...]:
+        """The open pull requests whose head is this very commit."""
+        ...
+
+    def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
+        """The issues that the pull request closes, the lowest number first."""
+        ...
+
+    def permission(self, login: str) -> Permission:
+        """What this account may do in the repository, by the forge's own word."""
+        ...
+
+    def file(self, path: str, commit: str) -> bytes | None:
+        """A file of a commit of this repository, at most 1 MB; None if there is none."""
+        ...
+
+    def commentable_lines(self, number: int) -> Mapping[str, CommentableLines]:
+        """For each file whose patch the forge shows: the lines on which it takes a comment."""
+        ...
+
+    def checks(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
+        """All check runs of this name on a commit, the lowest id first."""
+        ...
+
+    def comments(self, number: int) -> tuple[StandingComment, ...]:
+        """All comments on the pull request itself, the lowest id first."""
+        ...
+
+    def reviews(self, number: int) -> tuple[StandingReview, ...]:
+        """All reviews that the token's account can see, the lowest id first."""
+        ...
+
+    def threads(self, number: int) -> tuple[Thread, ...]:
+        """All threads of inline comments."""
+        ...
+
+    def create_check(self, commit: str, check: Check) -> int:
+        """Make a check run with its first fifty annotations; its id."""
+        ...
+
+    def update_check(self, check_id: int, check: Check) -> None:
+        """Make a check run stand as ``check`` says. Annotations are added in batches of fifty, the conclusion last."""
+        ...
+
+    def create_comment(self, number: int, body: str) -> int:
+        """Comment on the pull request; the comment's id."""
+        ...
+
+    def update_comment(self, comment_id: int, body: str) -> None:
+        """Put another text in the comment's place."""
+        ...
+
+    def delete_comment(self, comment_id: int) -> None:
+        """Delete a comment."""
+        ...
+
+    def start_review(self, number: int, commit: str, body: str, comments: tuple[InlineComment, ...]) -> int:
+        """Make a pending review, which nobody else sees; its id. One line outside the diff rejects all of it."""
+        ...
+
+    def submit_review(self, number: int, review_id: int) -> None:
+        """Show a pending review to everybody, as COMMENT."""
+        ...
+
+    def discard_review(self, number: int, review_id: int) -> None:
+        """Delete a pending review."""
+        ...
+
+    def add_label(self, number: int, label: str) -> None:
+        """Put a label on; the forge makes one that does not exist."""
+        ...
+
+    def remove_label(self, number: int, label: str) -> None:
+        """Take a label off; one that is not there is no error."""
+        ...
+
+    def request_review(self, number: int, reviewers: tuple[str, ...]) -> None:
+        """Ask people (``login``) and teams (``org/team``) for their review."""
+        ...
+
+    def resolve_thread(self, thread_id: str) -> None:
+        """Mark a thread of inline comments as resolved."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CommentableLines:
+    """Lines of one file that are part of the forge's diff: ``right`` by new numbers, ``left`` by old ones."""
+
+    right: frozenset[int]
+    left: frozenset[int]
+
+
+class ForgeError(Exception):
+    """A request to the forge did not do what it should. One sentence for the user."""
+
+
+class ForgeUnavailable(ForgeError):  # noqa: N818 (what the forge is, not what went wrong)
+    """No answer, a server's error, or a limit: whether a write took effect is not known."""
+
+
+class ForgeDenied(ForgeError):  # noqa: N818 (as above)
+    """The token may not do this."""
+
+
+class ForgeMissing(ForgeError):  # noqa: N818 (as above)
+    """What was asked for is not there, or not for this token."""
+
+
+class ForgeRejected(ForgeError):  # noqa: N818 (as above)
+    """The forge does not take these values."""
 
 
 class SourceError(Exception):

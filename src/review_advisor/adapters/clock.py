@@ -16,3 +16,7 @@ class SystemClock:
     def monotonic(self) -> float:
         """Seconds on a clock that never goes back."""
         return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)

@@ -1,0 +1,66 @@
+"""A pull request as its forge describes it: facts that a review and its publication rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class Permission(StrEnum):
+    """What somebody may do in a repository, as the forge says; a name or its ending is never a permission."""
+
+    NONE = "none"
+    READ = "read"
+    TRIAGE = "triage"
+    WRITE = "write"
+    MAINTAIN = "maintain"
+    ADMIN = "admin"
+
+    @property
+    def may_write(self) -> bool:
+        """Whether they may push, and so may tell the bot what to do."""
+        return self in (Permission.WRITE, Permission.MAINTAIN, Permission.ADMIN)
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """One pull request at one moment. Every text in it is the author's, and hostile.
+
+    ``repository`` and ``head_repository`` are ``owner/name``; ``head_repository`` is None once a fork is deleted.
+    ``base_sha`` is the tip of the base branch, not the merge base. ``labels`` are names.
+    """
+
+    repository: str
+    number: int
+    title: str
+    body: str
+    author: str
+    base_ref: str
+    base_sha: str
+    head_ref: str
+    head_sha: str
+    head_repository: str | None
+    state: Literal["open", "closed", "merged"] = "open"
+    draft: bool = False
+    labels: tuple[str, ...] = ()
+
+    @property
+    def from_fork(self) -> bool:
+        """Whether the head lies outside the repository; a deleted fork is one too."""
+        return self.head_repository is None or self.head_repository.casefold() != self.repository.casefold()
+
+    @property
+    def label(self) -> str:
+        """The name of its folder of artefacts."""
+        return f"pr-{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedIssue:
+    """An issue that the pull request closes, by GitHub's own word."""
+
+    repository: str
+    number: int
+    title: str
+    body: str

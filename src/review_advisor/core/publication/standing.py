@@ -1,0 +1,52 @@
+"""What already stands on a pull request, as it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class StandingCheck:
+    """A check run on a commit. ``conclusion`` is None while it is in progress; ``app`` is the slug of its app."""
+
+    id: int
+    name: str
+    external_id: str
+    status: str
+    conclusion: str | None
+    app: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingComment:
+    """A comment on the pull request. ``edited_by`` is whoever edited it last; empty if nobody did."""
+
+    id: int
+    author: str
+    body: str
+    edited_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingReview:
+    """A review. A pending one is seen by its author only, and there is at most one of it."""
+
+    id: int
+    author: str
+    body: str
+    commit: str
+    pending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread of inline comments; ``author`` and ``body`` are of its first. ``id`` is GraphQL's."""
+
+    id: str
+    author: str
+    body: str
+    path: str
+    resolved: bool
+    outdated: bool
+    replies: int = 0

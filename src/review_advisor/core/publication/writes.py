@@ -1,0 +1,60 @@
+"""What may be written on a pull request, as values; the limits are GitHub's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+MOST_CHARACTERS = 65_535
+"""The longest body of a comment or a review, and the longest summary or text of a check run."""
+ANNOTATIONS_PER_REQUEST = 50
+
+
+class Conclusion(StrEnum):
+    """How a check run ends. ``neutral`` and ``skipped`` are missing on purpose: GitHub counts both as passing."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    ACTION_REQUIRED = "action_required"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A remark on lines of the head, shown in the diff and on the check's page. Lines count from 1."""
+
+    path: str
+    start_line: int
+    end_line: int
+    level: Literal["notice", "warning", "failure"]
+    title: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check run as it should stand. ``conclusion`` is None while the review is in progress.
+
+    ``external_id`` tells the check runs of two pull requests with one head apart.
+    """
+
+    name: str
+    external_id: str
+    title: str
+    summary: str
+    conclusion: Conclusion | None = None
+    annotations: tuple[Annotation, ...] = ()
+    details_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InlineComment:
+    """One comment on lines of the diff. ``side`` is RIGHT for the new lines, LEFT for removed ones."""
+
+    finding: str
+    path: str
+    line: int
+    start_line: int | None
+    side: Literal["LEFT", "RIGHT"]
+    body: str
