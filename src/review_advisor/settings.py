@@ -26,6 +26,8 @@ from review_advisor.core.policy.switches import (
     read_switches,
     surface_switch,
 )
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.roles.answers import Severity
 from review_advisor.core.roles.redaction import Redactor, redactor
 
 CONFIG_FILE = ".review-advisor.toml"
@@ -79,6 +81,46 @@ class BudgetConfig(_Table):
     )
 
 
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
+Reviewer = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$")]
+
+
+class GithubConfig(_Table):
+    """What the bot writes on a pull request."""
+
+    check_name: Name = Field(
+        default=PublicationRules().check_name, description="The check run's name: this is what is made required."
+    )
+    login: Login = Field(
+        default=PublicationRules().login,
+        description="The account that the bot writes as: a GitHub App's is `name[bot]`.",
+    )
+    escalation_label: Name = Field(
+        default=PublicationRules().escalation_label, description="The label of a pull request that waits for a human."
+    )
+    fork_label: Name = Field(
+        default=PublicationRules().fork_label,
+        description="The label with which a maintainer lets the head of a fork be reviewed; each push takes it off.",
+    )
+    reviewers: tuple[Reviewer, ...] = Field(
+        default=PublicationRules().reviewers,
+        description="Who is asked to decide an escalation: accounts, and teams as `org/team`.",
+    )
+    inline_from: Severity = Field(
+        default=PublicationRules().inline_from,
+        description="The lowest severity of a finding that gets a comment in the diff.",
+    )
+    most_inline: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=PublicationRules().most_inline,
+        description="The most comments in the diff of one review; the summary lists the other findings.",
+    )
+    most_rounds: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=PublicationRules().most_rounds,
+        description="How many reviews of one pull request pushes may start; a person may ask for more.",
+    )
+
+
 class Config(_Table):
     """The configuration file: ``.review-advisor.toml``, or ``[tool.review-advisor]`` in pyproject.toml."""
 
@@ -115,6 +157,11 @@ class Config(_Table):
         description="About how many tokens of diff go into one call; a larger change is reviewed in shards.",
     )
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
+    github: GithubConfig = Field(default=GithubConfig(), description="What is written on a pull request.")
+
+    def publication_rules(self) -> PublicationRules:
+        """The same for the inside."""
+        return PublicationRules(**self.github.model_dump())
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +202,7 @@ def has_table(text: str) -> bool:
     return isinstance(tool, dict) and TABLE in tool
 
 
+_TABLES: Mapping[str, type[BaseModel]] = {"budget": BudgetConfig, "github": GithubConfig}
 _IN_TOML = {"model_type": "Input should be a table", "tuple_type": "Input should be a list"}
 """What pydantic says in Python's words."""
 
@@ -166,7 +214,7 @@ def _complaint(error: ValidationError) -> str:
     where = ".".join(str(step) for step in first["loc"])
     if first["type"] != "extra_forbidden":
         return f"{where or TABLE}: {_IN_TOML.get(first['type'], first['msg']).removeprefix('Value error, ')}."
-    table: type[BaseModel] = BudgetConfig if len(first["loc"]) > 1 else Config
+    table = _TABLES.get(str(first["loc"][0]), Config) if len(first["loc"]) > 1 else Config
     known = list(table.model_fields)
     near = get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}."

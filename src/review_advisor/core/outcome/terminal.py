@@ -55,7 +55,8 @@ def said(text: str) -> str:
 
 
 def _without_commands(text: str) -> str:
-    return _COMMAND.sub(r"\1: :", text).replace("##[", "# #[")
+    found = _COMMAND.sub(r"\1: :", text) if "::" in text else text
+    return found.replace("##[", "# #[")
 
 
 def one_line(text: str) -> str:

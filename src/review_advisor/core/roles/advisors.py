@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -18,7 +17,7 @@ from review_advisor.core.roles import prompts
 from review_advisor.core.roles.answers import PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
 from review_advisor.core.roles.evidence import CheckedReport
-from review_advisor.core.roles.fence import fence
+from review_advisor.core.roles.fence import fence_facts
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import ConsultNote, MidFlightAdvisor, consult_advisor
 from review_advisor.core.roles.repair import leave_words, repair_sections
@@ -122,10 +121,10 @@ class Executor:
             sections.append(transcript_section(attempts, seen.nonce))
             sections += repair_sections(seen.repair, seen.nonce)
         if before is not None:
-            sections.append(f"Your earlier report:\n{fence(prompts.REPORT, _report_json(before), seen.nonce)}")
+            sections.append(f"Your earlier report:\n{_report(before, seen.nonce)}")
         if consults:
-            noted = _as_json([asdict(note) for note in consults])
-            sections.append(f"Your earlier consults and their guidance:\n{fence(prompts.GUIDANCE, noted, seen.nonce)}")
+            noted = fence_facts(prompts.GUIDANCE, consults, seen.nonce)
+            sections.append(f"Your earlier consults and their guidance:\n{noted}")
         if bench is not None:
             sections.insert(1, leave_words())
         call = _call(
@@ -153,7 +152,7 @@ class PostVerifyAdvisor:
         verdict = "approved" if report.verdict == "approve" else "rejected"
         sections = [f"The executor {verdict} {part.about}. Judge that verdict (attempt {len(attempts) + 1})."]
         sections += _material(seen, part, plan)
-        sections.append(f"The executor's report:\n{fence(prompts.REPORT, _report_json(report), seen.nonce)}")
+        sections.append(f"The executor's report:\n{_report(report, seen.nonce)}")
         sections.append(transcript_section(attempts, seen.nonce))
         sections += repair_sections(seen.repair, seen.nonce)
         if seen.policy.critical_touched:
@@ -176,20 +175,16 @@ def _material(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
         part.section,
     ]
     if plan is not None:
-        planned = fence(prompts.PLAN, plan.model_dump_json(indent=1), seen.nonce)
+        planned = fence_facts(prompts.PLAN, plan, seen.nonce)
         sections.append(
             f"The plan of this review. Treat its escalation signals as blocking unless evidence clears them:\n{planned}"
         )
     return sections
 
 
-def _report_json(report: CheckedReport) -> str:
+def _report(report: CheckedReport, nonce: str) -> str:
     """A report for its judge or its author. Knowledge is judged elsewhere, and never decides a verdict."""
-    return _as_json(asdict(replace(report, knowledge=(), dropped=())))
-
-
-def _as_json(facts: object) -> str:
-    return json.dumps(facts, indent=1, ensure_ascii=False, default=lambda value: value.model_dump())
+    return fence_facts(prompts.REPORT, replace(report, knowledge=(), dropped=()), nonce)
 
 
 def _call(

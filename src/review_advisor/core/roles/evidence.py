@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.diff_text import shown_path
@@ -98,8 +98,7 @@ class CheckedReport:
         return self.verdict, frozenset((f.id, f.severity) for f in self.findings), frozenset(self.settled)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     number: int
     removed: bool
     changed: bool

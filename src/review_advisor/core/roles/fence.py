@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_SECRET_SHAPES = (
-    r"gh[pousr]_[A-Za-z0-9]{20,}",
-    r"github_pat_[A-Za-z0-9_]{22,}",
-    r"sk-ant-[A-Za-z0-9_-]{16,}",
-    r"s(?<![A-Za-z0-9]s)k-(?:proj-)?[A-Za-z0-9_-]{32,}",  # each shape begins with its letter: four times as fast
-    r"(?:AKIA|ASIA)[A-Z0-9]{16}",
-    r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
-    r"glpat-[A-Za-z0-9_-]{20,}",
-    r"npm_[A-Za-z0-9]{36}",
-    r"AIza[A-Za-z0-9_-]{35}",
-    r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-)
-_SECRETS = re.compile("|".join(_SECRET_SHAPES))
+from pydantic import TypeAdapter
+
+SECRET_SHAPES = {
+    r"gh[pousr]_[A-Za-z0-9]{20,}": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    r"github_pat_[A-Za-z0-9_]{22,}": ("github_pat_",),
+    r"sk-ant-[A-Za-z0-9_-]{16,}": ("sk-",),
+    r"s(?<![A-Za-z0-9]s)k-(?:proj-)?[A-Za-z0-9_-]{32,}": ("sk-",),
+    r"(?:AKIA|ASIA)[A-Z0-9]{16}": ("AKIA", "ASIA"),
+    r"xox[abeoprs]-[A-Za-z0-9-]{10,}": ("xox",),
+    r"glpat-[A-Za-z0-9_-]{20,}": ("glpat-",),
+    r"npm_[A-Za-z0-9]{36}": ("npm_",),
+    r"AIza[A-Za-z0-9_-]{35}": ("AIza",),
+    r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}": ("eyJ",),
+}
+"""What secrets look like, each shape with the words of which one begins it: most texts hold none of these."""
+_SECRETS = re.compile("|".join(SECRET_SHAPES))
+_BEGINNINGS = tuple({word for words in SECRET_SHAPES.values() for word in words})
 _SHORTEST_SECRET = 15  # xoxb- and ten characters
 _SHORT_TEXT = 128
 _KEY_HEAD = "PRIVATE KEY-----"
@@ -30,6 +34,8 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+
+_FACTS: TypeAdapter[object] = TypeAdapter(object)
 
 REDACTED = "[secret removed]"
 
@@ -51,7 +57,7 @@ def _redacted_word(text: str) -> str:
 
 
 def _redacted(text: str) -> str:
-    found = _SECRETS.sub(REDACTED, text)
+    found = _SECRETS.sub(REDACTED, text) if any(map(text.__contains__, _BEGINNINGS)) else text
     return _PRIVATE_KEY.sub(lambda m: _KEY_LINE.sub(REDACTED, m[0]), found) if _KEY_HEAD in found else found
 
 
@@ -70,6 +76,16 @@ def fence(label: str, text: str, nonce: str) -> str:
     """
     inside = clean(text).replace(nonce, "[nonce removed]")
     return f"<<<UNTRUSTED {label} {nonce}\n{inside}\n{label} {nonce} UNTRUSTED>>>"
+
+
+def fence_facts(label: str, facts: object, nonce: str) -> str:
+    """The same for values: as JSON."""
+    return fence(label, facts_text(facts), nonce)
+
+
+def facts_text(facts: object) -> str:
+    """Plain values, dataclasses and answers as JSON to read."""
+    return _FACTS.dump_json(facts, indent=1).decode()
 
 
 def fenced(prompt: str, label: str, nonce: str) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from review_advisor.core.roles.evidence import CheckedReport, DroppedKnowledge, Knowledge
-from review_advisor.core.roles.fence import clean, fence
+from review_advisor.core.roles.fence import clean, fence_facts
 
 KNOWLEDGE = "KNOWLEDGE"
 MOST_ENTRIES = 20
@@ -84,7 +84,7 @@ def proposal_report(proposal: Proposal) -> CheckedReport:
 def knowledge_section(pages: Sequence[Page], nonce: str) -> str:
     """The entries for their judge, fenced."""
     entries = [{"file": page.name, **asdict(page.entry)} for page in pages]
-    return "The knowledge entries:\n" + fence(KNOWLEDGE, json.dumps(entries, indent=1, ensure_ascii=False), nonce)
+    return "The knowledge entries:\n" + fence_facts(KNOWLEDGE, entries, nonce)
 
 
 def page_text(page: Page, origin: Origin) -> str:

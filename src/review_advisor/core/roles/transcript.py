@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Literal
 
 from review_advisor.core.roles.answers import Disagreement, PostVerifyResult
-from review_advisor.core.roles.fence import fence
+from review_advisor.core.roles.fence import fence_facts
 from review_advisor.core.roles.prompts import TRANSCRIPT
 
 
@@ -47,9 +46,7 @@ def transcript_section(attempts: tuple[Attempt, ...], nonce: str) -> str:
     if not attempts:
         return ""
     document = {"attempts": [_as_json(attempt) for attempt in attempts]}
-    return "The post-verify transcript so far:\n" + fence(
-        TRANSCRIPT, json.dumps(document, indent=1, ensure_ascii=False), nonce
-    )
+    return "The post-verify transcript so far:\n" + fence_facts(TRANSCRIPT, document, nonce)
 
 
 def _as_json(attempt: Attempt) -> dict[str, object]:
@@ -59,7 +56,7 @@ def _as_json(attempt: Attempt) -> dict[str, object]:
         "executor_summary": attempt.executor_summary,
         "verdict": attempt.result.verdict,
         "reasoning": attempt.result.reasoning,
-        "disagreements": [{"id": identity, **each.model_dump()} for identity, each in attempt.disagreements],
+        "disagreements": [{"id": identity, **dict(each)} for identity, each in attempt.disagreements],
         "suggested_fix_direction": attempt.result.suggested_fix_direction,
         "raw": attempt.raw,
     }

@@ -1,0 +1,109 @@
+"""What the bot remembers of a pull request between pushes, kept in its own summary comment.
+
+It saves repetition and grants nothing: missing, altered, too large or of another version, it is as if this were the
+first review.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+import zlib
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.publication.markers import PREFIX, SUMMARY
+from review_advisor.core.publication.standing import StandingComment
+from review_advisor.core.roles.answers import Severity
+
+MOST_STATE_CHARACTERS = 16_000
+_MOST_BYTES = 400_000
+_STATE = re.compile(re.escape(PREFIX) + r"state ([0-9a-f]{64}) ([A-Za-z0-9_=-]+) -->")
+
+FindingStatus = Literal["open", "fixed", "dismissed"]
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class KnownFinding(_Kept):
+    """A finding that was said on this pull request. ``reason`` and ``by`` are of who dismissed it."""
+
+    id: str
+    path: str
+    line: int
+    title: str
+    severity: Severity
+    status: FindingStatus = "open"
+    reason: str = ""
+    by: str = ""
+
+
+class Failing(_Kept):
+    """The same operational failure, again and again on one head."""
+
+    head_sha: str
+    reason: str
+    times: int
+
+
+class State(_Kept):
+    """The last review of the pull request, and every finding said so far.
+
+    ``policy_digest`` stands for the configuration and the switches that held. ``complete``: every file was read and
+    judged. ``rounds`` counts the reviews that pushes started. ``approved_by`` is who took an escalation of
+    ``head_sha`` upon themselves.
+    """
+
+    version: Literal[1] = 1
+    run_id: str
+    head_sha: str
+    base_sha: str
+    policy_digest: str
+    outcome: Outcome
+    complete: bool
+    blast: BlastRadius
+    findings: tuple[KnownFinding, ...] = Field(default=())
+    rounds: int = 0
+    fix_attempts: int = 0
+    failing: Failing | None = None
+    approved_by: str = ""
+
+
+def state_block(state: State) -> str:
+    """The state as a hidden comment; empty if it would not fit, so that the next review is a full one."""
+    raw = state.model_dump_json(exclude_defaults=True).encode()
+    packed = base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode()
+    block = f"{PREFIX}state {hashlib.sha256(raw).hexdigest()} {packed} -->"
+    return block if len(block) <= MOST_STATE_CHARACTERS else ""
+
+
+def own_summaries(comments: tuple[StandingComment, ...], login: str) -> tuple[StandingComment, ...]:
+    """The bot's own summaries, the oldest first: they begin with its mark, and its account wrote them."""
+    return tuple(
+        each for each in comments if each.author.casefold() == login.casefold() and each.body.startswith(SUMMARY)
+    )
+
+
+def read_state(comment: StandingComment, login: str) -> State | None:
+    """The state in the bot's own summary; None if anybody else edited it, or it does not hold together."""
+    if comment.edited_by.casefold() not in ("", login.casefold()):
+        return None
+    blocks = _STATE.findall(comment.body)
+    if len(blocks) != 1:
+        return None
+    digest, packed = blocks[0]
+    try:
+        unpack = zlib.decompressobj()
+        raw = unpack.decompress(base64.urlsafe_b64decode(packed), _MOST_BYTES)
+        if unpack.unconsumed_tail or hashlib.sha256(raw).hexdigest() != digest:
+            return None
+        return State.model_validate_json(raw)
+    except (binascii.Error, zlib.error, ValidationError):
+        return None
