@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, wait
 from concurrent.futures import Executor as Pool
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 
 from review_advisor.core.facts.change import Change
@@ -52,6 +52,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, Standing, rule
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy
+from review_advisor.core.policy.scope import review_scope
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import Switches
 from review_advisor.core.roles.advisors import Briefing, Executor, Part, PostVerifyAdvisor, PreFlightAdvisor
@@ -107,9 +108,10 @@ class ReviewPhase:
         policy = decide_policy(
             change, request.rules, request.switches, len(parts), pictures=pictures, repair=request.repair
         )
+        scope = review_scope(change, policy, len(parts))
         unsent += must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
         dispatch = Dispatch(self._ports, policy.budgets, min(self._jobs, len(parts)), request.redactor)
-        files = file_facts(change, parts)
+        files = file_facts(change, parts, scope)
         dispatch.record(
             PolicyFrozen(
                 at=dispatch.now(),
@@ -124,6 +126,7 @@ class ReviewPhase:
                 shards=len(parts),
                 policy=policy,
                 pictures=pictures,
+                scope=scope,
             )
         )
         ends: list[Ending] = []
@@ -132,7 +135,14 @@ class ReviewPhase:
             if change.files:
                 with self._ports.source.head_tree() as tree:
                     briefing = Briefing(
-                        request.run_id, request.nonce, change, policy, self._instructions, tree, pictures=pictures
+                        request.run_id,
+                        request.nonce,
+                        change,
+                        policy,
+                        self._instructions,
+                        tree,
+                        pictures=pictures,
+                        scope=scope,
                     )
                     running = _RunningReview(self._ports, request, dispatch, briefing, self._pool)
                     ends = running.surfaces(lambda so_far: join_review(so_far, files, unsent, None))
@@ -350,7 +360,17 @@ class _RunningReview:
     def _end(self, row: SurfacePolicy, part: Part, attempt: int, ending: PartEnding) -> PartEnded:
         ending = never_approved(ending, part.unread)
         ended = PartEnded(
-            at=self._dispatch.now(), surface=row.surface, attempt=attempt, shard=part.shard.index, **asdict(ending)
+            at=self._dispatch.now(),
+            surface=row.surface,
+            attempt=attempt,
+            shard=part.shard.index,
+            outcome=ending.outcome,
+            because=ending.because,
+            read=ending.read,
+            degraded=ending.degraded,
+            recovered=ending.recovered,
+            exhausted=ending.exhausted,
+            repaired=ending.repaired,
         )
         self._dispatch.record(ended)
         return ended

@@ -12,6 +12,7 @@ from review_advisor.core.facts.repair import Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards, unsent_of
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.policy.policy import SurfacePolicy, policy_of_repaired
+from review_advisor.core.policy.scope import WHOLE
 from review_advisor.core.roles.advisors import Briefing, Part, Workbench
 from review_advisor.core.roles.answers import ReviewReport
 from review_advisor.core.roles.evidence import CheckedReport, ShownChange
@@ -114,6 +115,7 @@ class Workshop:
             policy=policy,
             tree=self._trees.enter_context(self._source.head_tree(edits.tree)),
             repair=RepairState(edits.patch),
+            scope=WHOLE,
         )
         return Version(
             briefing=briefing,

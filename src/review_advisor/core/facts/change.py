@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from review_advisor.core.facts.earlier import Earlier
+
 
 class Status(StrEnum):
     """What happened to a file between base and head (the letters of ``git diff --raw``)."""
@@ -102,7 +104,8 @@ class Change:
     object names; ``head_sha`` is None for the index and for a patch. ``own_repository`` says that
     this is the bot's own repository, where its package and build files are its implementation;
     ``config_in_pyproject`` that ``pyproject.toml`` configures the bot, on either side.
-    ``tree`` names the head tree, None for a patch, which comes without one.
+    ``tree`` names the head tree, None for a patch, which comes without one. ``earlier`` is the last review of the
+    same pull request.
     """
 
     label: str
@@ -117,3 +120,4 @@ class Change:
     own_repository: bool = False
     config_in_pyproject: bool = False
     tree: str | None = None
+    earlier: Earlier | None = None

@@ -36,6 +36,7 @@ from review_advisor.core.outcome.events import (
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.outcome.rulings import Ruling
 from review_advisor.core.policy.policy import Policy
+from review_advisor.core.policy.scope import WHOLE, Scope, unseen_files
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.answers import ReviewPlan
 from review_advisor.core.roles.calls import ModelUsage, Usage
@@ -59,11 +60,12 @@ class Flags:
 
 @dataclass(frozen=True, slots=True)
 class FileCoverage:
-    """One file of the change: whether the executor read it, and why not."""
+    """One file of the change: whether the executor read it, and why not. ``earlier``: in the review before this one."""
 
     path: str
     read: Literal["read", "partly", "not"]
     why: str = ""
+    earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,7 @@ class OutcomeDocument:
     events: tuple[Event, ...]
     pictures: tuple[PictureDifference, ...] = ()
     repair: SuggestedRepair | None = None
+    scope: Scope = WHOLE
 
 
 Kind = TypeVar("Kind")
@@ -152,14 +155,23 @@ def _only(kind: type[Kind], events: Iterable[object]) -> tuple[Kind, ...]:
     return tuple(event for event in events if isinstance(event, kind))
 
 
-def file_facts(change: Change, parts: Sequence[Shard]) -> tuple[FileFact, ...]:
+def file_facts(change: Change, parts: Sequence[Shard], scope: Scope = WHOLE) -> tuple[FileFact, ...]:
     """What the first event says about each file of the change."""
     went: dict[str, list[int]] = defaultdict(list)
     for part in parts:
         for path in dict.fromkeys(file.path for file in part.files):
             went[path].append(part.index)
+    unseen = {file.path for file in (unseen_files(change) if scope.since else change.files)}
     return tuple(
-        FileFact(file.path, file.status, kind_of(file), file.binary, tuple(went[file.path])) for file in change.files
+        FileFact(
+            path=file.path,
+            status=file.status,
+            kind=kind_of(file),
+            binary=file.binary,
+            shards=tuple(went[file.path]),
+            earlier="" if file.path in unseen else scope.since or "",
+        )
+        for file in change.files
     )
 
 
@@ -192,6 +204,7 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         events=tuple(events),
         pictures=first.pictures,
         repair=None if last.outcome is Outcome.STOPPED else _repair(first, surfaces),
+        scope=first.scope,
     )
 
 
@@ -293,6 +306,8 @@ def _file_coverage(file: FileFact, reported: set[int], gap: Unsent | None) -> Fi
         return FileCoverage(file.path, "not", "binary")
     if not all(seen):
         return FileCoverage(file.path, "partly", "no report came on some of its parts")
+    if file.earlier:
+        return FileCoverage(file.path, "read", f"in the review of {file.earlier}", earlier=True)
     return FileCoverage(file.path, "read")
 
 

@@ -18,6 +18,7 @@ from review_advisor.core.outcome.rulings import Ruling
 from review_advisor.core.policy.blast import Blast
 from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy
+from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.answers import ReviewPlan
 from review_advisor.core.roles.calls import ModelUsage, Usage
@@ -34,13 +35,17 @@ StopReason = Literal["credit_exhausted", "authentication_failed", "interrupted"]
 
 @dataclass(frozen=True, slots=True)
 class FileFact:
-    """One changed file as the review saw it; ``shards``: the parts it went to."""
+    """One changed file as the review saw it; ``shards``: the parts it went to.
+
+    ``earlier`` is the head at which an earlier review read it, if the executor was not shown it again.
+    """
 
     path: str
     status: Status
     kind: Kind
     binary: bool
     shards: tuple[int, ...]
+    earlier: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +69,8 @@ class PolicyFrozen(Happened):
     """The review began: what it is about, and every decision taken before the first call. Always first.
 
     ``pictures`` are the pairs that were compared. ``unsent`` names what cannot be sent to any call; such a review never
-    ends as approved. ``cut`` says in words what the prompts shorten that is not the change itself.
+    ends as approved. ``scope`` is what of it the executor is shown. ``cut`` says in words what the prompts shorten
+    that is not the change itself.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -79,6 +85,7 @@ class PolicyFrozen(Happened):
     shards: int
     policy: Policy
     pictures: tuple[PictureDifference, ...] = ()
+    scope: Scope = WHOLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

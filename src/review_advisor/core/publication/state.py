@@ -11,7 +11,7 @@ import binascii
 import hashlib
 import re
 import zlib
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,6 +25,7 @@ MOST_STATE_CHARACTERS = 16_000
 _MOST_BYTES = 400_000
 _STATE = re.compile(re.escape(PREFIX) + r"state ([0-9a-f]{64}) ([A-Za-z0-9_=-]+) -->")
 
+Commit = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
 FindingStatus = Literal["open", "fixed", "dismissed"]
 
 
@@ -35,7 +36,7 @@ class _Kept(BaseModel):
 class KnownFinding(_Kept):
     """A finding that was said on this pull request. ``reason`` and ``by`` are of who dismissed it."""
 
-    id: str
+    id: Annotated[str, Field(pattern=r"^f-[0-9a-f]{10}$")]
     path: str
     line: int
     title: str
@@ -48,7 +49,7 @@ class KnownFinding(_Kept):
 class Failing(_Kept):
     """The same operational failure, again and again on one head."""
 
-    head_sha: str
+    head_sha: Commit
     reason: str
     times: int
 
@@ -63,9 +64,9 @@ class State(_Kept):
 
     version: Literal[1] = 1
     run_id: str
-    head_sha: str
-    base_sha: str
-    policy_digest: str
+    head_sha: Commit
+    base_sha: Commit
+    policy_digest: Annotated[str, Field(pattern=r"^([0-9a-f]{16})?$")]
     outcome: Outcome
     complete: bool
     blast: BlastRadius

@@ -7,15 +7,17 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair import RepairState
 from review_advisor.core.facts.shards import Shard, Unsent
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
+from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.answers import PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
+from review_advisor.core.roles.earlier import earlier_section, scope_section, shown_files
 from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.fence import fence_facts
 from review_advisor.core.roles.instructions import Instructions
@@ -29,7 +31,7 @@ from review_advisor.core.roles.transcript import Attempt, transcript_section
 class Briefing:
     """What every question about one version of the change shares: the head, or the head with a repair.
 
-    ``tree`` is its exported tree, None without one.
+    ``tree`` is its exported tree, None without one. ``scope`` is what of it the executor is shown.
     """
 
     run_id: str
@@ -40,6 +42,7 @@ class Briefing:
     tree: Path | None
     repair: RepairState = field(default_factory=RepairState)
     pictures: tuple[PictureDifference, ...] = ()
+    scope: Scope = WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,9 @@ class Executor:
             sections.append("Give the knowledge entries that this change deserves, too; often there is none.")
         if grant is not None:
             sections.append(consult_advisor(grant.cap))
-        sections += _material(seen, part, plan)
+        scope = seen.scope if SURFACE_INPUTS[row.surface].goes_on else WHOLE
+        sections += _material(seen, part, plan, shown_files(part.shard.files, seen.change, scope))
+        sections.append(scope_section(scope))
         if attempts:
             sections.append(
                 "Your earlier verdict was vetoed. Answer every disagreement below by its id: change your verdict or"
@@ -151,7 +156,7 @@ class PostVerifyAdvisor:
         seen = self._briefing
         verdict = "approved" if report.verdict == "approve" else "rejected"
         sections = [f"The executor {verdict} {part.about}. Judge that verdict (attempt {len(attempts) + 1})."]
-        sections += _material(seen, part, plan)
+        sections += _material(seen, part, plan, part.shard.files)
         sections.append(f"The executor's report:\n{_report(report, seen.nonce)}")
         sections.append(transcript_section(attempts, seen.nonce))
         sections += repair_sections(seen.repair, seen.nonce)
@@ -165,13 +170,14 @@ class PostVerifyAdvisor:
         )
 
 
-def _material(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
+def _material(seen: Briefing, part: Part, plan: ReviewPlan | None, files: tuple[FileChange, ...]) -> list[str]:
     sections = [
         prompts.description(seen.change, seen.nonce),
         prompts.spec_section(seen.change, seen.nonce),
         prompts.whole_change(seen.change, seen.nonce, prompts.FILES_LISTED_PER_PART),
-        prompts.diff(part.shard.files, seen.nonce, part.shard.index, part.of),
+        prompts.diff(files, seen.nonce, part.shard.index, part.of),
         prompts.not_shown(part.unsent, seen.nonce),
+        earlier_section(seen.change, seen.nonce),
         part.section,
     ]
     if plan is not None:

@@ -83,6 +83,7 @@ class SurfaceInput:
     check finds without asking a model, None when a model has to look. ``section`` is shown beside the diff. ``unread``
     names what can be seen by nobody. ``checker`` is what the executor's report is held against. ``reads`` is the
     folder its agents work in. ``teaches``: its reports may carry knowledge. ``pages`` are stored once it is approved.
+    ``goes_on``: it may begin where the last review of the same pull request ended.
     """
 
     about: str = "this change"
@@ -93,6 +94,7 @@ class SurfaceInput:
     checker: Callable[[Subject, Sequence[FileChange]], Checker] = _against_the_diff
     reads: Literal["head tree", "gallery"] = "head tree"
     teaches: bool = False
+    goes_on: bool = False
     pages: Callable[[Subject], tuple[Page, ...]] = _no_pages
 
 
@@ -156,7 +158,7 @@ def _entries(subject: Subject) -> Structural:
 
 
 SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
-    Surface.PR_REVIEW: SurfaceInput(teaches=True),
+    Surface.PR_REVIEW: SurfaceInput(teaches=True, goes_on=True),
     Surface.PRE_MERGE_SPEC_CHECK: SurfaceInput(),
     Surface.ADR_REVIEW: SurfaceInput(narrow=_records, structural=_unsound_records),
     Surface.VISUAL_GATE: SurfaceInput(

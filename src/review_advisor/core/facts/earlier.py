@@ -1,0 +1,38 @@
+"""What an earlier review of the same pull request left behind, as facts for the next one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierFinding:
+    """A finding that was raised before: still open, or dismissed by a person (``by``, with their reason)."""
+
+    id: str
+    path: str
+    line: int
+    title: str
+    severity: str
+    status: Literal["open", "dismissed"]
+    reason: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The last review of the pull request.
+
+    ``base_sha`` is where its diff began, ``paths`` every path that differs between its head and the present one,
+    ``is_ancestor`` whether that head is part of the present history; ``complete`` that it read and judged every file.
+    ``policy_digest`` stands for what it was decided under.
+    """
+
+    head_sha: str
+    base_sha: str
+    policy_digest: str
+    complete: bool
+    is_ancestor: bool
+    paths: frozenset[str]
+    findings: tuple[EarlierFinding, ...] = ()

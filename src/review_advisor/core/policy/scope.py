@@ -1,0 +1,69 @@
+"""How much of a change the executor is shown: all of it, or what a push brought since the last review."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+from review_advisor.core.facts.change import Change, FileChange
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """``since`` is the head that was reviewed before; None: the whole change. Judges always see the whole change."""
+
+    since: str | None
+    because: tuple[str, ...]
+
+
+WHOLE = Scope(None, ("this is the first review",))
+
+
+def review_scope(change: Change, policy: Policy, shards: int) -> Scope:
+    """Whether the last review may be built on (DESIGN 7): only if nothing but the head has moved."""
+    earlier = change.earlier
+    if earlier is None:
+        return WHOLE
+    against = [
+        (not earlier.is_ancestor, "the history was rewritten since the last review"),
+        (earlier.base_sha != change.base_sha, "the base has moved since the last review"),
+        (earlier.policy_digest != policy_digest(policy), "the policy has changed since the last review"),
+        (not earlier.complete, "the last review was not complete"),
+        (policy.blast.radius is BlastRadius.HIGH, "the blast radius is high"),
+        (shards > 1, "the change does not fit one call"),
+        (not unseen_files(change), "nothing in the change differs since the last review"),
+    ]
+    because = tuple(words for holds, words in against if holds)
+    if because:
+        return Scope(None, because)
+    return Scope(earlier.head_sha, ("only the head has moved since a complete review",))
+
+
+def unseen_files(change: Change) -> tuple[FileChange, ...]:
+    """The files that differ since the last review, in their order; all of them where there was none."""
+    if change.earlier is None:
+        return change.files
+    return tuple(file for file in change.files if not change.earlier.paths.isdisjoint(file.paths))
+
+
+def policy_digest(policy: Policy) -> str:
+    """Stands for the configuration and the switches that a review was decided under.
+
+    What the change itself brings about is left out: blast radius, guard and triggers are looked at afresh each time.
+    """
+    rows = [
+        (
+            row.surface.value,
+            row.executor_model,
+            row.advisor_model,
+            sorted((role.value, decision.disabled_by or "") for role, decision in row.decisions.items()),
+        )
+        for row in policy.surfaces
+    ]
+    budgets = asdict(policy.budgets)
+    budgets.pop("max_usd")
+    facts = [rows, policy.fail_as_veto, policy.fail_on_degraded, policy.shard_tokens, policy.wants_knowledge, budgets]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

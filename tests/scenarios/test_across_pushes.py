@@ -1,0 +1,130 @@
+"""A push after a review: what the executor is shown again, and what its judge always sees."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.scenarios.reading import is_shown, own_words, shown
+
+from review_advisor.core.facts.earlier import Earlier, EarlierFinding
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.scope import policy_digest
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.lines import approve, confirm, finding, veto
+from review_advisor.mockworld.world import MockWorld, edited
+
+FIRST_HEAD = "1" * 40
+FOUND = EarlierFinding("f-0123456789", "src/a.py", 3, "value is wrong", "high", "open")
+SETTLED = EarlierFinding("f-aaaaaaaaaa", "src/b.py", 1, "value = 1 is odd", "low", "dismissed", "it is meant", "maria")
+
+
+def push(world: MockWorld, first: OutcomeDocument, **facts: Any) -> None:
+    """A second push to the same pull request: only src/a.py differs since the first review."""
+    told = Earlier(
+        head_sha=FIRST_HEAD,
+        base_sha=first.base_sha or "",
+        policy_digest=policy_digest(first.policy),
+        complete=True,
+        is_ancestor=True,
+        paths=frozenset({"src/a.py"}),
+        findings=(FOUND, SETTLED),
+    )
+    world.source.stated = replace(world.source.stated, earlier=replace(told, **facts))
+
+
+@pytest.fixture
+def reviewed(world: MockWorld) -> tuple[MockWorld, OutcomeDocument]:
+    """A change of two files that was reviewed once."""
+    world.change(edited("src/a.py", 12), edited("src/b.py", 12))
+    return world, world.review()
+
+
+def test_the_executor_is_shown_what_differs_since_and_the_judge_everything(
+    reviewed: tuple[MockWorld, OutcomeDocument],
+) -> None:
+    world, first = reviewed
+    push(world, first)
+    document = world.review()
+    executor, judge = world.calls(Role.EXECUTOR)[-1], world.calls(Role.POST_VERIFY)[-1]
+    assert "src/a.py" in shown(executor, "DIFF")
+    assert "src/b.py" not in shown(executor, "DIFF")
+    assert FIRST_HEAD in own_words(executor)
+    assert "src/b.py" in shown(executor, "FILES")
+    assert "src/a.py" in shown(judge, "DIFF")
+    assert "src/b.py" in shown(judge, "DIFF")
+    assert FIRST_HEAD not in own_words(judge)
+    assert document.scope.since == FIRST_HEAD
+    assert document.outcome is Outcome.APPROVED
+    assert [(each.path, each.read, each.earlier) for each in document.coverage] == [
+        ("src/a.py", "read", False),
+        ("src/b.py", "read", True),
+    ]
+    assert FIRST_HEAD in document.coverage[1].why
+
+
+def test_open_and_dismissed_findings_reach_executor_and_judge(reviewed: tuple[MockWorld, OutcomeDocument]) -> None:
+    world, first = reviewed
+    push(world, first)
+    world.review()
+    for role in (Role.EXECUTOR, Role.POST_VERIFY):
+        told = shown(world.calls(role)[-1], "EARLIER")
+        assert all(word in told for word in (FOUND.id, FOUND.title, SETTLED.id, "it is meant", "maria"))
+
+
+def test_a_first_review_is_told_nothing_of_an_earlier_one(reviewed: tuple[MockWorld, OutcomeDocument]) -> None:
+    world, first = reviewed
+    assert first.scope.since is None
+    assert not is_shown(world.calls(Role.EXECUTOR)[0], "EARLIER")
+    assert not any(each.earlier for each in first.coverage)
+
+
+@pytest.mark.parametrize(
+    "facts,why",
+    [
+        ({"is_ancestor": False}, "the history was rewritten since the last review"),
+        ({"base_sha": "e" * 40}, "the base has moved since the last review"),
+        ({"policy_digest": "0" * 16}, "the policy has changed since the last review"),
+        ({"complete": False}, "the last review was not complete"),
+        ({"paths": frozenset()}, "nothing in the change differs since the last review"),
+    ],
+)
+def test_everything_is_read_again_when_the_last_review_cannot_be_built_on(
+    reviewed: tuple[MockWorld, OutcomeDocument], facts: dict[str, object], why: str
+) -> None:
+    world, first = reviewed
+    push(world, first, **facts)
+    document = world.review()
+    assert (document.scope.since, document.scope.because) == (None, (why,))
+    assert "src/b.py" in shown(world.calls(Role.EXECUTOR)[-1], "DIFF")
+    assert is_shown(world.calls(Role.EXECUTOR)[-1], "EARLIER")
+
+
+@pytest.mark.parametrize(
+    "grow,why",
+    [
+        (lambda world: world.change(edited("src/a.py"), edited("auth/login.py")), "the blast radius is high"),
+        (lambda world: world.switch("HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED", "off"), "the policy has changed"),
+    ],
+)
+def test_a_risky_change_or_another_policy_is_read_whole(
+    reviewed: tuple[MockWorld, OutcomeDocument], grow: Callable[[MockWorld], None], why: str
+) -> None:
+    world, first = reviewed
+    grow(world)
+    push(world, first)
+    document = world.review()
+    assert document.scope.since is None
+    assert any(because.startswith(why) for because in document.scope.because)
+
+
+def test_a_retry_is_still_shown_only_what_differs(reviewed: tuple[MockWorld, OutcomeDocument]) -> None:
+    world, first = reviewed
+    push(world, first)
+    world.agents.script(Role.EXECUTOR, approve(), approve(finding("src/a.py", 1, "value = 1", "low")))
+    world.agents.script(Role.POST_VERIFY, veto("the value is wrong"), confirm())
+    world.review()
+    *_, retry = world.calls(Role.EXECUTOR)
+    assert is_shown(retry, "TRANSCRIPT")
+    assert "src/b.py" not in shown(retry, "DIFF")
