@@ -164,7 +164,7 @@ class Forge(Protocol):
         ...
 
     def create_check(self, commit: str, check: Check) -> int:
-        """Make a check run with its first fifty annotations; its id."""
+        """Make a check run with its first fifty annotations; its id. With more, it is in progress until updated."""
         ...
 
     def update_check(self, check_id: int, check: Check) -> None:

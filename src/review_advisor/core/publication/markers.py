@@ -14,6 +14,11 @@ def review_marker(run_id: str) -> str:
     return f"{PREFIX}review {run_id} -->"
 
 
+def answer_marker(comment_id: int) -> str:
+    """The mark of the answer to one comment."""
+    return f"{PREFIX}answer {comment_id} -->"
+
+
 def finding_marker(finding: str) -> str:
     """The mark of the inline comment about one finding."""
     return f"{PREFIX}finding {finding} -->"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
+from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.publication.state import Failing, KnownFinding, State
 from review_advisor.core.roles.evidence import Finding
@@ -17,18 +18,21 @@ MOST_FINDINGS = 120
 def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) -> State:
     """The state after a review that ran. ``asked``: a person wanted it, so that it is no round of its own.
 
-    A finding that the review raised is open, unless it was dismissed. One that it did not raise again is fixed if its
+    The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed. One that it did not raise again is fixed if its
     file was read this time, and stays as it was otherwise. After an escalation fix attempts are counted anew.
     """
+    if before is not None and before.run_id == document.run_id:
+        return before
     if document.outcome is Outcome.STOPPED:
-        return _after_stop(before, document)
+        return failed(before, document.run_id, document.head_sha or "", "; ".join(document.because))
     read = {file.path for file in document.coverage if file.read != "not" and not file.earlier}
     known = {each.id: each for each in before.findings} if before is not None else {}
-    findings = {each.id: _raised(each, known.get(each.id)) for each in document.findings}
+    findings = {each.id: _raised(each, known.get(each.id), document.run_id) for each in document.findings}
     for each in known.values():
         gone = each.path in read or each.path not in {file.path for file in document.coverage}
         fixed = each.status == "open" and gone
-        findings.setdefault(each.id, each.model_copy(update={"status": "fixed"}) if fixed else each)
+        now = each.model_copy(update={"status": "fixed", "changed_in": document.run_id}) if fixed else each
+        findings.setdefault(each.id, now)
     rejected = document.outcome is Outcome.CHANGES_REQUESTED
     attempts = before.fix_attempts if before is not None else 0
     new_head = before is None or before.head_sha != document.head_sha
@@ -37,7 +41,7 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
         head_sha=document.head_sha or "",
         base_sha=document.base_sha or "",
         policy_digest=policy_digest(document.policy),
-        outcome=document.outcome,
+        outcome=Outcome.ESCALATED if document.exit_code == EXIT_CODES[Outcome.ESCALATED] else document.outcome,
         complete=_complete(document),
         blast=document.policy.blast.radius,
         findings=_kept(findings),
@@ -46,32 +50,39 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
     )
 
 
-def _after_stop(before: State | None, document: OutcomeDocument) -> State:
-    """Nothing was learned of the change; what is counted is the failure."""
-    reason = "; ".join(document.because)[:200]
-    head = document.head_sha or ""
+def failed(before: State | None, run_id: str, head_sha: str, reason: str) -> State:
+    """The state after a review that did not run to its end: nothing was learned, and the failure is counted."""
+    reason = reason[:200]
     last = before.failing if before is not None else None
-    again = last is not None and (last.head_sha, last.reason) == (head, reason)
-    failing = Failing(head_sha=head, reason=reason, times=last.times + 1 if last is not None and again else 1)
-    if before is not None:
-        return before.model_copy(update={"failing": failing, "complete": False, "outcome": Outcome.STOPPED})
-    return State(
-        run_id=document.run_id,
-        head_sha=head,
-        base_sha=document.base_sha or "",
-        policy_digest="",
-        outcome=Outcome.STOPPED,
-        complete=False,
-        blast=document.policy.blast.radius,
-        failing=failing,
-    )
+    if before is not None and before.run_id == run_id:
+        return before
+    times = last.times + 1 if last is not None and (last.head_sha, last.reason) == (head_sha, reason) else 1
+    failing = Failing(head_sha=head_sha, reason=reason, times=times)
+    if before is None:
+        before = State(
+            run_id=run_id,
+            head_sha=head_sha,
+            base_sha="",
+            policy_digest="",
+            outcome=Outcome.STOPPED,
+            complete=False,
+            blast=BlastRadius.HIGH,
+        )
+    stopped = {"run_id": run_id, "failing": failing, "complete": False, "outcome": Outcome.STOPPED, "approved_by": ""}
+    return before.model_copy(update=stopped)
 
 
-def _raised(finding: Finding, before: KnownFinding | None) -> KnownFinding:
+def _raised(finding: Finding, before: KnownFinding | None, run_id: str) -> KnownFinding:
     if before is not None and before.status == "dismissed":
         return before
+    again = before is not None and before.status == "open"
     return KnownFinding(
-        id=finding.id, path=finding.path, line=finding.line, title=finding.title[:120], severity=finding.severity
+        id=finding.id,
+        path=finding.path,
+        line=finding.line,
+        title=finding.title[:120],
+        severity=finding.severity,
+        changed_in=before.changed_in if again and before is not None else run_id,
     )
 
 

@@ -19,6 +19,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.publication.markers import PREFIX, SUMMARY
 from review_advisor.core.publication.standing import StandingComment
+from review_advisor.core.publication.writes import MOST_CHARACTERS
 from review_advisor.core.roles.answers import Severity
 
 MOST_STATE_CHARACTERS = 16_000
@@ -34,7 +35,10 @@ class _Kept(BaseModel):
 
 
 class KnownFinding(_Kept):
-    """A finding that was said on this pull request. ``reason`` and ``by`` are of who dismissed it."""
+    """A finding that was said on this pull request.
+
+    ``changed_in`` is the run in which it got its status; ``reason`` and ``by`` are of who dismissed it.
+    """
 
     id: Annotated[str, Field(pattern=r"^f-[0-9a-f]{10}$")]
     path: str
@@ -42,6 +46,7 @@ class KnownFinding(_Kept):
     title: str
     severity: Severity
     status: FindingStatus = "open"
+    changed_in: str = ""
     reason: str = ""
     by: str = ""
 
@@ -83,6 +88,16 @@ def state_block(state: State) -> str:
     packed = base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode()
     block = f"{PREFIX}state {hashlib.sha256(raw).hexdigest()} {packed} -->"
     return block if len(block) <= MOST_STATE_CHARACTERS else ""
+
+
+def amended(body: str, state: State, note: str) -> str:
+    """A summary with ``note`` (safe Markdown) on top, and with another state in it."""
+    words = _STATE.sub("", body.removeprefix(SUMMARY)).strip("\n")
+    block = state_block(state)
+    room = MOST_CHARACTERS - len(SUMMARY) - len(note) - len(block) - 6
+    if len(words.encode()) > room:
+        words = words.encode()[:room].decode("utf-8", "ignore").rpartition("\n")[0]
+    return "\n\n".join(each for each in (f"{SUMMARY}\n{note}", words, block) if each)
 
 
 def own_summaries(comments: tuple[StandingComment, ...], login: str) -> tuple[StandingComment, ...]:

@@ -1,0 +1,116 @@
+"""What an event on the forge begins: a review, an answer to a comment, or the check of a merge queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from review_advisor.conversation import Comment, Conversation
+from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.publication.beginning import beginning, queued_pull_request
+from review_advisor.core.publication.check import check_in_progress, check_of_queue, check_waiting
+from review_advisor.core.publication.markers import external_id
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.state import read_state
+from review_advisor.core.publication.waiting import fork_waits
+from review_advisor.core.publication.writes import Conclusion
+from review_advisor.ports import Clock, Forge
+from review_advisor.scribe import Scribe
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What came of an event. ``review``: ``pull_request`` is to be reviewed now; ``asked``: because a person asked."""
+
+    review: bool
+    because: str
+    pull_request: PullRequest | None = None
+    asked: bool = False
+
+
+class BeginPhase:
+    """Decides on events of one repository. The same event twice leaves the same behind."""
+
+    def __init__(self, forge: Forge, clock: Clock, rules: PublicationRules, details_url: str | None = None) -> None:
+        self._forge = forge
+        self._clock = clock
+        self._rules = rules
+        self._details_url = details_url
+
+    def begin(self, event: Event) -> Begun:
+        """Do what the event asks for. The check stands, in progress or waiting, once this returns.
+
+        Raises ``ForgeError``.
+        """
+        match event:
+            case PullRequestEvent():
+                return self._happened(event)
+            case CommentEvent():
+                return self._said(event)
+            case MergeGroupEvent():
+                return self._queued(event)
+            case _:
+                assert_never(event)
+
+    def _happened(self, event: PullRequestEvent) -> Begun:
+        scribe = self._scribe(event.number)
+        pull_request = scribe.pull_request()
+        if event.action == "labeled" and event.label != self._rules.fork_label:
+            return Begun(review=False, because=f"the label {event.label!r} asks for nothing")
+        if event.head_sha != pull_request.head_sha:
+            return Begun(review=False, because="the head has moved since: that push is an event of its own")
+        if event.action != "labeled":
+            return self._decided(scribe, pull_request, pushed=event.action == "synchronize", asked=False)
+        if self._forge.permission(event.sender).may_write:
+            return self._decided(scribe, pull_request, pushed=False, asked=True)
+        scribe.label(self._rules.fork_label, wanted=False, present=True)
+        waiting = fork_waits(self._rules, pull_request.head_sha)
+        scribe.check(pull_request.head_sha, check_waiting(self._rules, pull_request.number, waiting, self._details_url))
+        return Begun(review=False, because=f"{event.sender} may not write to the repository, so their label is none")
+
+    def _said(self, event: CommentEvent) -> Begun:
+        if event.action != "created" or not event.on_pull_request:
+            return Begun(review=False, because="only a new comment on a pull request is heard")
+        talk = Conversation(self._forge, self._clock, self._rules, self._details_url)
+        heard = talk.hear(event.number, Comment(event.comment_id, event.author, event.body))
+        if not heard.review:
+            return Begun(review=False, because=heard.because)
+        scribe = self._scribe(event.number)
+        return self._decided(scribe, scribe.pull_request(), pushed=False, asked=True)
+
+    def _decided(self, scribe: Scribe, pull_request: PullRequest, *, pushed: bool, asked: bool) -> Begun:
+        summaries = scribe.summaries()
+        state = read_state(summaries[0], self._rules.login) if summaries else None
+        decision = beginning(pull_request, state, self._rules, pushed=pushed, asked=asked)
+        if decision.drop_fork_label:
+            scribe.label(self._rules.fork_label, wanted=False, present=True)
+        number, head = pull_request.number, pull_request.head_sha
+        if decision.review:
+            scribe.check(head, check_in_progress(self._rules, number, self._details_url))
+        elif decision.waiting is not None:
+            scribe.check(head, check_waiting(self._rules, number, decision.waiting, self._details_url))
+        return Begun(decision.review, decision.because, pull_request, asked)
+
+    def _queued(self, event: MergeGroupEvent) -> Begun:
+        """A queue's commit passes on the word of its pull request's own check; it is not reviewed again."""
+        number = queued_pull_request(event.head_ref)
+        passed = number is not None and self._has_passed(number)
+        told = () if number is None else (number,)
+        scribe = self._scribe(number or 0)
+        check = check_of_queue(
+            self._rules,
+            external_id(number or 0),
+            told if passed else (),
+            () if passed else told,
+            self._details_url,
+        )
+        scribe.check(event.head_sha, check)
+        return Begun(review=False, because=f"the merge queue's commit was checked: {check.title}")
+
+    def _has_passed(self, number: int) -> bool:
+        scribe = self._scribe(number)
+        return scribe.conclusions(scribe.pull_request().head_sha, self._rules.check_name) == {Conclusion.SUCCESS}
+
+    def _scribe(self, number: int) -> Scribe:
+        return Scribe(self._forge, self._clock, self._rules, number)

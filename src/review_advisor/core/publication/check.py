@@ -1,0 +1,175 @@
+"""Every check run of the bot: of a review under way, of its outcome, and of a review that did not take place.
+
+``details_url`` is the run's page on the forge, where it has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.publication.commands import WORD
+from review_advisor.core.publication.conclusion import DID_NOT_RUN, MOST_TITLE, SUPERSEDED, conclusion_of, title_of
+from review_advisor.core.publication.disputes import vetoes
+from review_advisor.core.publication.fitting import Order, Section, fitted
+from review_advisor.core.publication.markdown import code, phrase, plain, plain_line, shortened, whole
+from review_advisor.core.publication.markers import external_id
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.sections import (
+    cost,
+    coverage,
+    finding_line,
+    notes_on,
+    ordered,
+    pictures,
+    repair,
+    signature,
+    surfaces,
+    what_to_do,
+    why,
+)
+from review_advisor.core.publication.waiting import Waiting
+from review_advisor.core.publication.writes import MOST_CHARACTERS, Annotation, Check, Conclusion
+from review_advisor.core.roles.answers import Severity
+from review_advisor.core.roles.evidence import Finding
+
+MOST_MESSAGE = 16_000
+"""Characters of an annotation's message: at most 64 KB in any encoding."""
+
+LEVELS: dict[Severity, Literal["notice", "warning", "failure"]] = {
+    "critical": "failure",
+    "high": "failure",
+    "medium": "warning",
+    "low": "notice",
+}
+
+
+def check_in_progress(rules: PublicationRules, number: int, details_url: str | None = None) -> Check:
+    """The review has begun."""
+    return Check(
+        name=rules.check_name,
+        external_id=external_id(number),
+        title="The review is under way",
+        summary="The result stands here when the review has ended. Until then nothing is decided.",
+        details_url=details_url,
+    )
+
+
+def check_of(
+    document: OutcomeDocument,
+    rules: PublicationRules,
+    number: int,
+    notes: Sequence[str] = (),
+    details_url: str | None = None,
+) -> Check:
+    """The outcome, with an annotation for each finding on lines of the head."""
+    disputed = vetoes(document)
+    said = ordered(document.findings)
+    sections = (
+        why(document),
+        surfaces(document),
+        Section(disputed, "**Disagreements**", gives_way=Order.VETOES, what="vetoes"),
+        Section(
+            tuple(map(finding_line, said)), f"**Findings**: {len(said)}", gives_way=Order.FINDINGS, what="findings"
+        ),
+        repair(document),
+        pictures(document),
+        coverage(document),
+        cost(document),
+        notes_on(notes),
+        what_to_do(document),
+        signature(document),
+    )
+    return Check(
+        name=rules.check_name,
+        external_id=external_id(number),
+        title=title_of(document),
+        summary=fitted(sections, MOST_CHARACTERS),
+        conclusion=conclusion_of(document),
+        annotations=annotations_of(said),
+        details_url=details_url,
+    )
+
+
+def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
+    """The findings as annotations; none on removed lines, which the head does not have."""
+    return tuple(
+        Annotation(
+            path=whole(each.path),
+            start_line=max(1, each.line),
+            end_line=max(1, each.line, each.end_line),
+            level=LEVELS[each.severity],
+            title=plain_line(f"{each.severity}: {each.title}", MOST_TITLE),
+            message=shortened(plain(_message(each)), MOST_MESSAGE),
+        )
+        for each in findings
+        if not each.removed
+    )
+
+
+def _message(finding: Finding) -> str:
+    return f"{finding.body or finding.title}\n\n{finding.category}, confidence {finding.confidence:.2f}, {finding.id}"
+
+
+def check_superseded(rules: PublicationRules, number: int, head_sha: str, details_url: str | None = None) -> Check:
+    """The pull request's head has moved to ``head_sha``: what was reviewed is not what is there now."""
+    words = f"The head is now {code(head_sha)}. This commit's review was dropped; the new head gets its own."
+    return _ended(rules, number, "Superseded: the head has moved", words, SUPERSEDED, details_url=details_url)
+
+
+def check_did_not_run(rules: PublicationRules, number: int, reason: str, details_url: str | None = None) -> Check:
+    """No review took place, and why: ``reason`` is one or two sentences."""
+    words = f"{phrase(reason)}\n\nNothing was reviewed. `{WORD} review` in a comment starts a review."
+    return _ended(rules, number, "The review did not run", words, DID_NOT_RUN, details_url=details_url)
+
+
+def check_waiting(rules: PublicationRules, number: int, waiting: Waiting, details_url: str | None = None) -> Check:
+    """Somebody has to do something before a review takes place."""
+    return _ended(rules, number, waiting.title, waiting.words, Conclusion.ACTION_REQUIRED, details_url=details_url)
+
+
+def check_approved_by(
+    rules: PublicationRules, number: int, login: str, reason: str, details_url: str | None = None
+) -> Check:
+    """A person has taken the escalation upon themselves."""
+    words = (
+        f"{code(login)} approved this head after the review had escalated: {phrase(reason)}\n\n"
+        "The machines did not approve it. A new push is reviewed again."
+    )
+    title = f"Approved by @{login} after an escalation"
+    return _ended(rules, number, title, words, Conclusion.SUCCESS, details_url=details_url)
+
+
+def check_of_queue(
+    rules: PublicationRules,
+    external: str,
+    passed: Sequence[int],
+    failed: Sequence[int],
+    details_url: str | None = None,
+) -> Check:
+    """A merge queue's commit passes if each pull request in it passed at its own head, and one is in it at all."""
+    good = bool(passed) and not failed
+    lines = [f"- pull request {each} passed at its own head" for each in passed[:100]]
+    lines += [f"- pull request {each} did not pass: take it out of the queue" for each in failed[:100]]
+    return Check(
+        name=rules.check_name,
+        external_id=external,
+        title="Merge queue: all reviews passed" if good else "Merge queue: a review has not passed",
+        summary="\n".join(("The queue's own commit is not reviewed again.", "", *lines)),
+        conclusion=Conclusion.SUCCESS if good else Conclusion.ACTION_REQUIRED,
+        details_url=details_url,
+    )
+
+
+def _ended(
+    rules: PublicationRules, number: int, title: str, words: str, conclusion: Conclusion, *, details_url: str | None
+) -> Check:
+    return Check(
+        name=rules.check_name,
+        external_id=external_id(number),
+        title=plain_line(title, MOST_TITLE),
+        summary=words,
+        conclusion=conclusion,
+        details_url=details_url,
+    )

@@ -1,0 +1,87 @@
+"""Texts within GitHub's limits: sections give way in a stated order, whole blocks at a time, and say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+
+class Order(IntEnum):
+    """What gives way where there is no room: the highest first, and ``NEVER`` not at all."""
+
+    NEVER = 0
+    WHY = 1
+    SURFACES = 2
+    NOT_PLACED = 3
+    FINDINGS = 4
+    NOTES = 5
+    VETOES = 6
+    COVERAGE = 7
+    PICTURES = 8
+    REPAIR = 9
+    SETTLED = 10
+    TRANSCRIPT = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks of safe Markdown between ``head`` and ``tail``; without a block there is no section.
+
+    A section gives way from its end on. ``what`` names the blocks in the sentence that says how many are missing.
+    """
+
+    blocks: tuple[str, ...]
+    head: str = ""
+    tail: str = ""
+    gives_way: Order = Order.NEVER
+    what: str = "paragraphs"
+    between: str = "\n"
+    missing: int = 0
+
+    @property
+    def text(self) -> str:
+        """The section as it stands."""
+        if not self.blocks and not self.missing:
+            return ""
+        said = (f"\n*{self.missing} more {self.what} are left out: a text here has a limit.*",) if self.missing else ()
+        body = self.between.join((*self.blocks, *said))
+        return "\n\n".join(each for each in (self.head, body, self.tail) if each)
+
+
+def size(text: str) -> int:
+    """How long a text is by the strictest reading of GitHub's limits: in bytes of UTF-8."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def fitted(sections: Sequence[Section], most: int) -> str:
+    """All sections in their order, at most ``most`` long by ``size``."""
+    kept = list(sections)
+    for index in sorted(range(len(kept)), key=lambda each: -kept[each].gives_way):
+        over = size(_joined(kept)) - most
+        if over <= 0:
+            break
+        if kept[index].gives_way:
+            kept[index] = _without(kept[index], over)
+    return _joined(kept)
+
+
+def _joined(sections: Sequence[Section]) -> str:
+    return "\n\n".join(text for section in sections if (text := section.text))
+
+
+def _without(section: Section, over: int) -> Section:
+    """The section without as many of its last blocks as take up ``over``, and the room for saying so."""
+    said = replace(section, missing=len(section.blocks))
+    freed = size(section.text) - size(said.text)
+    keep = len(section.blocks)
+    while keep and freed < over:
+        keep -= 1
+        freed += size(section.blocks[keep]) + len(section.between)
+    return replace(section, blocks=section.blocks[:keep], missing=len(section.blocks) - keep)
+
+
+def details(title: str, *blocks: str, gives_way: Order, what: str, between: str = "\n") -> Section:
+    """A section that a reader opens; ``title`` is our own."""
+    head = f"<details><summary>{title}</summary>"
+    return Section(blocks, head, "</details>", gives_way=gives_way, what=what, between=between)

@@ -1,0 +1,91 @@
+"""Whether a repository's own rules make the check a gate, and who could forge it; worded for ``doctor``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ACTIONS_APP = 15_368
+"""GitHub Actions, the app behind every workflow's own token on github.com."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredCheck:
+    """A check that must pass before a merge. ``app`` is the id of the app that must have made it, None for any."""
+
+    name: str
+    app: int | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What the rules of one branch say, as far as the token may see them.
+
+    ``strict``: a branch must be up to date before its merge; None where that cannot be seen.
+    """
+
+    branch: str
+    required: tuple[RequiredCheck, ...]
+    strict: bool | None
+    merge_queue: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One thing about the gate. ``ok`` is False where something is to be done, which ``says`` then names."""
+
+    name: str
+    ok: bool
+    says: str
+
+
+def gate_remarks(gate: Gate, check_name: str) -> tuple[Remark, ...]:
+    """What a maintainer should know about the check named ``check_name`` on this branch.
+
+    A check that no rule names stops no merge. One that any app may make, or GitHub Actions may make, can be made by
+    whoever may push a branch: a workflow on it runs with a token that makes check runs of any name.
+    """
+    ours = [each for each in gate.required if each.name == check_name]
+    if not ours:
+        others = _listed(gate.required)
+        says = (
+            f"No rule of {gate.branch} requires the check {check_name!r}, so it stops no merge ({others}). "
+            f"Require it by that name, in a ruleset or in the branch protection."
+        )
+        return (Remark("required check", ok=False, says=says),)
+    found = (
+        f"{check_name!r} is required on {gate.branch} by {' and '.join(dict.fromkeys(each.source for each in ours))}"
+    )
+    return Remark("required check", ok=True, says=found), _source(ours), _freshness(gate)
+
+
+def _source(ours: list[RequiredCheck]) -> Remark:
+    pinned = {each.app for each in ours} - {None, ACTIONS_APP}
+    if pinned:
+        apps = ", ".join(map(str, sorted(app for app in pinned if app is not None)))
+        return Remark("check's source", ok=True, says=f"only the app {apps} can make it pass")
+    who = "any app" if any(each.app is None for each in ours) else "GitHub Actions"
+    says = (
+        f"The check may come from {who}: whoever may push a branch can forge it with a workflow of their own. "
+        "Let a GitHub App of your own publish it, and require the check from that app."
+    )
+    return Remark("check's source", ok=False, says=says)
+
+
+def _freshness(gate: Gate) -> Remark:
+    if gate.merge_queue:
+        return Remark("merge queue", ok=True, says="a queue merges: its check is answered from the pull request's own")
+    if gate.strict:
+        return Remark("up to date", ok=True, says="a branch must be up to date before its merge")
+    unseen = gate.strict is None
+    says = (
+        f"This token cannot see whether a branch must be up to date with {gate.branch} before its merge. "
+        if unseen
+        else f"A branch may be merged that is behind {gate.branch}: what was reviewed is then not what is merged. "
+    ) + "Require branches to be up to date, or use a merge queue."
+    return Remark("up to date", ok=False, says=says)
+
+
+def _listed(required: tuple[RequiredCheck, ...]) -> str:
+    names = sorted({each.name for each in required})
+    return f"required are: {', '.join(map(repr, names))}" if names else "none is required"

@@ -1,0 +1,103 @@
+"""The comments on the diff, and the body of the review that carries them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.publication.commands import WORD
+from review_advisor.core.publication.conclusion import title_of
+from review_advisor.core.publication.markdown import code, code_block, is_exact, phrase, prose, whole
+from review_advisor.core.publication.markers import finding_marker
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.sections import SEVERITIES, counted, ordered
+from review_advisor.core.publication.writes import InlineComment
+from review_advisor.core.roles.evidence import Finding
+
+MOST_SUGGESTED = 8_000
+MOST_QUOTED = 1_000
+_ID = re.compile(r"f-[0-9a-f]{10}")
+
+
+def inline_comments(
+    findings: Sequence[Finding], already_said: Collection[str], rules: PublicationRules
+) -> tuple[InlineComment, ...]:
+    """A comment for each finding that was not said yet, the worst first, as many and as low as ``rules`` allow.
+
+    Whether the forge takes a comment on its lines is not looked at here.
+    """
+    lowest = SEVERITIES.index(rules.inline_from)
+    said = set(already_said)
+    chosen = [
+        each
+        for each in ordered(findings)
+        if SEVERITIES.index(each.severity) <= lowest and each.id not in said and _ID.fullmatch(each.id)
+    ]
+    return tuple(_comment(each) for each in chosen[: rules.most_inline])
+
+
+def review_body(document: OutcomeDocument, count: int, not_placed: int = 0) -> str:
+    """The words above ``count`` comments; ``not_placed`` findings are told in the summary only."""
+    lines = [
+        f"**{phrase(title_of(document))}**. {counted(count, 'comment')} on the diff; the summary comment has the rest.",
+    ]
+    if not_placed:
+        verb = "lies" if not_placed == 1 else "lie"
+        lines.append(f"{counted(not_placed, 'finding')} {verb} outside the lines that take a comment: see the summary.")
+    return "\n".join(lines)
+
+
+def _comment(finding: Finding) -> InlineComment:
+    line, last = max(1, finding.line), max(1, finding.line, finding.end_line)
+    return InlineComment(
+        finding=finding.id,
+        path=whole(finding.path),
+        line=last,
+        start_line=line if line < last else None,
+        side="LEFT" if finding.removed else "RIGHT",
+        body=finding_body(finding),
+    )
+
+
+def finding_body(finding: Finding) -> str:
+    """The whole comment on one finding, its mark first."""
+    dispute = code(f"{WORD} dismiss {finding.id} reason")
+    facts = f"{phrase(finding.category, 60)}, confidence {finding.confidence:.2f}."
+    blocks = [
+        f"{finding_marker(finding.id)}\n**{finding.severity.capitalize()}: {phrase(finding.title, 200)}**",
+        prose(finding.body),
+        _evidence(finding),
+        _suggestion(finding),
+        f"{facts} Wrong, or accepted? Comment {dispute} on the pull request.",
+    ]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _evidence(finding: Finding) -> str:
+    """The quote, where it is news: the comment stands on these lines, so mostly it is not."""
+    if not finding.corrected:
+        return ""
+    return (
+        f"It is about this quote ({phrase(finding.corrected, 200)}):\n\n{code_block(finding.evidence, '', MOST_QUOTED)}"
+    )
+
+
+def _suggestion(finding: Finding) -> str:
+    if not finding.suggestion:
+        return ""
+    if may_be_committed(finding):
+        return code_block(finding.suggestion, "suggestion", MOST_SUGGESTED)
+    return f"Suggested:\n\n{code_block(finding.suggestion, '', MOST_SUGGESTED)}"
+
+
+def may_be_committed(finding: Finding) -> bool:
+    """Whether one click may put the suggestion in the place of the finding's lines.
+
+    Only if it is shown to the last character, and stands where the model put it: on new lines that needed no
+    correction.
+    """
+    text = finding.suggestion
+    if not text or finding.removed or finding.corrected:
+        return False
+    return len(text) <= MOST_SUGGESTED and is_exact(text)

@@ -1,0 +1,195 @@
+"""The one home of "text from outside is hostile in Markdown".
+
+Whatever a model, a pull request or a file name says goes into a comment through one of these functions, and is read
+there as the words it is. Four rules make it so:
+
+- What carries meaning on GitHub by its form alone (a mention, a reference to an issue or a commit, an address, a
+  formula, a command) is shown as code. GitHub leaves code alone when it looks for these; a backslash or an entity does
+  not help, because it looks at the rendered text, and an invisible character inside would be one more thing to forge.
+- Every other sign of Markdown is escaped, ``<`` and backquotes as entities: the raw text holds no HTML and no fence.
+- Code spans and blocks are recognised, and written anew with a fence that is longer than any inside.
+- Invisible characters are shown, secrets removed, and whatever is cut is said to be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from review_advisor.core.outcome.terminal import said
+
+MOST_PROSE = 4_000
+MOST_PHRASE = 600
+MOST_CODE = 300
+
+_EMOJI = "[\u2190-\u2bff\U0001f000-\U0001faff]"
+_EMOJI_GLUE = re.compile(f"\ufe0f|(?<={_EMOJI})\ufe0f?\u200d(?={_EMOJI})")
+_OWN_MARK = re.compile(r"<!--(?=\s*review-advisor)", re.IGNORECASE)
+_LOADED = re.compile(
+    r"[@$]|://|\bwww\.|github\.com|#\d|(?:GH|GHSA|CVE)-\w|[0-9a-f]{7}|^[\"'(\[{]*/[a-z]|^!\w", re.IGNORECASE
+)
+"""What GitHub acts on wherever it stands in a text, and what bots take for a command."""
+_OPENING, _CLOSING = "\"'([{", ".,;:!?)]}\"'"
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "`": "&#96;", **{sign: f"\\{sign}" for sign in "\\*_[]|~"}}
+)
+_BLOCK_START = re.compile(r"^([#+=:-]|\d{1,9}(?=[.)]))")
+_SPAN = re.compile(r"`([^`\n]+)`")
+_BULLET = re.compile(r"[-*+] +(?=\S)")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+_BACKQUOTES = re.compile(r"`+")
+
+
+def prose(text: str, most: int = MOST_PROSE) -> str:
+    """Several lines as Markdown: paragraphs, plain list items and code stay what they are, the rest is literal.
+
+    ``most`` counts the characters before they are escaped, which makes at most five of each.
+    """
+    blocks: list[str] = []
+    code_lines: list[str] | None = None
+    fence = ""
+    listed = False
+    for raw in shortened(plain(text), most).split("\n"):
+        mark = _FENCE.match(raw.strip())
+        if code_lines is not None:
+            if mark is not None and mark[0].startswith(fence):
+                blocks.append(_block("\n".join(code_lines)))
+                code_lines = None
+            else:
+                code_lines.append(raw)
+        elif mark is not None:
+            fence, code_lines = mark[0], []
+        else:
+            bullet = _BULLET.match(raw.strip())
+            if listed and not bullet and raw.strip():
+                blocks.append("")
+            listed = bullet is not None
+            blocks.append(_text_line(raw.strip(), bullet))
+    if code_lines is not None:
+        blocks.append(_block("\n".join(code_lines)))
+    return "\n".join(blocks).strip("\n")
+
+
+def phrase(text: str, most: int = MOST_PHRASE) -> str:
+    """Words within a line of ours: one line, and nothing in it can end that line's construct, table cells excepted."""
+    return _inline(shortened(_flat(text), most))
+
+
+def code(text: str, most: int = MOST_CODE) -> str:
+    """A name, a path or a command as a code span, on one line."""
+    return _span(shortened(_flat(text), most))
+
+
+def code_block(text: str, info: str = "", most: int = MOST_PROSE) -> str:
+    """A fenced block. ``info`` is our own word; whatever is inside, it ends where we end it."""
+    return _block(shortened(plain(text), most), info)
+
+
+def quote(markdown: str) -> str:
+    """Safe Markdown as a quotation."""
+    return "\n".join(f"> {line}" if line else ">" for line in markdown.split("\n"))
+
+
+def is_exact(text: str) -> bool:
+    """Whether ``text`` can be shown in a block without a single character changed."""
+    return plain(text) == text
+
+
+def plain(text: str) -> str:
+    """The text where no Markdown is read: secrets, invisible characters, workflow commands and our marks disarmed."""
+    return _OWN_MARK.sub("<! --", said(_EMOJI_GLUE.sub("", whole(text).replace("\r\n", "\n"))))
+
+
+def whole(text: str) -> str:
+    """The text as UTF-8 can spell it: half characters (lone surrogates) become ``?``."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def plain_line(text: str, most: int) -> str:
+    """The same on one line of at most ``most`` characters."""
+    flat = _flat(text)
+    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
+
+
+def shortened(text: str, most: int) -> str:
+    """``text`` cut after at most ``most`` characters, at a line's end if one is near; the cut is said in words."""
+    if len(text) <= most:
+        return text
+    head = text[:most]
+    at_line = head.rfind("\n")
+    kept = head[:at_line] if at_line > most // 2 else head
+    gap = "\n" if "\n" in head else " "
+    return f"{kept}{gap}[cut here: {len(text) - len(kept):,} more characters]"
+
+
+def _flat(text: str) -> str:
+    return " ".join(plain(text).split())
+
+
+def _text_line(line: str, bullet: re.Match[str] | None) -> str:
+    return f"- {_inline(line[bullet.end() :])}" if bullet else _inline(line)
+
+
+def _inline(line: str) -> str:
+    """One line, literal. Neighbouring pieces of code are joined, so that no two backquotes of ours ever meet."""
+    made: list[str] = []
+    pending = ""
+    for is_code, piece in _pieces(line):
+        if is_code:
+            pending += piece
+            continue
+        if pending:
+            made.append(_span(pending))
+            pending = ""
+        made.append(piece.translate(_ESCAPES) if made else _at_start(piece))
+    if pending:
+        made.append(_span(pending))
+    return "".join(made)
+
+
+def _at_start(piece: str) -> str:
+    """A line's first words, which open no heading, list, rule or table."""
+    mark = _BLOCK_START.match(piece)
+    if mark is None:
+        return piece.translate(_ESCAPES)
+    digits, rest = (mark[0], piece[mark.end() :]) if mark[0].isdigit() else ("", piece)
+    return f"{digits}\\{rest[:1]}{rest[1:].translate(_ESCAPES)}"
+
+
+def _pieces(line: str) -> Iterator[tuple[bool, str]]:
+    """The line cut into text and code."""
+    at = 0
+    for span in _SPAN.finditer(line):
+        if span[1].strip():
+            yield from _words(line[at : span.start()])
+            yield True, span[1]
+            at = span.end()
+    yield from _words(line[at:])
+
+
+def _words(text: str) -> Iterator[tuple[bool, str]]:
+    for word in re.split(r"(\s+)", text):
+        if not _LOADED.search(word):
+            if word:
+                yield False, word
+            continue
+        bare = word.lstrip(_OPENING)
+        core = bare.rstrip(_CLOSING)
+        before, after = word[: len(word) - len(bare)], bare[len(core) :]
+        yield from ((is_code, each) for is_code, each in ((False, before), (True, core), (False, after)) if each)
+
+
+def _span(content: str) -> str:
+    fence = "`" * (_longest_run(content) + 1)
+    pad = " " if content[:1] in ("`", " ", "") or content[-1:] in ("`", " ") else ""
+    return f"{fence}{pad}{content}{pad}{fence}"
+
+
+def _block(content: str, info: str = "") -> str:
+    fence = "`" * max(3, _longest_run(content) + 1)
+    body = content.removesuffix("\n")
+    return "\n".join([f"{fence}{info}", *([body] if body else []), fence])
+
+
+def _longest_run(content: str) -> int:
+    return max(map(len, _BACKQUOTES.findall(content)), default=0)

@@ -1,0 +1,121 @@
+"""Requests about check runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from review_advisor.mockworld.github.gate import Gate, not_too_long, refused
+from review_advisor.mockworld.github.records import App, CheckAnnotation, CheckRun
+from review_advisor.mockworld.github.traffic import RefusedRequest, invalid, missing
+
+MOST_ANNOTATIONS = 50
+_LONGEST_TITLE = 255
+_LONGEST_MESSAGE = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CheckValues:
+    """What a request says of a check run; None is left as it is."""
+
+    name: str | None = None
+    external_id: str | None = None
+    status: str | None = None
+    conclusion: str | None = None
+    title: str | None = None
+    summary: str | None = None
+    text: str | None = None
+    details_url: str | None = None
+    annotations: Sequence[CheckAnnotation] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Check runs as one token reaches them."""
+
+    gate: Gate
+
+    def of_commit(self, ref: str, name: str | None = None, *, every: bool = False) -> tuple[CheckRun, ...]:
+        """Check runs on a commit, the newest first: the latest of each name and app, or ``every`` one."""
+        with self.gate.request("list check runs", "checks:read") as repository:
+            sha = repository.branches.get(ref, ref)
+            runs = [run for run in repository.checks.values() if run.commit == sha and name in {None, run.name}]
+            latest = {(run.name, run.app.id): run for run in runs}.values()
+            return tuple(reversed(runs if every else list(latest)))
+
+    def get(self, check_id: int) -> CheckRun:
+        """A check run."""
+        with self.gate.request("get check run", "checks:read") as repository:
+            return _known(repository.checks.get(check_id))
+
+    def annotations(self, check_id: int) -> tuple[CheckAnnotation, ...]:
+        """The annotations of a check run, in the order they came."""
+        with self.gate.request("list annotations", "checks:read") as repository:
+            return tuple(_known(repository.checks.get(check_id)).annotations)
+
+    def create(self, commit: str, values: CheckValues) -> CheckRun:
+        """Make a check run."""
+        with self.gate.request("create check run", "checks:write") as repository:
+            app = self._app()
+            if commit not in self.gate.github.objects.commits:
+                raise refused(f"No commit found for SHA: {commit}")
+            if not values.name:
+                raise invalid("name is missing")
+            _check(values)
+            github = self.gate.github
+            run = CheckRun(
+                github.next_id(), values.name, commit, app, values.external_id or "", "queued", None, github.tick()
+            )
+            self._set(run, values)
+            repository.checks[run.id] = run
+            return run
+
+    def update(self, check_id: int, values: CheckValues) -> CheckRun:
+        """Change a check run; its annotations grow by those of the request."""
+        with self.gate.request("update check run", "checks:write") as repository:
+            app = self._app()
+            run = _known(repository.checks.get(check_id))
+            if run.app != app:
+                raise RefusedRequest(403, f"Invalid app_id `{app.id}` - check run can only be modified by its own app.")
+            _check(values)
+            self._set(run, values)
+            return run
+
+    def _app(self) -> App:
+        if self.gate.token.app is None:
+            raise RefusedRequest(403, "You must authenticate via a GitHub App.")
+        return self.gate.token.app
+
+    def _set(self, run: CheckRun, values: CheckValues) -> None:
+        run.name = values.name or run.name
+        run.external_id = values.external_id if values.external_id is not None else run.external_id
+        run.details_url = values.details_url or run.details_url
+        run.title = values.title if values.title is not None else run.title
+        run.summary = values.summary if values.summary is not None else run.summary
+        run.text = values.text if values.text is not None else run.text
+        run.annotations.extend(values.annotations)
+        if values.conclusion is not None:
+            run.status, run.conclusion, run.completed_at = "completed", values.conclusion, self.gate.github.tick()
+        elif values.status is not None:
+            run.status, run.conclusion, run.completed_at = values.status, None, None
+
+
+def _known(run: CheckRun | None) -> CheckRun:
+    if run is None:
+        raise missing()
+    return run
+
+
+def _check(values: CheckValues) -> None:
+    """The rules for a check run's values. Raises GitHub's 422."""
+    if values.status == "completed" and values.conclusion is None:
+        raise invalid("a completed check run needs a conclusion")
+    if len(values.annotations) > MOST_ANNOTATIONS:
+        raise invalid(f"annotations exceeds a maximum quantity of {MOST_ANNOTATIONS}")
+    for field, text in (("summary", values.summary), ("text", values.text)):
+        not_too_long(text or "", field)
+    for each in values.annotations:
+        if not 1 <= each.start_line <= each.end_line:
+            raise invalid("annotations: start_line must be at least 1 and at most end_line")
+        if len(each.title or "") > _LONGEST_TITLE or len(each.message.encode()) > _LONGEST_MESSAGE or not each.message:
+            raise invalid("annotations: a title has at most 255 characters, a message at most 64 KB and is not empty")

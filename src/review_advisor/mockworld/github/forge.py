@@ -1,0 +1,274 @@
+"""The Forge port on MockWorld's GitHub: no network, the same rules and the same trouble."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TypeVar
+
+from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
+from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
+from review_advisor.core.publication.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check, InlineComment
+from review_advisor.mockworld.github.checks import CheckValues
+from review_advisor.mockworld.github.conversation import NO_LABEL
+from review_advisor.mockworld.github.facts import NO_COMMIT
+from review_advisor.mockworld.github.model import GitHub
+from review_advisor.mockworld.github.records import CheckAnnotation, Comment, Pull, ReviewThread
+from review_advisor.mockworld.github.reviewing import Remark
+from review_advisor.mockworld.github.session import Session, session
+from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
+from review_advisor.ports import (
+    CommentableLines,
+    ForgeDenied,
+    ForgeError,
+    ForgeMissing,
+    ForgeRejected,
+    ForgeUnavailable,
+)
+
+MOST_READS = 4
+"""How often a read is made before its trouble is the caller's; a limit is not waited for."""
+MOST_BYTES = 1_000_000
+_Answer = TypeVar("_Answer")
+
+
+class FakeForge:
+    """A repository of the model as the token of ``account`` reaches it (see ``GitHub.workflow_token`` and its kin)."""
+
+    def __init__(self, github: GitHub, repository: str, account: str) -> None:
+        self._github = github
+        self._repository = repository
+        self._session: Session = session(github, repository, github.tokens[account])
+
+    def pull_request(self, number: int) -> PullRequest:
+        """See ``Forge``."""
+        return self._told(self._read(lambda: self._session.facts.pull(number)))
+
+    def open_pull_requests(self, head_sha: str) -> tuple[PullRequest, ...]:
+        """See ``Forge``."""
+        found = self._read(lambda: self._session.facts.pulls_with(head_sha))
+        return tuple(self._told(pull) for pull in found if pull.state == "open" and pull.head_sha == head_sha)
+
+    def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
+        """See ``Forge``."""
+        found = self._read(lambda: self._session.facts.closing_issues(number))
+        told = [LinkedIssue(place.name, issue.number, issue.title, issue.body) for place, issue in found]
+        return tuple(sorted(told, key=lambda issue: issue.number))
+
+    def permission(self, login: str) -> Permission:
+        """See ``Forge``; none for an account that GitHub does not know."""
+        try:
+            return self._read(lambda: self._session.facts.permission(login))[1]
+        except ForgeMissing:
+            return Permission.NONE
+
+    def file(self, path: str, commit: str) -> bytes | None:
+        """See ``Forge``."""
+        try:
+            _, content = self._read(lambda: self._session.facts.content(path, commit))
+        except ForgeMissing as gone:
+            if str(gone).startswith(NO_COMMIT):
+                raise
+            return None
+        if len(content) > MOST_BYTES:
+            raise ForgeRejected(f"{path} is larger than 1 MB.")
+        return content
+
+    def commentable_lines(self, number: int) -> Mapping[str, CommentableLines]:
+        """See ``Forge``."""
+        files = self._read(lambda: self._session.facts.files(number))
+        return {
+            file.path: CommentableLines(frozenset(file.shown.right), frozenset(file.shown.left))
+            for file in files
+            if file.patch is not None
+        }
+
+    def checks(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
+        """See ``Forge``."""
+        runs = self._read(lambda: self._session.checks.of_commit(commit, name, every=True))
+        return tuple(
+            StandingCheck(run.id, run.name, run.external_id, run.status, run.conclusion, run.app.slug, run.title or "")
+            for run in sorted(runs, key=lambda run: run.id)
+        )
+
+    def comments(self, number: int) -> tuple[StandingComment, ...]:
+        """See ``Forge``."""
+        found = self._read(lambda: self._session.conversation.comments(number))
+        return tuple(_comment(each) for each in sorted(found, key=lambda comment: comment.id))
+
+    def reviews(self, number: int) -> tuple[StandingReview, ...]:
+        """See ``Forge``."""
+        found = self._read(lambda: self._session.reviewing.reviews(number))
+        return tuple(
+            StandingReview(each.id, each.author, each.body, each.commit, each.state == "PENDING")
+            for each in sorted(found, key=lambda review: review.id)
+        )
+
+    def threads(self, number: int) -> tuple[Thread, ...]:
+        """See ``Forge``."""
+        return tuple(_thread(each) for each in self._read(lambda: self._session.reviewing.threads(number)))
+
+    def create_check(self, commit: str, check: Check) -> int:
+        """See ``Forge``. The annotations past the first fifty follow, and the conclusion comes last."""
+        first, *rest = _steps(check, list(check.annotations))
+        with _told_as_forge_errors():
+            made = self._session.checks.create(commit, first).id
+            for values in rest:
+                self._session.checks.update(made, values)
+        return made
+
+    def update_check(self, check_id: int, check: Check) -> None:
+        """See ``Forge``. Annotations that stand already are not sent again."""
+        missing = list(check.annotations)
+        if missing:
+            standing = Counter(self._read(lambda: self._session.checks.annotations(check_id)))
+            missing = [each for each in missing if not _stands(each, standing)]
+        with _told_as_forge_errors():
+            for values in _steps(check, missing):
+                self._session.checks.update(check_id, values)
+
+    def create_comment(self, number: int, body: str) -> int:
+        """See ``Forge``."""
+        with _told_as_forge_errors():
+            return self._session.conversation.create(number, body).id
+
+    def update_comment(self, comment_id: int, body: str) -> None:
+        """See ``Forge``."""
+        with _told_as_forge_errors():
+            self._session.conversation.update(comment_id, body)
+
+    def delete_comment(self, comment_id: int) -> None:
+        """See ``Forge``."""
+        with _told_as_forge_errors():
+            self._session.conversation.delete(comment_id)
+
+    def start_review(self, number: int, commit: str, body: str, comments: tuple[InlineComment, ...]) -> int:
+        """See ``Forge``."""
+        remarks = [
+            Remark(
+                each.path, each.body, each.line, each.side, each.start_line if each.start_line != each.line else None
+            )
+            for each in comments
+        ]
+        with _told_as_forge_errors():
+            return self._session.reviewing.create(number, commit, body, None, remarks).id
+
+    def submit_review(self, number: int, review_id: int) -> None:
+        """See ``Forge``."""
+        review = self._read(lambda: self._session.reviewing.review(number, review_id))
+        with _told_as_forge_errors():
+            self._session.reviewing.submit(number, review_id, "COMMENT", review.body or None)
+
+    def discard_review(self, number: int, review_id: int) -> None:
+        """See ``Forge``."""
+        with _told_as_forge_errors():
+            self._session.reviewing.delete(number, review_id)
+
+    def add_label(self, number: int, label: str) -> None:
+        """See ``Forge``."""
+        with _told_as_forge_errors():
+            self._session.conversation.add_labels(number, [label])
+
+    def remove_label(self, number: int, label: str) -> None:
+        """See ``Forge``."""
+        try:
+            with _told_as_forge_errors():
+                self._session.conversation.remove_label(number, label)
+        except ForgeMissing as gone:
+            if str(gone) != NO_LABEL:
+                raise
+
+    def request_review(self, number: int, reviewers: tuple[str, ...]) -> None:
+        """See ``Forge``."""
+        owner = self._repository.partition("/")[0]
+        if any(name.partition("/")[0].casefold() != owner.casefold() for name in reviewers if "/" in name):
+            raise ForgeRejected(f"GitHub takes teams of {owner} only.")
+        users = [name for name in reviewers if "/" not in name]
+        teams = [name.partition("/")[2] for name in reviewers if "/" in name]
+        with _told_as_forge_errors():
+            self._session.conversation.request_reviewers(number, users, teams)
+
+    def resolve_thread(self, thread_id: str) -> None:
+        """See ``Forge``."""
+        with _told_as_forge_errors():
+            self._session.reviewing.resolve(thread_id)
+
+    def _told(self, pull: Pull) -> PullRequest:
+        return PullRequest(
+            self._github.repository(pull.repository).name, pull.number, pull.title, pull.body, pull.author,
+            pull.base_ref, self._github.base_sha(pull), pull.head_ref, pull.head_sha, pull.head_repository,
+            "merged" if pull.merged else pull.state, pull.draft, tuple(label.name for label in pull.labels),
+        )  # fmt: skip
+
+    def _read(self, ask: Callable[[], _Answer]) -> _Answer:
+        with _told_as_forge_errors():
+            for _ in range(MOST_READS - 1):
+                try:
+                    return ask()
+                except Limited:
+                    raise
+                except Trouble:
+                    continue
+            return ask()
+
+
+@contextmanager
+def _told_as_forge_errors() -> Iterator[None]:
+    try:
+        yield
+    except RefusedRequest as refused:
+        kinds: dict[int, type[ForgeError]] = {401: ForgeDenied, 403: ForgeDenied, 404: ForgeMissing, 410: ForgeMissing}
+        raise kinds.get(refused.status, ForgeRejected)(refused.message) from refused
+    except Trouble as trouble:
+        raise ForgeUnavailable(f"GitHub did not answer: {trouble}.") from trouble
+
+
+def _steps(check: Check, annotations: list[Annotation]) -> list[CheckValues]:
+    """What to send, in order: fifty annotations a request, and in progress until the last."""
+    starts = range(0, max(len(annotations), 1), ANNOTATIONS_PER_REQUEST)
+    batches = [annotations[start : start + ANNOTATIONS_PER_REQUEST] for start in starts]
+    unfinished = replace(check, conclusion=None)
+    return [*(_values(unfinished, batch) for batch in batches[:-1]), _values(check, batches[-1])]
+
+
+def _values(check: Check, annotations: list[Annotation]) -> CheckValues:
+    return CheckValues(
+        name=check.name,
+        external_id=check.external_id,
+        status="in_progress" if check.conclusion is None else "completed",
+        conclusion=check.conclusion and check.conclusion.value,
+        title=check.title,
+        summary=check.summary,
+        details_url=check.details_url,
+        annotations=[_annotation(each) for each in annotations],
+    )
+
+
+def _stands(each: Annotation, standing: Counter[CheckAnnotation]) -> bool:
+    """Whether this annotation stands; each standing one answers for one that is wanted."""
+    found = standing[_annotation(each)] > 0
+    standing[_annotation(each)] -= found
+    return found
+
+
+def _annotation(each: Annotation) -> CheckAnnotation:
+    return CheckAnnotation(each.path, each.start_line, each.end_line, each.level, each.message, each.title)
+
+
+def _comment(comment: Comment) -> StandingComment:
+    return StandingComment(comment.id, comment.author, comment.body, comment.editor or "")
+
+
+def _thread(thread: ReviewThread) -> Thread:
+    first = thread.comments[0]
+    return Thread(
+        thread.id,
+        first.author,
+        first.body,
+        first.path,
+        thread.resolved_by is not None,
+        thread.outdated,
+        len(thread.comments) - 1,
+    )

@@ -1,0 +1,290 @@
+"""GitHub itself, and what people do on it, in the words of a story."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from review_advisor.core.facts.pull_request import Permission
+from review_advisor.mockworld.github.ground import Ground
+from review_advisor.mockworld.github.objects import FILE_MODE, Commit
+from review_advisor.mockworld.github.records import (
+    Account,
+    AccountKind,
+    App,
+    Comment,
+    Issue,
+    Label,
+    Protection,
+    Pull,
+    PullFile,
+    Repository,
+    RequiredCheck,
+    Review,
+    ReviewComment,
+    ReviewState,
+    ReviewThread,
+    Team,
+    Token,
+)
+
+Contents = Mapping[str, str | bytes | None]
+"""Paths to whole files; None removes one."""
+
+ACTIONS = "github-actions"
+WORKFLOW_ABILITIES = frozenset({"checks:write", "contents:read", "issues:write", "pull_requests:write"})
+"""What the job that publishes asks for."""
+READING_ABILITIES = frozenset({"checks:read", "contents:read", "issues:read", "pull_requests:read"})
+"""What is left of a workflow's token on a pull request from a fork."""
+
+
+@dataclass(slots=True)
+class GitHub(Ground):
+    """The one model. Its verbs are what people do; what a token may ask of it is in ``session``."""
+
+    # --- who and what there is ---
+
+    def user(self, login: str, *, kind: AccountKind = "User") -> Account:
+        """Somebody with an account; the same one when asked again."""
+        if login not in self.accounts:
+            self.accounts[login] = Account(self.next_id(), login, "Bot" if login.endswith("[bot]") else kind)
+        return self.accounts[login]
+
+    def team(self, organization: str, slug: str, members: tuple[str, ...] = ()) -> Team:
+        """A team of an organisation."""
+        self.user(organization, kind="Organization")
+        made = Team(self.next_id(), organization, slug, members)
+        self.teams[made.name] = made
+        return made
+
+    def app(self, slug: str) -> App:
+        """An app and its bot's account; the same one when asked again."""
+        self.user(f"{slug}[bot]")
+        return self.apps.setdefault(slug, App(self.next_id(), slug))
+
+    def workflow_token(self, abilities: Iterable[str] = WORKFLOW_ABILITIES) -> Token:
+        """The token of a workflow's job; a later one takes its place."""
+        return self._token(f"{ACTIONS}[bot]", frozenset(abilities), self.app(ACTIONS))
+
+    def app_token(self, slug: str, abilities: Iterable[str] = WORKFLOW_ABILITIES) -> Token:
+        """The token of an app's installation."""
+        return self._token(f"{slug}[bot]", frozenset(abilities), self.app(slug))
+
+    def personal_token(self, login: str, abilities: Iterable[str] = WORKFLOW_ABILITIES) -> Token:
+        """A person's token. It may make no check run, whatever its abilities."""
+        return self._token(self.user(login).login, frozenset(abilities), None)
+
+    def opens_repository(
+        self, name: str, contents: Contents | None = None, *, private: bool = False, organization: bool = False
+    ) -> Repository:
+        """A repository with a first commit on ``main``; its owner is its admin."""
+        made = Repository(self.next_id(), name, private=private, organization=organization)
+        self.user(made.owner, kind="Organization" if organization else "User")
+        made.permissions[made.owner] = Permission.ADMIN
+        self.repositories[name] = made
+        first = self._commit(None, contents or {"README.md": "# A repository\n"}, "Begin", made.owner)
+        made.branches[made.default_branch] = first.sha
+        return made
+
+    def forks(self, repository: str, login: str) -> Repository:
+        """Somebody's own copy of a repository."""
+        origin = self.repository(repository)
+        made = Repository(
+            self.next_id(), f"{self.user(login).login}/{origin.name.partition('/')[2]}", parent=origin.name
+        )
+        made.branches = dict(origin.branches)
+        made.permissions[login] = Permission.ADMIN
+        self.repositories[made.name] = made
+        return made
+
+    def grants(self, repository: str, login: str, permission: Permission) -> None:
+        """What somebody may do in a repository from now on."""
+        self.repository(repository).permissions[self.user(login).login] = permission
+
+    def protects(
+        self, repository: str, branch: str, *checks: RequiredCheck, strict: bool = False, by_ruleset: bool = False
+    ) -> None:
+        """A branch requires checks from now on, by branch protection or by a ruleset."""
+        guard = Protection(checks, strict, self.next_id() if by_ruleset else None)
+        self.repository(repository).protected.setdefault(branch, []).append(guard)
+
+    # --- commits and branches ---
+
+    def commits(
+        self,
+        repository: str,
+        branch: str,
+        contents: Contents,
+        *,
+        by: str,
+        message: str = "Change",
+        sha: str | None = None,
+    ) -> str:
+        """Somebody pushes a commit to a branch, which is made from the default branch if it is new; its sha."""
+        place = self.repository(repository)
+        parent = place.branches.get(branch, place.branches[place.default_branch])
+        made = self._commit(parent, contents, message, by, sha=sha)
+        self.move_branch(place, branch, made.sha)
+        return made.sha
+
+    def deletes_branch(self, repository: str, branch: str) -> None:
+        """A branch is gone; open pull requests from it are closed, as GitHub does."""
+        del self.repository(repository).branches[branch]
+        for place in self.repositories.values():
+            for pull in place.pulls.values():
+                if (pull.head_repository, pull.head_ref) == (repository, branch):
+                    pull.state = "closed"
+
+    def deletes_repository(self, repository: str) -> None:
+        """A fork is gone; its pull requests stand without a head repository."""
+        del self.repositories[repository]
+        for place in self.repositories.values():
+            for pull in place.pulls.values():
+                if pull.head_repository == repository:
+                    pull.head_repository = None
+
+    # --- pull requests ---
+
+    def opens(
+        self,
+        repository: str,
+        contents: Contents | None = None,
+        *,
+        by: str,
+        title: str = "A change",
+        body: str = "",
+        branch: str | None = None,
+        base: str | None = None,
+        draft: bool = False,
+        closes: Iterable[int] = (),
+        listing: tuple[PullFile, ...] | None = None,
+        sha: str | None = None,
+    ) -> Pull:
+        """Somebody opens a pull request, from their fork if they have one; its first push is ``contents``.
+
+        ``listing`` states the files and patches instead of the two trees, ``sha`` the head's name.
+        """
+        place = self.repository(repository)
+        number = 1 + max((*place.pulls, *place.issues), default=0)
+        head = next(
+            (each for each in self.repositories.values() if each.parent == place.name and each.owner == by), place
+        )
+        ref = branch or f"change-{number}"
+        head.branches.setdefault(ref, place.branches[base or place.default_branch])
+        changed = {"change.txt": f"change {number}\n"} if contents is None else contents
+        tip = self.commits(head.name, ref, changed, by=self.user(by).login, message=title, sha=sha)
+        base_ref = base or place.default_branch
+        made = Pull(
+            self.next_id(), place.name, number, by, title, body, base_ref, ref, head.name, tip, self.tick(),
+            draft=draft, closes=[(place.name, issue) for issue in closes], listing=listing,
+        )  # fmt: skip
+        place.pulls[number] = made
+        return made
+
+    def pushes(
+        self, pull: Pull, contents: Contents, *, by: str | None = None, listing: tuple[PullFile, ...] | None = None,
+        message: str = "Change", sha: str | None = None,
+    ) -> str:  # fmt: skip
+        """Somebody pushes to the head branch; the new head."""
+        pull.listing = listing
+        return self.commits(
+            self._head(pull).name, pull.head_ref, contents, by=by or pull.author, message=message, sha=sha
+        )
+
+    def force_pushes(self, pull: Pull, contents: Contents, *, by: str | None = None, sha: str | None = None) -> str:
+        """The head branch is made anew from the base: what was there before is no part of the pull request any more."""
+        base = self.base_sha(pull)
+        made = self._commit(base, contents, "Again", by or pull.author, sha=sha)
+        pull.listing = None
+        self.move_branch(self._head(pull), pull.head_ref, made.sha)
+        return made.sha
+
+    def retargets(self, pull: Pull, base: str) -> None:
+        """The pull request is to go to another branch."""
+        pull.base_ref = base
+
+    def closes(self, pull: Pull) -> None:
+        """The pull request is closed without a merge."""
+        pull.state = "closed"
+
+    def merges(self, pull: Pull) -> None:
+        """The pull request is merged."""
+        pull.state, pull.merged = "closed", True
+        self.repository(pull.repository).branches[pull.base_ref] = pull.head_sha
+
+    def labels(self, pull: Pull, *names: str) -> None:
+        """Somebody puts labels on."""
+        for name in names:
+            label = self.label(self.repository(pull.repository), name)
+            if label not in pull.labels:
+                pull.labels.append(label)
+
+    def opens_issue(self, repository: str, *, by: str, title: str, body: str = "") -> Issue:
+        """Somebody opens an issue."""
+        place = self.repository(repository)
+        number = 1 + max((*place.pulls, *place.issues), default=0)
+        place.issues[number] = Issue(self.next_id(), number, self.user(by).login, title, body, self.tick())
+        return place.issues[number]
+
+    # --- what people say ---
+
+    def comments(self, pull: Pull | Issue, *, by: str, body: str) -> Comment:
+        """Somebody comments."""
+        made = Comment(self.next_id(), self.user(by).login, body, self.tick())
+        pull.comments.append(made)
+        return made
+
+    def edits(self, comment: Comment, *, by: str, body: str) -> None:
+        """Somebody puts another text in the comment's place; GitHub remembers who."""
+        comment.body, comment.editor, comment.edited_at = body, self.user(by).login, self.tick()
+
+    def deletes_comment(self, pull: Pull | Issue, comment: Comment) -> None:
+        """Somebody deletes a comment."""
+        pull.comments.remove(comment)
+
+    def reviews(self, pull: Pull, *, by: str, body: str = "", state: ReviewState = "COMMENTED") -> Review:
+        """Somebody reviews; a PENDING review is theirs alone until they submit it."""
+        made = Review(self.next_id(), self.user(by).login, body, pull.head_sha, state, self.tick())
+        pull.reviews.append(made)
+        return made
+
+    def replies(self, thread: ReviewThread, *, by: str, body: str) -> ReviewComment:
+        """Somebody answers in a thread."""
+        first = thread.comments[0]
+        made = ReviewComment(
+            self.next_id(), self.user(by).login, body, first.path, first.side, first.line, first.start_line,
+            first.original_line, first.commit, first.hunk, self.tick(), first.review, reply_to=first.id,
+        )  # fmt: skip
+        thread.comments.append(made)
+        return made
+
+    def resolves(self, thread: ReviewThread, *, by: str) -> None:
+        """Somebody marks a thread as resolved."""
+        thread.resolved_by = self.user(by).login
+
+    # --- inside ---
+
+    def label(self, repository: Repository, name: str) -> Label:
+        """The repository's label of this name, whatever its case; made if there is none."""
+        return repository.labels.setdefault(name.casefold(), Label(self.next_id(), name))
+
+    def _token(self, account: str, abilities: frozenset[str], app: App | None) -> Token:
+        made = Token(f"token-of-{account}", account, abilities, app)
+        self.tokens[account] = made
+        return made
+
+    def _head(self, pull: Pull) -> Repository:
+        return self.repository(pull.head_repository or "")
+
+    def _commit(
+        self, parent: str | None, contents: Contents, message: str, author: str, *, sha: str | None = None
+    ) -> Commit:
+        entries = dict(self.objects.files(parent)) if parent else {}
+        for path, content in contents.items():
+            if content is None:
+                entries.pop(path, None)
+            else:
+                raw = content.encode() if isinstance(content, str) else content
+                entries[path] = (FILE_MODE, self.objects.blob(raw))
+        parents = (parent,) if parent else ()
+        return self.objects.commit(self.objects.tree(entries), parents, message, author, at=self.tick(), sha=sha)

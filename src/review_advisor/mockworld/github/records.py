@@ -1,0 +1,263 @@
+"""What GitHub keeps, as plain records that change. Ids count up; times are seconds of the model's clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from review_advisor.core.facts.pull_request import Permission
+from review_advisor.mockworld.github.patches import Shown, shown_lines
+
+AccountKind = Literal["User", "Bot", "Organization"]
+Side = Literal["LEFT", "RIGHT"]
+ReviewState = Literal["PENDING", "COMMENTED", "CHANGES_REQUESTED", "APPROVED", "DISMISSED"]
+
+
+@dataclass(slots=True)
+class Account:
+    """A person, a bot or an organisation. ``login`` of an app's bot ends in ``[bot]``."""
+
+    id: int
+    login: str
+    kind: AccountKind = "User"
+
+
+@dataclass(slots=True)
+class Team:
+    """A team of an organisation."""
+
+    id: int
+    organization: str
+    slug: str
+    members: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """``org/team``."""
+        return f"{self.organization}/{self.slug}"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """A GitHub App, which alone may make check runs."""
+
+    id: int
+    slug: str
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What a request is made with. ``abilities`` are GitHub's permissions, ``name:read`` or ``name:write``."""
+
+    value: str
+    account: str
+    abilities: frozenset[str]
+    app: App | None = None
+
+    def may(self, ability: str) -> bool:
+        """Whether the token has this permission; whoever may write may read."""
+        return ability in self.abilities or ability.replace(":read", ":write") in self.abilities
+
+
+@dataclass(slots=True)
+class Label:
+    """A label of a repository."""
+
+    id: int
+    name: str
+
+
+@dataclass(slots=True)
+class Comment:
+    """A comment on an issue or a pull request. ``editor`` is whoever edited it last, None if nobody did."""
+
+    id: int
+    author: str
+    body: str
+    at: int
+    editor: str | None = None
+    edited_at: int | None = None
+
+
+@dataclass(slots=True)
+class ReviewComment:
+    """A comment on lines of the diff. ``line`` is None once the line is gone from it."""
+
+    id: int
+    author: str
+    body: str
+    path: str
+    side: Side
+    line: int | None
+    start_line: int | None
+    original_line: int
+    commit: str
+    hunk: str
+    at: int
+    review: int
+    reply_to: int | None = None
+
+
+@dataclass(slots=True)
+class ReviewThread:
+    """The first comment on some lines, and the replies to it."""
+
+    id: str
+    comments: list[ReviewComment]
+    text: str
+    resolved_by: str | None = None
+    outdated: bool = False
+
+
+@dataclass(slots=True)
+class Review:
+    """A review; while it is PENDING only its author sees it, and its threads."""
+
+    id: int
+    author: str
+    body: str
+    commit: str
+    state: ReviewState
+    at: int
+    threads: list[ReviewThread] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class PullFile:
+    """A file of a pull request. ``patch`` is None where GitHub shows none."""
+
+    path: str
+    status: Literal["added", "removed", "modified", "renamed"] = "modified"
+    patch: str | None = None
+    additions: int = 0
+    deletions: int = 0
+    previous_path: str | None = None
+    blob: str | None = None
+
+    @property
+    def shown(self) -> Shown:
+        """The lines that take a comment."""
+        return shown_lines(self.patch)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnnotation:
+    """A remark of a check run."""
+
+    path: str
+    start_line: int
+    end_line: int
+    level: str
+    message: str
+    title: str | None = None
+
+
+@dataclass(slots=True)
+class CheckRun:
+    """A check run on a commit; only the app that made it may change it."""
+
+    id: int
+    name: str
+    commit: str
+    app: App
+    external_id: str
+    status: str
+    conclusion: str | None
+    at: int
+    title: str | None = None
+    summary: str | None = None
+    text: str | None = None
+    details_url: str | None = None
+    completed_at: int | None = None
+    annotations: list[CheckAnnotation] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Issue:
+    """An issue."""
+
+    id: int
+    number: int
+    author: str
+    title: str
+    body: str
+    at: int
+    comments: list[Comment] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Pull:
+    """A pull request of ``repository``. ``head_repository`` is None once a fork is deleted.
+
+    ``listing`` replaces the files that the two trees give, for a story that states its patches. ``refused_lines``
+    are lines that GitHub refuses although its diff shows them.
+    """
+
+    id: int
+    repository: str
+    number: int
+    author: str
+    title: str
+    body: str
+    base_ref: str
+    head_ref: str
+    head_repository: str | None
+    head_sha: str
+    at: int
+    state: Literal["open", "closed"] = "open"
+    merged: bool = False
+    draft: bool = False
+    labels: list[Label] = field(default_factory=list)
+    closes: list[tuple[str, int]] = field(default_factory=list)
+    listing: tuple[PullFile, ...] | None = None
+    refused_lines: set[tuple[str, int]] = field(default_factory=set)
+    comments: list[Comment] = field(default_factory=list)
+    reviews: list[Review] = field(default_factory=list)
+    requested_users: list[str] = field(default_factory=list)
+    requested_teams: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredCheck:
+    """A check that a branch requires. ``app_id`` None: any app, so anybody who may push a workflow, can set it."""
+
+    name: str
+    app_id: int | None = None
+
+
+@dataclass(slots=True)
+class Protection:
+    """What guards a branch: by the old branch protection or by a ruleset."""
+
+    checks: tuple[RequiredCheck, ...] = ()
+    strict: bool = False
+    ruleset: int | None = None
+
+
+@dataclass(slots=True)
+class Repository:
+    """A repository. ``permissions`` are by login; anybody may read a public one."""
+
+    id: int
+    name: str
+    default_branch: str = "main"
+    private: bool = False
+    parent: str | None = None
+    organization: bool = False
+    branches: dict[str, str] = field(default_factory=dict)
+    permissions: dict[str, Permission] = field(default_factory=dict)
+    labels: dict[str, Label] = field(default_factory=dict)
+    issues: dict[int, Issue] = field(default_factory=dict)
+    pulls: dict[int, Pull] = field(default_factory=dict)
+    checks: dict[int, CheckRun] = field(default_factory=dict)
+    protected: dict[str, list[Protection]] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str:
+        """The account or organisation it belongs to."""
+        return self.name.partition("/")[0]
+
+    def permission(self, login: str) -> Permission:
+        """What this account may do here."""
+        given = {name.casefold(): permission for name, permission in self.permissions.items()}
+        return given.get(login.casefold(), Permission.NONE if self.private else Permission.READ)

@@ -1,0 +1,161 @@
+"""Requests about reviews and the threads of inline comments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from review_advisor.mockworld.github.gate import Gate, checked_body, not_too_long, refused
+from review_advisor.mockworld.github.records import (
+    Pull,
+    PullFile,
+    Review,
+    ReviewComment,
+    ReviewState,
+    ReviewThread,
+    Side,
+)
+from review_advisor.mockworld.github.traffic import denied, missing
+
+STATES: dict[str, ReviewState] = {
+    "COMMENT": "COMMENTED",
+    "REQUEST_CHANGES": "CHANGES_REQUESTED",
+    "APPROVE": "APPROVED",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """An inline comment as a request brings it. ``side`` of the first line is the same one."""
+
+    path: str
+    body: str
+    line: int
+    side: Side = "RIGHT"
+    start_line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewing:
+    """Reviews as one token reaches them."""
+
+    gate: Gate
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        """The reviews, the oldest first; somebody else's pending one is not among them."""
+        with self.gate.request("list reviews", "pull_requests:read"):
+            return self.gate.github.visible_reviews(self.gate.pull(number), self.gate.account)
+
+    def review(self, number: int, review_id: int) -> Review:
+        """One review."""
+        with self.gate.request("get review", "pull_requests:read"):
+            return self._review(number, review_id)
+
+    def comments(self, number: int) -> tuple[ReviewComment, ...]:
+        """The inline comments of all submitted reviews, the oldest first."""
+        with self.gate.request("list review comments", "pull_requests:read"):
+            submitted = [review for review in self.gate.pull(number).reviews if review.state != "PENDING"]
+            found = [each for review in submitted for thread in review.threads for each in thread.comments]
+            return tuple(sorted(found, key=lambda comment: comment.id))
+
+    def threads(self, number: int) -> tuple[ReviewThread, ...]:
+        """The threads that the token's account sees."""
+        with self.gate.request("list threads", "pull_requests:read"):
+            return self.gate.github.visible_threads(self.gate.pull(number), self.gate.account)
+
+    def create(
+        self, number: int, commit: str | None, body: str, event: str | None, remarks: Sequence[Remark]
+    ) -> Review:
+        """Make a review: pending without an event. One bad line refuses all of it."""
+        with self.gate.request("create review", "pull_requests:write"):
+            pull = self.gate.pull(number)
+            self._may(pull, event, body)
+            if any(review.state == "PENDING" and review.author == self.gate.account for review in pull.reviews):
+                raise refused("Unprocessable Entity", "User can only have one pending review per pull request")
+            sha = commit or pull.head_sha
+            if sha not in self.gate.github.commits_of(pull):
+                raise refused("Unprocessable Entity", "Commit is not part of the pull request")
+            files = {file.path: file for file in self.gate.github.listed_files(pull)}
+            texts = [_checked(pull, files.get(remark.path), remark) for remark in remarks]
+            github = self.gate.github
+            state = STATES[event] if event else "PENDING"
+            review = Review(github.next_id(), self.gate.account, body, sha, state, github.tick())
+            review.threads.extend(
+                self._thread(review, remark, text) for remark, text in zip(remarks, texts, strict=True)
+            )
+            pull.reviews.append(review)
+            return review
+
+    def submit(self, number: int, review_id: int, event: str, body: str | None = None) -> Review:
+        """Show a pending review to everybody."""
+        with self.gate.request("submit review", "pull_requests:write"):
+            review = self._review(number, review_id)
+            if review.state != "PENDING":
+                raise refused("Unprocessable Entity", "Can not submit a review that is not pending")
+            text = review.body if body is None else body
+            self._may(self.gate.pull(number), event, text, remarks=bool(review.threads))
+            review.body, review.state, review.at = text, STATES[event], self.gate.github.tick()
+            return review
+
+    def delete(self, number: int, review_id: int) -> Review:
+        """Delete a pending review; a submitted one stays."""
+        with self.gate.request("delete review", "pull_requests:write"):
+            review = self._review(number, review_id)
+            if review.state != "PENDING":
+                raise refused("Can not delete a non-pending pull request review")
+            self.gate.pull(number).reviews.remove(review)
+            return review
+
+    def resolve(self, thread_id: str) -> ReviewThread:
+        """Mark a thread as resolved, which takes more than the right to review."""
+        with self.gate.request("resolve thread", "contents:write"):
+            for pull, thread in self.gate.github.every_thread():
+                if thread.id == thread_id:
+                    if not self.gate.token.may("pull_requests:write"):
+                        raise denied()
+                    if thread not in self.gate.github.visible_threads(pull, self.gate.account):
+                        break
+                    self.gate.github.resolves(thread, by=self.gate.account)
+                    return thread
+            raise missing()
+
+    def _may(self, pull: Pull, event: str | None, body: str, *, remarks: bool = False) -> None:
+        not_too_long(body, "body")
+        if event in {"COMMENT", "REQUEST_CHANGES"} and not remarks:
+            checked_body(body)
+        if event in {"APPROVE", "REQUEST_CHANGES"} and pull.author == self.gate.account:
+            verb = "approve" if event == "APPROVE" else "request changes on"
+            raise refused("Unprocessable Entity", f"Can not {verb} your own pull request")
+
+    def _review(self, number: int, review_id: int) -> Review:
+        seen = self.gate.github.visible_reviews(self.gate.pull(number), self.gate.account)
+        found = next((review for review in seen if review.id == review_id), None)
+        if found is None:
+            raise missing()
+        return found
+
+    def _thread(self, review: Review, remark: Remark, text: str) -> ReviewThread:
+        github = self.gate.github
+        comment = ReviewComment(
+            github.next_id(), self.gate.account, remark.body, remark.path, remark.side, remark.line,
+            remark.start_line, remark.line, review.commit, f"@@ {text}", github.tick(), review.id,
+        )  # fmt: skip
+        return ReviewThread(f"PRRT_{github.next_id()}", [comment], text)
+
+
+def _checked(pull: Pull, file: PullFile | None, remark: Remark) -> str:
+    """The text of the line that a remark is on. Raises GitHub's 422 for a line that takes no comment."""
+    checked_body(remark.body)
+    if file is None:
+        raise refused("Unprocessable Entity", "Path could not be resolved")
+    lines = file.shown.side(remark.side)
+    line = lines.get(remark.line)
+    if line is None or (remark.path, remark.line) in pull.refused_lines:
+        raise refused("Unprocessable Entity", "Line could not be resolved")
+    if remark.start_line is not None:
+        start = lines.get(remark.start_line)
+        if remark.start_line >= remark.line:
+            raise refused("Unprocessable Entity", "start_line must precede the end line.")
+        if start is None or start.hunk != line.hunk:
+            raise refused("Unprocessable Entity", "start_line must be part of the same hunk as the line.")
+    return line.text

@@ -1,0 +1,191 @@
+"""The way to GitHub and back: the log of requests, what goes wrong on the way, and what happens meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from review_advisor.mockworld.lines import Killed
+
+Kind = Literal["read", "write"]
+
+
+class RefusedRequest(Exception):  # noqa: N818 (GitHub's answer, not our failure)
+    """GitHub says no: the request took no effect. ``errors`` are the single reasons."""
+
+    def __init__(self, status: int, message: str, *errors: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.errors = errors
+
+
+class Trouble(Exception):  # noqa: N818 (it is the way that is in trouble)
+    """No answer that says what happened."""
+
+
+class ServerFailure(Trouble):
+    """A server's error, 500 or above."""
+
+    def __init__(self, status: int = 502) -> None:
+        super().__init__(f"server error {status}")
+        self.status = status
+
+
+class Reset(Trouble):
+    """The connection breaks."""
+
+
+class NoAnswer(Trouble):
+    """The connection stands and nothing comes."""
+
+
+class Limited(Trouble):
+    """Too many requests: the primary limit, which ends in ``seconds``, or the secondary one."""
+
+    def __init__(self, *, secondary: bool = False, seconds: int = 60) -> None:
+        super().__init__("secondary rate limit" if secondary else "rate limit")
+        self.secondary = secondary
+        self.seconds = seconds
+
+
+def killed() -> Killed:
+    """The end of the process that makes the request, at the Forge port's door."""
+    return Killed("the process was killed at a request to GitHub")
+
+
+def denied() -> RefusedRequest:
+    """What an installation hears that has no permission for a request."""
+    return RefusedRequest(403, "Resource not accessible by integration")
+
+
+def missing() -> RefusedRequest:
+    """What is not there, or not for this account."""
+    return RefusedRequest(404, "Not Found")
+
+
+def invalid(*errors: str) -> RefusedRequest:
+    """Values that GitHub does not take."""
+    return RefusedRequest(422, "Validation Failed", *errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Before or after one request. ``number`` counts from 0 and counts only requests of the kind and operation."""
+
+    number: int = 0
+    kind: Kind | None = None
+    operation: str | None = None
+    after: bool = False
+
+    def counts(self, request: Request) -> bool:
+        """Whether a request is one of those that are counted."""
+        return self.kind in {None, request.kind} and self.operation in {None, request.operation}
+
+
+@dataclass(slots=True)
+class Request:
+    """One request as GitHub's log has it. ``effect``: it was carried out, whatever its sender heard."""
+
+    operation: str
+    kind: Kind
+    account: str
+    effect: bool = False
+    heard: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class _Planned:
+    moment: Moment
+    act: Callable[[], None]
+    seen: int = 0
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Every request in order, and what was planned to happen around one of them.
+
+    ``allowance`` is how many more requests the primary limit lets through, ``write_allowance`` how many more writes
+    the secondary one does; None is no limit.
+    """
+
+    log: list[Request] = field(default_factory=list)
+    allowance: int | None = None
+    write_allowance: int | None = None
+    _planned: list[_Planned] = field(default_factory=list)
+
+    def meets(self, trouble: BaseException, moment: Moment) -> None:
+        """At ``moment`` the sender meets this trouble; after it, the request has taken effect all the same."""
+
+        def raise_it() -> None:
+            raise trouble
+
+        self._planned.append(_Planned(moment, raise_it))
+
+    def meanwhile(self, happening: Callable[[], object], moment: Moment) -> None:
+        """Somebody does something at ``moment``, unseen by whoever makes the request."""
+
+        def do_it() -> None:
+            happening()
+
+        self._planned.append(_Planned(moment, do_it))
+
+    @property
+    def writes(self) -> tuple[Request, ...]:
+        """The writes so far, refused ones too."""
+        return tuple(each for each in self.log if each.kind == "write")
+
+    @property
+    def unmet(self) -> int:
+        """How much of what was planned has not happened."""
+        return len(self._planned)
+
+    @contextmanager
+    def request(self, operation: str, kind: Kind, account: str) -> Iterator[None]:
+        """One request: what the body does is its effect. Raises what was planned, and the limits."""
+        request = Request(operation, kind, account)
+        self.log.append(request)
+        try:
+            with self._carried_out(request):
+                yield
+        except BaseException as heard:
+            request.heard = str(heard)
+            raise
+
+    @contextmanager
+    def _carried_out(self, request: Request) -> Iterator[None]:
+        due = [planned for planned in self._planned if self._due(planned, request)]
+        refusal = None
+        self._happen([each for each in due if not each.moment.after])
+        self._count(request)
+        try:
+            yield
+            request.effect = True
+        except RefusedRequest as refused:
+            refusal = refused
+        self._happen([each for each in due if each.moment.after])
+        if refusal:
+            raise refusal
+
+    def _due(self, planned: _Planned, request: Request) -> bool:
+        if not planned.moment.counts(request):
+            return False
+        planned.seen += 1
+        return planned.seen == planned.moment.number + 1
+
+    def _happen(self, due: list[_Planned]) -> None:
+        for each in due:
+            self._planned.remove(each)
+            each.act()
+
+    def _count(self, request: Request) -> None:
+        if self.allowance is not None:
+            if self.allowance <= 0:
+                raise Limited
+            self.allowance -= 1
+        if request.kind == "write" and self.write_allowance is not None:
+            if self.write_allowance <= 0:
+                raise Limited(secondary=True)
+            self.write_allowance -= 1

@@ -1,0 +1,121 @@
+"""Putting a review on its pull request, in the order that is safe to be killed in: the verdict's check comes last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.publication.check import (
+    check_did_not_run,
+    check_of,
+    check_superseded,
+    check_waiting,
+)
+from review_advisor.core.publication.inline import inline_comments, review_body
+from review_advisor.core.publication.markers import finding_in
+from review_advisor.core.publication.memory import failed, remembered
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.state import State, read_state
+from review_advisor.core.publication.summary import summary_did_not_run, summary_body
+from review_advisor.core.publication.waiting import same_head
+from review_advisor.core.publication.writes import Check, Conclusion
+from review_advisor.core.roles.evidence import Finding
+from review_advisor.ports import Clock, Forge
+from review_advisor.scribe import Scribe
+
+
+@dataclass(frozen=True, slots=True)
+class DidNotRun:
+    """There is no outcome: ``run_id`` tells this failure from another one, ``reason`` is a sentence."""
+
+    run_id: str
+    head_sha: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What now stands: the check, and in words what could not be written."""
+
+    check: Check
+    notes: tuple[str, ...] = ()
+
+
+class PublishPhase:
+    """Publishes reviews of one repository. Every method may be repeated: what stands already is not written again."""
+
+    def __init__(self, forge: Forge, clock: Clock, rules: PublicationRules, details_url: str | None = None) -> None:
+        self._forge = forge
+        self._clock = clock
+        self._rules = rules
+        self._details_url = details_url
+
+    def publish(self, number: int, outcome: OutcomeDocument | DidNotRun, *, asked: bool) -> Published:
+        """Make the pull request say what the review came to. Raises ``ForgeError``.
+
+        A head that has moved since gets nothing but a superseded check on the old one. ``asked``: a person wanted this
+        review, so it is no round of its own.
+        """
+        scribe = Scribe(self._forge, self._clock, self._rules, number)
+        pull_request = scribe.pull_request()
+        published = None
+        if pull_request.head_sha == outcome.head_sha:
+            published = self._written(scribe, pull_request, outcome, asked=asked)
+            pull_request = scribe.pull_request()
+        if published is None or pull_request.head_sha != outcome.head_sha:
+            moved = check_superseded(self._rules, number, pull_request.head_sha, self._details_url)
+            published = Published(moved)
+        scribe.check(outcome.head_sha or "", published.check)
+        return published
+
+    def _written(
+        self, scribe: Scribe, pull_request: PullRequest, outcome: OutcomeDocument | DidNotRun, *, asked: bool
+    ) -> Published:
+        """Everything but the check; that one is returned."""
+        summaries = scribe.summaries()
+        before = read_state(summaries[0], self._rules.login) if summaries else None
+        number = pull_request.number
+        if isinstance(outcome, DidNotRun):
+            state = failed(before, outcome.run_id, outcome.head_sha, outcome.reason)
+            scribe.summary(summary_did_not_run(outcome.reason, state))
+            return Published(check_did_not_run(self._rules, number, outcome.reason, self._details_url))
+        state = remembered(before, outcome, asked=asked)
+        not_placed = self._review(scribe, outcome, state)
+        notes = self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
+        settled = scribe.resolve(each.id for each in state.findings if each.status != "open")
+        notes += () if settled is None else (settled,)
+        scribe.summary(summary_body(outcome, self._rules, state, not_placed, notes))
+        check = check_of(outcome, self._rules, number, notes, self._details_url)
+        return Published(self._alone(scribe, pull_request, check), notes)
+
+    def _review(self, scribe: Scribe, document: OutcomeDocument, state: State) -> tuple[Finding, ...]:
+        """Post the comments in the diff that are new; the findings that could not be placed there."""
+        dismissed = {each.id for each in state.findings if each.status == "dismissed"}
+        wanted = tuple(each for each in document.findings if each.id not in dismissed)
+        said = frozenset(filter(None, (finding_in(each.body) for each in scribe.threads())))
+        comments = inline_comments(wanted, said, self._rules)
+        body = review_body(document, len(comments))
+        placed = scribe.review(document.head_sha or "", document.run_id, body, comments)
+        meant = {each.finding for each in comments}
+        return tuple(each for each in wanted if each.id in meant - placed)
+
+    def _called(
+        self, scribe: Scribe, pull_request: PullRequest, document: OutcomeDocument, *, first_time: bool
+    ) -> tuple[str, ...]:
+        """Call people to an escalation, once; take the label off any other outcome. What could not be done, in words."""
+        escalated = document.outcome is Outcome.ESCALATED
+        label = self._rules.escalation_label
+        note = scribe.label(label, wanted=escalated, present=label in pull_request.labels)
+        asked = scribe.ask(self._rules.reviewers) if escalated and first_time else ()
+        return (*(() if note is None else (note,)), *asked)
+
+    def _alone(self, scribe: Scribe, pull_request: PullRequest, check: Check) -> Check:
+        """The check, which never passes while another open pull request has the same head: a check is a commit's."""
+        if check.conclusion is not Conclusion.SUCCESS:
+            return check
+        others = [each for each in scribe.open_with(pull_request.head_sha) if each != pull_request.number]
+        if not others:
+            return check
+        return check_waiting(self._rules, pull_request.number, same_head(others[0]), self._details_url)

@@ -1,0 +1,95 @@
+"""A pull request on MockWorld's GitHub, reviewed in MockWorld, and the bot that publishes there."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.publication.markers import SUMMARY
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.state import State, own_summaries, read_state
+from review_advisor.mockworld.github.forge import FakeForge
+from review_advisor.mockworld.github.model import GitHub
+from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Review, ReviewThread
+from review_advisor.mockworld.lines import Line
+from review_advisor.mockworld.world import FakeClock, MockWorld, edited
+from review_advisor.publish_phase import DidNotRun, Published, PublishPhase
+
+REPOSITORY = "acme/shop"
+AUTHOR = "ada"
+MAINTAINER = "maria"
+BOT = "github-actions[bot]"
+PATH = "src/a.py"
+LINES = "".join(f"value = {n}\n" for n in range(1, 31))
+
+
+class Desk:
+    """One pull request and everything that stands on it."""
+
+    def __init__(self, rules: PublicationRules | None = None) -> None:
+        self.rules = rules or PublicationRules()
+        self.github = GitHub()
+        self.github.opens_repository(REPOSITORY)
+        self.github.grants(REPOSITORY, MAINTAINER, Permission.MAINTAIN)
+        self.github.grants(REPOSITORY, AUTHOR, Permission.WRITE)
+        self.github.workflow_token()
+        self.pull: Pull = self.github.opens(REPOSITORY, {PATH: LINES}, by=AUTHOR)
+        self.world = MockWorld()
+        self.clock = FakeClock()
+
+    @property
+    def forge(self) -> FakeForge:
+        return FakeForge(self.github, REPOSITORY, BOT)
+
+    @property
+    def phase(self) -> PublishPhase:
+        return PublishPhase(self.forge, self.clock, self.rules)
+
+    def reviewed(self, *report: Line, judged: Iterable[Line] = ()) -> OutcomeDocument:
+        """Review the present head: what the executor says in each attempt, and what its judge says."""
+        self.world.source.stated = replace(
+            self.world.source.stated,
+            label=f"pr-{self.pull.number}",
+            title=self.pull.title,
+            author=self.pull.author,
+            base_sha=self.github.base_sha(self.pull),
+            head_sha=self.pull.head_sha,
+            files=(edited(PATH, 30),),
+        )
+        self.world.agents.script(Role.EXECUTOR, *report)
+        self.world.agents.script(Role.POST_VERIFY, *judged)
+        return self.world.review()
+
+    def publish(self, outcome: OutcomeDocument | DidNotRun, *, asked: bool = False) -> Published:
+        return self.phase.publish(self.pull.number, outcome, asked=asked)
+
+    @property
+    def checks(self) -> list[CheckRun]:
+        """The bot's check runs on the present head."""
+        return self.checks_on(self.pull.head_sha)
+
+    def checks_on(self, commit: str) -> list[CheckRun]:
+        runs = self.github.repository(REPOSITORY).checks.values()
+        return [run for run in runs if run.commit == commit and run.name == self.rules.check_name]
+
+    @property
+    def summaries(self) -> list[Comment]:
+        return [each for each in self.pull.comments if each.body.startswith(SUMMARY)]
+
+    @property
+    def reviews(self) -> list[Review]:
+        return [each for each in self.pull.reviews if each.author == self.rules.login]
+
+    @property
+    def threads(self) -> list[ReviewThread]:
+        return [thread for review in self.reviews for thread in review.threads]
+
+    @property
+    def labels(self) -> list[str]:
+        return [label.name for label in self.pull.labels]
+
+    @property
+    def state(self) -> State | None:
+        (summary,) = own_summaries(self.forge.comments(self.pull.number), self.rules.login)
+        return read_state(summary, self.rules.login)

@@ -1,0 +1,196 @@
+"""The first week on a repository: what each event begins, and what its check says meanwhile."""
+
+import pytest
+from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
+
+from review_advisor.begin_phase import BeginPhase, Begun
+from review_advisor.core.facts.event import CommentEvent, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.publication.check import check_approved_by
+from review_advisor.core.publication.memory import OPENS_BREAKER
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.mockworld.github.forge import FakeForge
+from review_advisor.mockworld.lines import approve, reject
+from review_advisor.publish_phase import DidNotRun
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+def fork() -> Desk:
+    """A pull request from somebody's fork."""
+    desk = Desk()
+    desk.github.forks(REPOSITORY, "eve")
+    desk.pull = desk.github.opens(REPOSITORY, {PATH: LINES}, by="eve")
+    return desk
+
+
+def happens(desk: Desk, action: str, *, by: str = AUTHOR, label: str | None = None) -> Begun:
+    event = PullRequestEvent(action, REPOSITORY, desk.pull.number, desk.pull.head_sha, by, label)
+    return BeginPhase(desk.forge, desk.clock, desk.rules).begin(event)
+
+
+def said(desk: Desk, body: str, *, by: str = MAINTAINER, action: str = "created", pull: bool = True) -> Begun:
+    event = CommentEvent(action, REPOSITORY, desk.pull.number, 77, by, body, pull)
+    return BeginPhase(desk.forge, desk.clock, desk.rules).begin(event)
+
+
+def queued(desk: Desk, ref: str = "") -> list[str | None]:
+    """A merge queue builds its commit and asks for its checks; what they conclude."""
+    queue = f"gh-readonly-queue/main/pr-{desk.pull.number}-{'b' * 40}"
+    head = desk.github.commits(REPOSITORY, queue, {PATH: LINES}, by="github-merge-queue[bot]")
+    event = MergeGroupEvent("checks_requested", REPOSITORY, head, ref or f"refs/heads/{queue}", "b" * 40)
+    BeginPhase(desk.forge, desk.clock, desk.rules).begin(event)
+    return [check.conclusion for check in desk.checks_on(head)]
+
+
+@pytest.mark.parametrize("action", ["opened", "reopened", "synchronize", "ready_for_review", "edited"])
+def test_a_push_begins_a_review_and_its_check_is_in_progress(desk: Desk, action: str) -> None:
+    begun = happens(desk, action)
+    assert begun.review
+    assert not begun.asked
+    assert begun.pull_request is not None
+    assert begun.pull_request.head_sha == desk.pull.head_sha
+    assert [(check.status, check.conclusion) for check in desk.checks] == [("in_progress", None)]
+
+
+def test_the_same_event_twice_makes_one_check(desk: Desk) -> None:
+    for _ in range(2):
+        happens(desk, "opened")
+    assert len(desk.checks) == 1
+
+
+def test_a_second_review_of_a_head_uses_its_check_again(desk: Desk) -> None:
+    happens(desk, "opened")
+    desk.publish(desk.reviewed(approve()))
+    assert [check.conclusion for check in desk.checks] == ["success"]
+    happens(desk, "reopened")
+    assert [(check.status, check.conclusion) for check in desk.checks] == [("in_progress", None)]
+
+
+def test_a_draft_waits_until_somebody_asks(desk: Desk) -> None:
+    desk.pull.draft = True
+    assert not happens(desk, "opened").review
+    assert [check.conclusion for check in desk.checks] == ["action_required"]
+    begun = said(desk, "/advisor review")
+    assert (begun.review, begun.asked) == (True, True)
+    assert [check.status for check in desk.checks] == ["in_progress"]
+
+
+def test_a_fork_waits_for_a_maintainers_label(fork: Desk) -> None:
+    assert not happens(fork, "opened", by="eve").review
+    assert [check.conclusion for check in fork.checks] == ["action_required"]
+    assert fork.rules.fork_label in (fork.checks[0].summary or "")
+    fork.github.labels(fork.pull, fork.rules.fork_label)
+    assert happens(fork, "labeled", by=MAINTAINER, label=fork.rules.fork_label).review
+
+
+def test_a_push_to_a_fork_takes_the_label_off(fork: Desk) -> None:
+    fork.github.labels(fork.pull, fork.rules.fork_label)
+    fork.github.pushes(fork.pull, {PATH: LINES + "evil = 1\n"})
+    assert not happens(fork, "synchronize", by="eve").review
+    assert fork.labels == []
+    assert [check.conclusion for check in fork.checks] == ["action_required"]
+
+
+def test_a_label_that_was_put_on_an_older_head_lets_nothing_through(fork: Desk) -> None:
+    seen = fork.pull.head_sha
+    fork.github.labels(fork.pull, fork.rules.fork_label)
+    fork.github.pushes(fork.pull, {PATH: LINES + "evil = 1\n"})
+    event = PullRequestEvent("labeled", REPOSITORY, fork.pull.number, seen, MAINTAINER, fork.rules.fork_label)
+    assert not BeginPhase(fork.forge, fork.clock, fork.rules).begin(event).review
+    assert fork.checks == []
+
+
+def test_a_label_of_somebody_who_may_not_write_is_taken_off(fork: Desk) -> None:
+    fork.github.grants(REPOSITORY, "tim", Permission.TRIAGE)
+    fork.github.labels(fork.pull, fork.rules.fork_label)
+    assert not happens(fork, "labeled", by="tim", label=fork.rules.fork_label).review
+    assert fork.labels == []
+    assert [check.conclusion for check in fork.checks] == ["action_required"]
+
+
+def test_a_deleted_fork_is_a_fork(fork: Desk) -> None:
+    fork.pull.head_repository = None
+    assert not happens(fork, "reopened").review
+
+
+def test_any_other_label_begins_nothing(desk: Desk) -> None:
+    assert not happens(desk, "labeled", label="bug").review
+    assert desk.checks == []
+
+
+def test_a_closed_pull_request_is_left_alone(desk: Desk) -> None:
+    desk.github.closes(desk.pull)
+    assert not happens(desk, "edited").review
+    assert desk.checks == []
+
+
+def test_a_bots_pull_request_is_reviewed_like_anyones(desk: Desk) -> None:
+    desk.github.user("dependabot[bot]")
+    desk.pull.author = "dependabot[bot]"
+    assert happens(desk, "opened", by="dependabot[bot]").review
+
+
+def test_pushes_start_so_many_reviews_and_a_person_more(desk: Desk) -> None:
+    desk.rules = PublicationRules(most_rounds=2)
+    for n in range(2):
+        desk.github.pushes(desk.pull, {PATH: LINES + f"more = {n}\n"})
+        assert happens(desk, "synchronize").review
+        desk.publish(desk.reviewed(reject()))
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 9\n"})
+    assert not happens(desk, "synchronize").review
+    assert [check.conclusion for check in desk.checks] == ["action_required"]
+    assert said(desk, "/advisor review").review
+    desk.publish(desk.reviewed(reject()), asked=True)
+    state = desk.state
+    assert state is not None
+    assert state.rounds == 2
+
+
+def test_the_same_failure_on_one_head_opens_a_breaker_that_a_push_closes(desk: Desk) -> None:
+    for n in range(OPENS_BREAKER):
+        assert happens(desk, "reopened").review
+        desk.publish(DidNotRun(f"job-{n}", desk.pull.head_sha, "No credential."))
+    assert not happens(desk, "reopened").review
+    assert "No credential" in (desk.checks[0].summary or "")
+    assert said(desk, "/advisor review").review
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
+    assert happens(desk, "synchronize").review
+
+
+def test_comments_elsewhere_edited_or_without_a_command_begin_nothing(desk: Desk) -> None:
+    assert not said(desk, "/advisor review", action="edited").review
+    assert not said(desk, "/advisor review", pull=False).review
+    assert not said(desk, "looks good").review
+    assert not said(desk, "/advisor review", by=BOT).review
+    assert desk.checks == []
+
+
+def test_a_merge_queue_passes_on_the_word_of_the_pull_requests_own_check(desk: Desk) -> None:
+    desk.publish(desk.reviewed(approve()))
+    assert queued(desk) == ["success"]
+
+
+def test_a_merge_queue_waits_for_a_pull_request_that_did_not_pass(desk: Desk) -> None:
+    assert queued(desk) == ["action_required"]
+    happens(desk, "opened")
+    assert queued(desk) == ["action_required"]
+    desk.publish(desk.reviewed(reject()))
+    assert queued(desk) == ["action_required"]
+
+
+@pytest.mark.parametrize("ref", ["main", "refs/heads/gh-readonly-queue/main/pr-0-" + "b" * 40, "pr-1-" + "b" * 40])
+def test_a_branch_that_is_no_queues_passes_nothing(desk: Desk, ref: str) -> None:
+    desk.publish(desk.reviewed(approve()))
+    assert queued(desk, ref) == ["action_required"]
+
+
+def test_somebody_elses_check_of_our_name_is_not_ours(desk: Desk) -> None:
+    desk.github.app_token("evil-ci")
+    forged = check_approved_by(desk.rules, desk.pull.number, "eve", "trust me")
+    FakeForge(desk.github, REPOSITORY, "evil-ci[bot]").create_check(desk.pull.head_sha, forged)
+    assert queued(desk) == ["action_required"]

@@ -1,0 +1,173 @@
+"""What people may tell the bot in comments, and what it does then."""
+
+import pytest
+from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
+
+from review_advisor.conversation import Comment, Conversation, Heard
+from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.roles.evidence import finding_id
+from review_advisor.mockworld.lines import approve, finding, reject, veto
+
+FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
+OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")
+ID = finding_id(PATH, "correctness", "value = 3")
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """A pull request whose review was rejected."""
+    desk = Desk()
+    desk.publish(desk.reviewed(reject(FAULT)))
+    return desk
+
+
+@pytest.fixture
+def escalated() -> Desk:
+    desk = Desk()
+    desk.publish(desk.reviewed(approve(), approve(FAULT), judged=[veto("no"), veto("no")]))
+    assert [check.conclusion for check in desk.checks] == ["action_required"]
+    return desk
+
+
+def says(desk: Desk, login: str, body: str, comment_id: int = 77) -> Heard:
+    talk = Conversation(desk.forge, desk.clock, desk.rules)
+    return talk.hear(desk.pull.number, Comment(comment_id, login, body))
+
+
+def answers(desk: Desk) -> list[str]:
+    return [each.body for each in desk.pull.comments if each.author == BOT and "advisor:answer" in each.body]
+
+
+def test_a_maintainer_asks_for_another_review(desk: Desk) -> None:
+    assert says(desk, MAINTAINER, "Please look again.\n\n/advisor review\n").review
+    assert answers(desk) == []
+
+
+@pytest.mark.parametrize("permission", [Permission.READ, Permission.TRIAGE, Permission.NONE])
+def test_a_stranger_is_neither_obeyed_nor_answered(desk: Desk, permission: Permission) -> None:
+    desk.github.grants(REPOSITORY, "eve", permission)
+    for body in ("/advisor review", f"/advisor dismiss {ID} it is fine", f"/advisor explain {ID}", "/advisor help"):
+        assert not says(desk, "eve", body).review
+    assert answers(desk) == []
+    assert desk.state is not None
+    assert desk.state.findings[0].status == "open"
+
+
+@pytest.mark.parametrize("login", ["octocat[bot]", "maria-admin", "Maria\u200b"])
+def test_a_name_is_no_permission(desk: Desk, login: str) -> None:
+    assert not says(desk, login, "/advisor review").review
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "> /advisor review",
+        "```\n/advisor review\n```",
+        "~~~~\n```\n/advisor review\n~~~~",
+        "    /advisor review",
+        "`/advisor review`",
+        " /advisor review",
+        "see /advisor review",
+        "/advisor reviewer",
+        "/advisor review now",
+        "/advisor review\n/advisor review",
+        "<!-- \n/advisor review\n-->",
+        "<details>\n/advisor review\n</details>",
+        "/ADVISOR review",
+        "/advisor\u200b review",
+    ],
+)
+def test_what_is_quoted_hidden_or_misspelt_is_no_command(desk: Desk, body: str) -> None:
+    assert not says(desk, MAINTAINER, body).review
+
+
+def test_a_dismissed_finding_is_settled_and_not_said_again(desk: Desk) -> None:
+    says(desk, MAINTAINER, f"/advisor dismiss {ID} it is meant: @everyone #12")
+    state = desk.state
+    assert state is not None
+    (known,) = state.findings
+    assert (known.status, known.by) == ("dismissed", MAINTAINER)
+    (answer,) = answers(desk)
+    assert "is dismissed" in answer
+    assert "`@everyone`" in answer
+    assert "`#12`" in answer
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
+    desk.publish(desk.reviewed(reject(FAULT, OTHER)))
+    assert [thread.comments[0].line for thread in desk.threads] == [3, 7]
+    state = desk.state
+    assert state is not None
+    assert {each.title: each.status for each in state.findings} == {
+        "three is wrong": "dismissed",
+        "seven is odd": "open",
+    }
+
+
+def test_the_same_comment_heard_twice_is_answered_once(desk: Desk) -> None:
+    for _ in range(2):
+        says(desk, MAINTAINER, f"/advisor explain {ID}")
+    (answer,) = answers(desk)
+    assert "three is wrong" in answer
+
+
+@pytest.mark.parametrize(
+    "body,word",
+    [
+        ("/advisor dismiss f-0000000000 why", "No finding"),
+        ("/advisor dismiss three why", "Name a finding"),
+        ("/advisor approve-escalation HEAD because", "Name the head"),
+        ("/advisor sudo", "not one of the commands"),
+        ("/advisor help", "/advisor approve-escalation SHA reason"),
+    ],
+)
+def test_what_cannot_be_done_is_said(desk: Desk, body: str, word: str) -> None:
+    says(desk, MAINTAINER, body)
+    assert [word in each for each in answers(desk)] == [True]
+
+
+def test_a_human_approves_an_escalation_of_this_very_head(escalated: Desk) -> None:
+    says(escalated, MAINTAINER, f"/advisor approve-escalation {escalated.pull.head_sha[:10]} looked at it myself")
+    (check,) = escalated.checks
+    assert check.conclusion == "success"
+    assert MAINTAINER in (check.title or "")
+    assert escalated.labels == []
+    assert escalated.state is not None
+    assert escalated.state.approved_by == MAINTAINER
+    assert MAINTAINER in escalated.summaries[0].body
+
+
+def test_the_author_cannot_approve_their_own_escalation(escalated: Desk) -> None:
+    says(escalated, AUTHOR, f"/advisor approve-escalation {escalated.pull.head_sha} trust me")
+    assert [check.conclusion for check in escalated.checks] == ["action_required"]
+    assert ["cannot approve" in each for each in answers(escalated)] == [True]
+
+
+def test_another_head_is_not_approved(escalated: Desk) -> None:
+    old = escalated.pull.head_sha
+    escalated.github.pushes(escalated.pull, {PATH: LINES + "more = 1\n"})
+    says(escalated, MAINTAINER, f"/advisor approve-escalation {old} looked at it", 1)
+    says(escalated, MAINTAINER, f"/advisor approve-escalation {escalated.pull.head_sha} looked at it", 2)
+    assert escalated.checks == []
+    assert [check.conclusion for check in escalated.checks_on(old)] == ["action_required"]
+    assert len(answers(escalated)) == 2
+
+
+def test_a_rejection_is_not_an_escalation(desk: Desk) -> None:
+    says(desk, MAINTAINER, f"/advisor approve-escalation {desk.pull.head_sha} I want it")
+    assert [check.conclusion for check in desk.checks] == ["failure"]
+
+
+def test_a_head_shared_by_two_pull_requests_is_not_approved(escalated: Desk) -> None:
+    other = escalated.github.opens(REPOSITORY, by=AUTHOR, branch="other")
+    other.head_sha = escalated.pull.head_sha
+    says(escalated, MAINTAINER, f"/advisor approve-escalation {escalated.pull.head_sha} looked at it")
+    assert [check.conclusion for check in escalated.checks] == ["action_required"]
+
+
+def test_the_bot_does_not_talk_to_itself(desk: Desk) -> None:
+    assert not says(desk, BOT, "/advisor review").review
+
+
+def test_a_tampered_state_answers_nothing(desk: Desk) -> None:
+    desk.github.edits(desk.summaries[0], by=AUTHOR, body=desk.summaries[0].body + "\n")
+    says(desk, MAINTAINER, f"/advisor dismiss {ID} it is fine")
+    assert ["has to be reviewed first" in each for each in answers(desk)] == [True]

@@ -1,0 +1,124 @@
+"""A publisher that is killed, or hears nothing, at any of its requests: run again, there is one of everything."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.scenarios.publishing import PATH, Desk
+
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.publication.check import check_in_progress
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
+from review_advisor.mockworld.github.traffic import Limited, Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
+from review_advisor.mockworld.lines import Killed, finding, reject, veto
+from review_advisor.ports import ForgeUnavailable
+from review_advisor.scribe import WAITS, Scribe
+
+FINDINGS = tuple(finding(PATH, n, f"value = {n}", title=f"fault {n}") for n in (3, 7, 11))
+"""Enough to say for every kind of write: a check, a review, a label, a request, a summary."""
+
+
+def escalating() -> tuple[Desk, OutcomeDocument]:
+    desk = Desk(PublicationRules(reviewers=("maria",)))
+    desk.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
+    Scribe(desk.forge, desk.clock, desk.rules, desk.pull.number).check(
+        desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number)
+    )
+    reports = [reject(*FINDINGS[: n + 1]) for n in range(3)]
+    document = desk.reviewed(*reports, judged=[veto("no"), veto("no"), veto("no")])
+    assert document.outcome.value == "escalated"
+    desk.github.traffic.log.clear()
+    return desk, document
+
+
+def requests_of_one_publication() -> int:
+    desk, document = escalating()
+    desk.publish(document)
+    return len(desk.github.traffic.log)
+
+
+REQUESTS = requests_of_one_publication()
+
+
+def stands_once(desk: Desk, document: OutcomeDocument) -> None:
+    """One check run, one review, one summary, each as it would be without any trouble."""
+    calm, same = escalating()
+    calm.publish(same)
+    assert [(run.status, run.conclusion, run.title) for run in desk.checks] == [
+        (run.status, run.conclusion, run.title) for run in calm.checks
+    ]
+    assert len(desk.checks) == 1
+    assert len(desk.checks[0].annotations) == len(document.findings)
+    assert [review.state for review in desk.reviews] == ["COMMENTED"]
+    said = [thread.comments[0].body.split("\n")[1] for thread in desk.threads]
+    assert said == [thread.comments[0].body.split("\n")[1] for thread in calm.threads]
+    assert len(said) == len(document.findings)
+    assert len(desk.summaries) == 1
+    assert desk.summaries[0].body == calm.summaries[0].body
+    assert desk.labels == ["needs-human-review"]
+    assert desk.github.traffic.unmet == 0
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("k", range(REQUESTS))
+def test_killed_at_any_request_and_run_again(k: int, after: bool) -> None:
+    desk, document = escalating()
+    desk.github.traffic.meets(killed(), Moment(k, after=after))
+    with pytest.raises(Killed):
+        desk.publish(document)
+    desk.publish(document)
+    stands_once(desk, document)
+
+
+TROUBLES: dict[str, Callable[[], Trouble]] = {
+    "server error": ServerFailure,
+    "reset": Reset,
+    "no answer": NoAnswer,
+    "limit": lambda: Limited(secondary=True),
+}
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("trouble", TROUBLES.values(), ids=list(TROUBLES))
+@pytest.mark.parametrize("k", range(REQUESTS))
+def test_a_request_without_an_answer_is_looked_after_before_anything_is_sent_again(
+    k: int, trouble: Callable[[], Trouble], after: bool
+) -> None:
+    desk, document = escalating()
+    desk.github.traffic.meets(trouble(), Moment(k, after=after))
+    desk.publish(document)
+    stands_once(desk, document)
+
+
+def test_an_outage_is_waited_for_a_stated_time_and_then_said() -> None:
+    desk, document = escalating()
+    for n in range(REQUESTS * 10):
+        desk.github.traffic.meets(ServerFailure(503), Moment(n))
+    began = desk.clock.monotonic()
+    with pytest.raises(ForgeUnavailable):
+        desk.publish(document)
+    assert desk.clock.monotonic() - began == sum(WAITS)
+
+
+def test_two_check_runs_of_ours_say_the_same() -> None:
+    desk, document = escalating()
+    desk.forge.create_check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
+    desk.publish(document)
+    assert [run.conclusion for run in desk.checks] == ["action_required"] * 2
+
+
+def test_two_summaries_of_ours_become_the_older_one() -> None:
+    desk, document = escalating()
+    desk.publish(document)
+    kept = desk.summaries[0].id
+    desk.forge.create_comment(desk.pull.number, desk.summaries[0].body)
+    desk.publish(document)
+    assert [each.id for each in desk.summaries] == [kept]
+
+
+def test_a_pending_review_of_another_run_is_thrown_away() -> None:
+    desk, document = escalating()
+    desk.forge.start_review(desk.pull.number, desk.pull.head_sha, "half a review", ())
+    desk.publish(document)
+    assert [review.state for review in desk.reviews] == ["COMMENTED"]
+    assert "half a review" not in desk.reviews[0].body
