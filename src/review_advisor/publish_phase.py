@@ -18,7 +18,7 @@ from review_advisor.core.publication.markers import finding_in
 from review_advisor.core.publication.memory import failed, remembered
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.state import State, read_state
-from review_advisor.core.publication.summary import summary_did_not_run, summary_body
+from review_advisor.core.publication.summary import summary_body, summary_did_not_run
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.core.roles.evidence import Finding
@@ -52,17 +52,19 @@ class PublishPhase:
         self._rules = rules
         self._details_url = details_url
 
-    def publish(self, number: int, outcome: OutcomeDocument | DidNotRun, *, asked: bool) -> Published:
+    def publish(
+        self, number: int, outcome: OutcomeDocument | DidNotRun, *, asked: bool, notes: tuple[str, ...] = ()
+    ) -> Published:
         """Make the pull request say what the review came to. Raises ``ForgeError``.
 
         A head that has moved since gets nothing but a superseded check on the old one. ``asked``: a person wanted this
-        review, so it is no round of its own.
+        review, so it is no round of its own. ``notes`` are said in the summary and on the check's page.
         """
         scribe = Scribe(self._forge, self._clock, self._rules, number)
         pull_request = scribe.pull_request()
         published = None
         if pull_request.head_sha == outcome.head_sha:
-            published = self._written(scribe, pull_request, outcome, asked=asked)
+            published = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
             pull_request = scribe.pull_request()
         if published is None or pull_request.head_sha != outcome.head_sha:
             moved = check_superseded(self._rules, number, pull_request.head_sha, self._details_url)
@@ -71,7 +73,13 @@ class PublishPhase:
         return published
 
     def _written(
-        self, scribe: Scribe, pull_request: PullRequest, outcome: OutcomeDocument | DidNotRun, *, asked: bool
+        self,
+        scribe: Scribe,
+        pull_request: PullRequest,
+        outcome: OutcomeDocument | DidNotRun,
+        *,
+        asked: bool,
+        notes: tuple[str, ...],
     ) -> Published:
         """Everything but the check; that one is returned."""
         summaries = scribe.summaries()
@@ -83,7 +91,7 @@ class PublishPhase:
             return Published(check_did_not_run(self._rules, number, outcome.reason, self._details_url))
         state = remembered(before, outcome, asked=asked)
         not_placed = self._review(scribe, outcome, state)
-        notes = self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
+        notes += self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
         settled = scribe.resolve(each.id for each in state.findings if each.status != "open")
         notes += () if settled is None else (settled,)
         scribe.summary(summary_body(outcome, self._rules, state, not_placed, notes))
@@ -104,7 +112,7 @@ class PublishPhase:
     def _called(
         self, scribe: Scribe, pull_request: PullRequest, document: OutcomeDocument, *, first_time: bool
     ) -> tuple[str, ...]:
-        """Call people to an escalation, once; take the label off any other outcome. What could not be done, in words."""
+        """Call people to an escalation, once; any other outcome loses the label. What could not be done, in words."""
         escalated = document.outcome is Outcome.ESCALATED
         label = self._rules.escalation_label
         note = scribe.label(label, wanted=escalated, present=label in pull_request.labels)

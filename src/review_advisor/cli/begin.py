@@ -1,0 +1,67 @@
+"""``review-advisor begin``: what an event on GitHub begins."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from review_advisor.cli.output import note, put
+from review_advisor.cli.problems import Ended, clear_refusals
+
+if TYPE_CHECKING:
+    from review_advisor.begin_phase import Begun
+
+
+@click.command(short_help="In CI: decide on an event, and make its check stand.")
+@click.option(
+    "--event",
+    envvar="GITHUB_EVENT_PATH",
+    required=True,
+    metavar="FILE",
+    help="The event's payload. [default: GITHUB_EVENT_PATH]",
+)
+def begin(event: str) -> None:
+    """Decide what an event on GitHub asks for, and make the check stand that says so.
+
+    A push begins a review, a comment may give a command, a merge queue asks for the check of a commit. What a workflow
+    has to know next goes to GITHUB_OUTPUT, or to stdout where that is not set: review, pull-request, head-sha, base-sha
+    and asked.
+    """
+    with clear_refusals():
+        from review_advisor.pull_requests import run_begin
+
+        begun = run_begin(event, os.environ)
+    note(f"{'A review begins' if begun.review else 'No review begins'}: {_plain(begun.because)}")
+    text = "".join(f"{name}={value}\n" for name, value in _outputs(begun).items())
+    target = os.environ.get("GITHUB_OUTPUT")
+    if not target:
+        put(text)
+        return
+    try:
+        with Path(target).open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise Ended(f"GITHUB_OUTPUT cannot be written: {error.strerror}.", 2) from None
+
+
+def _outputs(begun: Begun) -> dict[str, str]:
+    """Words, a number and object names only: nothing that somebody could have written."""
+    pull_request = begun.pull_request
+    if not begun.review or pull_request is None:
+        return {"review": "false"}
+    return {
+        "review": "true",
+        "pull-request": f"{pull_request.repository}#{pull_request.number}",
+        "head-sha": pull_request.head_sha,
+        "base-sha": pull_request.base_sha,
+        "asked": "true" if begun.asked else "false",
+    }
+
+
+def _plain(words: str) -> str:
+    from review_advisor.core.outcome.terminal import one_line
+
+    return one_line(words)

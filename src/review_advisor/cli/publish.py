@@ -1,0 +1,86 @@
+"""``review-advisor publish``: put an outcome on its pull request."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from review_advisor.cli.output import note, put
+from review_advisor.cli.problems import NOT_TO_ITS_END, Ended, clear_refusals
+
+if TYPE_CHECKING:
+    from review_advisor.core.outcome.document import OutcomeDocument
+    from review_advisor.pull_requests import PublishedReview
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command(short_help="In CI: put an outcome on its pull request.")
+@click.argument("outcome", type=FILE)
+@click.option("--pr", "pull_request", required=True, metavar="OWNER/REPO#N", help="The pull request.")
+@click.option("--head", default="", metavar="SHA", help="The commit that was to be reviewed. [default: any]")
+@click.option("--asked", is_flag=True, help="A person asked for the review: it counts as no automatic round.")
+@click.option("--sarif", type=FILE, metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
+def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Path | None) -> None:
+    """Make a pull request say what the review in OUTCOME came to.
+
+    The check, the comments on the diff, the summary, labels and requests. Doing it again changes nothing. Without a
+    sound outcome the check fails and says that no review ran. Exit code 0 once all of it stands, whatever the verdict.
+    """
+    with clear_refusals():
+        from review_advisor.ports import ForgeDenied, ForgeError
+        from review_advisor.pull_requests import PublishOptions, read_document, run_publish
+
+        options = PublishOptions(outcome, pull_request, head, asked)
+        try:
+            done = run_publish(options, os.environ)
+        except ForgeDenied as denied:
+            _in_the_log(read_document(outcome, os.environ))
+            raise Ended(f"{denied} The findings are in the log only.", NOT_TO_ITS_END) from None
+        except ForgeError as problem:
+            raise Ended(f"{problem} What stands may be incomplete: run it again.", NOT_TO_ITS_END) from None
+    _leave(done, sarif)
+    check = done.published.check
+    note(f"{check.name}: {_plain(check.title)} ({check.conclusion})")
+    for each in done.published.notes:
+        note(f"Note: {_plain(each)}")
+
+
+def _leave(done: PublishedReview, sarif: Path | None) -> None:
+    """What is left beside the pull request: the job's summary, and a SARIF file."""
+    document = done.document
+    if document is None:
+        return
+    from review_advisor import __version__
+    from review_advisor.core.publication.job_summary import job_summary
+    from review_advisor.core.publication.sarif import sarif_json
+
+    target = os.environ.get("GITHUB_STEP_SUMMARY")
+    try:
+        if target:
+            with Path(target).open("a", encoding="utf-8", errors="replace") as stream:
+                stream.write(job_summary(document, done.published.notes))
+        if sarif is not None:
+            sarif.write_text(sarif_json(document, __version__), encoding="utf-8", errors="replace")
+    except OSError as error:
+        note(f"Everything stands on the pull request, but a file cannot be written: {error.strerror}.")
+
+
+def _in_the_log(document: OutcomeDocument | str) -> None:
+    """The findings as workflow commands: the runner shows them on the lines, whatever the token may not do."""
+    from review_advisor.core.publication.log_lines import log_lines
+
+    if isinstance(document, str):
+        put(f"{document}\n")
+        return
+    for line in log_lines(document):
+        put(f"{line}\n")
+
+
+def _plain(words: str) -> str:
+    from review_advisor.core.outcome.terminal import one_line
+
+    return one_line(words)

@@ -1,0 +1,153 @@
+"""The composition root of what is written on pull requests: an event begins, an outcome is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from review_advisor.adapters.actions import GithubEnvironment, read_github
+from review_advisor.adapters.clock import SystemClock
+from review_advisor.adapters.github.connect import connect
+from review_advisor.begin_phase import BeginPhase, Begun
+from review_advisor.configuration import load_config
+from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.roles.redaction import redactor
+from review_advisor.ports import Forge
+from review_advisor.publish_phase import DidNotRun, Published, PublishPhase
+from review_advisor.settings import Config, ConfigError
+
+MOST_BYTES = 100_000_000
+"""An outcome of more than this is none of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishOptions:
+    """What is published where.
+
+    ``pull_request`` is its name, ``head`` the commit that was to be reviewed (empty: the present head, for a check that
+    says that nothing ran). ``asked``: a person asked for the review.
+    """
+
+    outcome: Path
+    pull_request: str
+    head: str = ""
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedReview:
+    """What stands on the pull request, and the document behind it, if there is one."""
+
+    published: Published
+    document: OutcomeDocument | None
+
+
+def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
+    """Do what an event asks for. Raises ``SourceError`` and ``ForgeError``.
+
+    A base whose configuration cannot be used gets a failed check that says so.
+    """
+    github = read_github(environ)
+    event = github.event(event_file)
+    forge = _forge(github, event.repository)
+    rules, broken = _rules_of_base(forge, _base_of(forge, event))
+    if broken is not None and not isinstance(event, MergeGroupEvent):
+        return _refused(forge, event.number, rules, broken, github)
+    return BeginPhase(forge, SystemClock(), rules, github.run_url).begin(event)
+
+
+def _refused(forge: Forge, number: int, rules: PublicationRules, why: str, github: GithubEnvironment) -> Begun:
+    pull_request = forge.pull_request(number)
+    outcome = DidNotRun(github.run_id, pull_request.head_sha, why)
+    PublishPhase(forge, SystemClock(), rules, github.run_url).publish(number, outcome, asked=False)
+    return Begun(review=False, because=why, pull_request=pull_request)
+
+
+def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> PublishedReview:
+    """Publish an outcome, or that there is none. Raises ``SourceError`` and ``ForgeError``."""
+    github = read_github(environ)
+    repository, number = github.pull_request(options.pull_request)
+    forge = _forge(github, repository)
+    pull_request = forge.pull_request(number)
+    rules, broken = _rules_of_base(forge, pull_request.base_sha)
+    outcome = _outcome(options, pull_request, github, environ)
+    phase = PublishPhase(forge, SystemClock(), rules, github.run_url)
+    notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
+    published = phase.publish(number, outcome, asked=options.asked, notes=notes)
+    return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)
+
+
+def read_document(file: Path, environ: Mapping[str, str]) -> OutcomeDocument | str:
+    """The document in ``file`` without this process's secrets, or a sentence that says why there is none to trust.
+
+    The file comes from a job that ran models on hostile text: it counts only if all of it follows from its own events.
+    """
+    try:
+        with file.open("rb") as stream:
+            raw = stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        return f"There is no outcome to publish: {error.strerror}. The run's log says why."
+    try:
+        document = read_outcome(raw)
+        sound = len(raw) <= MOST_BYTES and outcome_document(document.events) == document
+    except (ValidationError, TypeError, ValueError, IndexError):
+        return "The outcome is not a document of this version of review-advisor."
+    if not sound:
+        return "The outcome does not follow from its own events: it was altered or cut."
+    return redactor(environ).everywhere(document)
+
+
+def _outcome(
+    options: PublishOptions, pull_request: PullRequest, github: GithubEnvironment, environ: Mapping[str, str]
+) -> OutcomeDocument | DidNotRun:
+    """The review, if the file holds one of this pull request; else why it is as if none had run."""
+    document = read_document(options.outcome, environ)
+    why = document if isinstance(document, str) else _of_another(document, options, pull_request)
+    if isinstance(document, str) or why is not None:
+        return DidNotRun(github.run_id, options.head or pull_request.head_sha, why or "")
+    return document
+
+
+def _of_another(document: OutcomeDocument, options: PublishOptions, pull_request: PullRequest) -> str | None:
+    """Why a document is not of what was to be reviewed, or None."""
+    repository = (document.repository or "").casefold()
+    if (repository, document.pull_request) != (pull_request.repository.casefold(), pull_request.number):
+        return "The outcome is of another pull request."
+    if document.head_sha is None or options.head not in ("", document.head_sha):
+        return "The outcome is of another head than the one that was to be reviewed."
+    return None
+
+
+def _forge(github: GithubEnvironment, repository: str) -> Forge:
+    return connect(repository, token=github.token, api_url=github.api_url, clock=SystemClock())
+
+
+def _base_of(forge: Forge, event: Event) -> str:
+    match event:
+        case PullRequestEvent() | CommentEvent():
+            return forge.pull_request(event.number).base_sha
+        case MergeGroupEvent():
+            return event.base_sha
+
+
+def _rules_of_base(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
+    """What the base commit's configuration says; the defaults and a sentence if it cannot be used."""
+    try:
+        return load_config(Path(), None, lambda path: forge.file(path, commit))[0].publication_rules(), None
+    except ConfigError as problem:
+        return Config().publication_rules(), f"The base's configuration cannot be used: {problem}"
+
+
+def _breaks_configuration(forge: Forge, pull_request: PullRequest) -> str | None:
+    """What is wrong with the configuration at the head. The review used the base's: the next one would break."""
+    try:
+        load_config(Path(), None, lambda path: forge.file(path, pull_request.head_sha))
+    except ConfigError as problem:
+        return f"this pull request breaks the configuration: {problem}"
+    return None
