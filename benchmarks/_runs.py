@@ -6,7 +6,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 BOT = Path(sys.executable).with_name("review-advisor")
@@ -34,15 +34,3 @@ def git(folder: Path, *words: str) -> None:
     """Run git in a repository of its own, without the machine's settings."""
     identity = ("-c", "user.name=bench", "-c", "user.email=bench@example.test", "-c", "commit.gpgsign=false")
     subprocess.run(["git", *identity, "-C", str(folder), *words], check=True, capture_output=True)
-
-
-def report(rows: Sequence[tuple[str, str, str]]) -> None:
-    """A table of what was measured: what, value, and how it stands to its bar."""
-    width = max(len(what) for what, _, _ in rows)
-    for what, value, remark in rows:
-        print(f"  {what:<{width}}  {value:>10}  {remark}".rstrip())
-
-
-def held(value: float, bar: float, unit: str) -> str:
-    """Whether a bar holds, in words."""
-    return f"bar {bar:g} {unit}: {'held' if value <= bar else 'MISSED'}"

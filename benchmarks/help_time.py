@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from pathlib import Path
 
-from _runs import BOT, command, held, medians, report
+from _figures import command_line, held, tell
+from _runs import BOT, command, medians
 
 BAR_SECONDS = 0.15
 
 
 def main() -> None:
-    """Print both medians."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Tell both medians."""
+    parser = command_line(__doc__)
     parser.add_argument("--runs", type=int, default=15)
-    runs = parser.parse_args().runs
+    chosen = parser.parse_args()
+    runs = chosen.runs
     shown, bare = medians(runs, command(BOT, "--help"), command(sys.executable, "-c", "pass"))
-    report(
-        [
-            ("review-advisor --help", f"{shown:.3f} s", held(shown, BAR_SECONDS, "s")),
-            ("python -c pass", f"{bare:.3f} s", f"median of {runs}, taking turns"),
-        ]
-    )
+    rows = [
+        ("review-advisor --help", f"{shown:.3f} s", held(shown, BAR_SECONDS, "s")),
+        ("python -c pass", f"{bare:.3f} s", f"median of {runs}, taking turns"),
+    ]
+    tell(Path(__file__).stem, {"the start": rows}, write=chosen.write)
 
 
 if __name__ == "__main__":

@@ -1,99 +1,137 @@
-"""Time and peak memory of reading, deciding and cutting up two large changes. A report: it has no bars yet."""
+"""Facts, trigger, blast radius and guard of changes up to a million lines: the time, and whether it grows linearly."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypedDict
 
-from _runs import git, report
+from _changes import make_many
+from _figures import ROOT, Row, command_line, held, tell
+from _plot import Plot
 
 from review_advisor.adapters.git.open import open_range
 from review_advisor.core.facts.shards import shards
 from review_advisor.core.policy.policy import Rules, decide_policy
 from review_advisor.core.policy.switches import read_switches
 
-FILES, LINES_EACH, LONG_FILE = 1_000, 100, 120_000
+BAR_SECONDS = 5.0
+BAR_GROWTH = 1.5
+HALVINGS = 4
+PICTURE = ROOT / "docs" / "images" / "large-change.svg"
 
 
-def make_many(folder: Path) -> None:
-    """1,000 files, 100 new lines in each."""
-    for number in range(FILES):
-        path = folder / f"package{number % 20}" / f"module{number}.py"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("".join(f"value_{line} = {number} * {line}\n" for line in range(LINES_EACH)))
+class Figures(TypedDict):
+    """What one fresh process measured: seconds, and counts."""
+
+    facts: float
+    decisions: float
+    parts: float
+    lines: int
+    files: int
+    shards: int
+    forgotten: int
 
 
-def make_one(folder: Path) -> None:
-    """One file of 120,000 new lines."""
-    (folder / "long.py").write_text("".join(f"value_{line} = {line}\n" for line in range(LONG_FILE)))
-
-
-def measure(repository: Path) -> None:
-    """In a process of its own: read the change, decide the policy, cut it into shards; print what it took."""
-    idle = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def measure(repository: Path, revisions: str) -> Figures:
+    """Read the change, decide its policy and cut it into parts."""
     started = time.perf_counter()
-    source = open_range(repository, "HEAD~1..HEAD")
+    source = open_range(repository, revisions)
     change = source.change()
     read = time.perf_counter()
+    decide_policy(change, Rules(), read_switches({}))
+    decided = time.perf_counter()
     parts, unsent = shards(change, Rules().shard_tokens)
     cut = time.perf_counter()
-    decide_policy(change, Rules(), read_switches({}), len(parts))
-    decided = time.perf_counter()
+    source.close()
     named = {file.path for part in parts for file in part.files} | {each.path for each in unsent}
-    figures = {
-        "read": read - started,
-        "cut": cut - read,
-        "decide": decided - cut,
-        "idle": idle / 1024,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    return {
+        "facts": read - started,
+        "decisions": decided - read,
+        "parts": cut - decided,
+        "lines": sum(file.changed_lines for file in change.files),
         "files": len(change.files),
-        "lines": sum(file.added + file.removed for file in change.files),
         "shards": len(parts),
-        "unsent": len(unsent),
         "forgotten": sum(file.path not in named for file in change.files),
     }
-    print(json.dumps(figures))
+
+
+def measured(repository: Path, files: int) -> Figures:
+    """The same in a process of its own."""
+    words = [sys.executable, __file__, "--measure", str(repository), f"base..files-{files}"]
+    figures: Figures = json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
+    return figures
+
+
+def cost(runs: Sequence[Figures]) -> float:
+    """The median of what facts and decisions took."""
+    return statistics.median(run["facts"] + run["decisions"] for run in runs)
+
+
+def tables(by_size: Mapping[int, Sequence[Figures]]) -> dict[str, list[Row]]:
+    """What is told: each size, then the largest against its bar and against the middle one."""
+    sizes = sorted(by_size)
+    growing: list[Row] = []
+    for files in sizes:
+        runs = by_size[files]
+        lines = runs[0]["lines"]
+        remark = f"{files:,} files; {1e6 * cost(runs) / lines:.2f} s for a million at this rate"
+        growing.append((f"{lines:,} changed lines", f"{cost(runs):.2f} s", remark))
+    largest, middle = by_size[sizes[-1]], by_size[sizes[len(sizes) // 2]]
+    growth = (cost(largest) / largest[0]["lines"]) / (cost(middle) / middle[0]["lines"])
+    medians = {key: statistics.median(run[key] for run in largest) for key in ("facts", "decisions", "parts")}
+    forgotten = max(run["forgotten"] for runs in by_size.values() for run in runs)
+    at_most: list[Row] = [
+        ("facts (git's diff, read)", f"{medians['facts']:.2f} s", f"median of {len(largest)}, sizes taking turns"),
+        ("trigger, blast radius, guard", f"{medians['decisions']:.2f} s", ""),
+        ("both", f"{cost(largest):.2f} s", held(cost(largest), BAR_SECONDS, "s")),
+        ("a line's cost, beside the middle size", f"{growth:.2f} x", held(growth, BAR_GROWTH, "x")),
+        ("cutting into parts, besides", f"{medians['parts']:.2f} s", f"{largest[0]['shards']} parts"),
+        ("files neither sent nor named", f"{forgotten}", held(forgotten, 0, "files")),
+    ]
+    return {"facts, trigger, blast radius and guard": growing, f"{largest[0]['lines']:,} changed lines": at_most}
+
+
+def plot(by_size: Mapping[int, Sequence[Figures]]) -> Plot:
+    """Seconds by changed lines."""
+    points = [(float(by_size[files][0]["lines"]), cost(by_size[files])) for files in sorted(by_size)]
+    return Plot(
+        title="Facts, trigger, blast radius and guard",
+        across="changed lines (dashed: in proportion to the middle size)",
+        up="seconds",
+        points=points,
+        straight=points[len(points) // 2],
+        bar=BAR_SECONDS,
+    )
 
 
 def main() -> None:
-    """Make each change, measure it in a fresh process, and print what came of it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    """Make the changes, measure each in fresh processes, and tell what came of it."""
+    parser = command_line(__doc__)
+    parser.add_argument("--files", type=int, default=10_000, help="of the largest change; 100 changed lines in each")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.measure:
-        measure(chosen.measure)
+        repository, revisions = chosen.measure
+        print(json.dumps(measure(Path(repository), revisions)))
         return
-    for make in (make_many, make_one):
-        with tempfile.TemporaryDirectory(prefix="bench-") as name:
-            folder = Path(name)
-            git(folder, "init", "--quiet", "--initial-branch=main")
-            git(folder, "commit", "--quiet", "--allow-empty", "--message=x")
-            make(folder)
-            git(folder, "add", "--all")
-            git(folder, "commit", "--quiet", "--message=y")
-            words = [sys.executable, __file__, "--measure", name]
-            figures = json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
-        print(make.__doc__)
-        report(
-            [
-                ("changed lines", f"{figures['lines']:,}", f"in {figures['files']:,} files"),
-                ("facts (diff)", f"{figures['read']:.2f} s", ""),
-                ("shards", f"{figures['cut']:.2f} s", f"{figures['shards']} parts, {figures['unsent']} unsent by name"),
-                ("policy (trigger, blast, guard)", f"{figures['decide']:.2f} s", ""),
-                ("files neither sent nor named", f"{figures['forgotten']}", ""),
-                (
-                    "peak memory",
-                    f"{figures['peak']:.0f} MB",
-                    f"{figures['idle']:.0f} MB before it",
-                ),
-            ]
-        )
+    sizes = sorted({max(1, chosen.files >> halving) for halving in range(HALVINGS + 1)})
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        repository = Path(name) / "many"
+        make_many(repository, *sizes)
+        rounds = [{files: measured(repository, files) for files in sizes} for _ in range(chosen.runs)]
+    by_size = {files: [each[files] for each in rounds] for files in sizes}
+    tell(Path(__file__).stem, tables(by_size), write=chosen.write)
+    if chosen.write:
+        PICTURE.write_text(plot(by_size).svg(), encoding="utf-8")
 
 
 if __name__ == "__main__":

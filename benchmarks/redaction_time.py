@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import base64
 import hashlib
+from pathlib import Path
 
-from _runs import held, medians, report
+from _figures import command_line, held, tell
+from _runs import medians
 
 from review_advisor.core.roles.redaction import Redactor, redactor
 
@@ -20,8 +21,8 @@ def token(number: int) -> str:
 
 
 def main() -> None:
-    """Print the medians."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Tell the medians."""
+    parser = command_line(__doc__)
     parser.add_argument("--megabytes", type=int, default=5)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
@@ -33,13 +34,12 @@ def main() -> None:
         lambda: own.redact(text),
         lambda: own.redact(text[: len(text) // 2]),
     )
-    report(
-        [
-            ("shapes only", f"{shapes:.3f} s", f"{options.megabytes} MB of diff, median of {options.runs}"),
-            ("shapes and ten secrets", f"{all_of_them:.3f} s", held(all_of_them, BAR_SECONDS, "s")),
-            ("the same, half the text", f"{half:.3f} s", f"{all_of_them / half:.1f} times less; 2.0 is linear"),
-        ]
-    )
+    rows = [
+        ("shapes only", f"{shapes:.3f} s", f"{options.megabytes} MB of diff, median of {options.runs}"),
+        ("shapes and ten secrets", f"{all_of_them:.3f} s", held(all_of_them, BAR_SECONDS, "s")),
+        ("the same, half the text", f"{half:.3f} s", f"{all_of_them / half:.1f} times less; 2.0 is linear"),
+    ]
+    tell(Path(__file__).stem, {"the search for secrets": rows}, write=options.write)
 
 
 if __name__ == "__main__":

@@ -12,17 +12,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import Literal
 
 from review_advisor.adapters.artifacts import FolderArtifacts, check_writable, remove_stale, write_whole
 from review_advisor.adapters.claude.agents import ClaudeAgents
 from review_advisor.adapters.claude.locate import search_path
 from review_advisor.adapters.clock import SystemClock
-from review_advisor.adapters.git.open import open_base, open_patch, open_range, open_staged
-from review_advisor.adapters.git.source import GitSource, PatchSource
+from review_advisor.adapters.git.source import About, GitSource, PatchSource
 from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
+from review_advisor.configuration import load_settings, read_text
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.core.outcome.ends import end_of_stop
@@ -35,30 +34,10 @@ from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.examination import AgentChoice, agent_command, repository_top
+from review_advisor.opening import Selection, open_change
 from review_advisor.ports import ArtifactError, CliError, Ports, SourceError, Wiki
 from review_advisor.review_phase import ReviewPhase, ReviewRequest
-from review_advisor.settings import (
-    CONFIG_FILE,
-    PYPROJECT,
-    Config,
-    ConfigError,
-    Profile,
-    Settings,
-    has_table,
-    make_settings,
-    parse_config,
-)
-
-BaseFile = Callable[[str], bytes | None]
-"""A file of the base commit by its path; None if there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which change to review: a range, a base to compare HEAD with, the index, or a patch file."""
-
-    kind: Literal["range", "base", "staged", "patch"]
-    value: str = ""
+from review_advisor.settings import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +85,12 @@ def run_review(
         interrupts = stack.enter_context(_interrupts())
         if options.output is not None:
             remove_stale(options.output)
-        source = _open_source(options)
+        opened = open_change(options.repo, options.selection, _said(options), options.config, environ)
+        source = opened.source
         stack.callback(source.close)
         artifacts = FolderArtifacts(_artifact_root(options), source.change().label)
         artifacts.clear()
-        settings = load_settings(options, source.base_file, environ)
+        settings = load_settings(options.repo, options.config, source.base_file, environ, options.profile)
         command = agent_command(options.agent, options.repo, environ, warn)
         artifacts.make()
         if options.output is not None:
@@ -174,83 +154,12 @@ def load_instructions() -> Instructions:
     return Instructions(texts)
 
 
-def load_settings(options: ReviewOptions, base_file: BaseFile, environ: Mapping[str, str]) -> Settings:
-    """Configuration and switches. Without ``--config`` the file is read from the base commit, never from the change.
-
-    A file named by ``--config`` that lies in the repository is the bot's own implementation all the same.
-    """
-    if options.config is None:
-        text, stands_at = _base_config(base_file)
-        config = Config() if text is None or stands_at is None else parse_config(text, stands_at)
-    else:
-        config = parse_config(read_text(options.config, "configuration"), str(options.config))
-        stands_at = _place_in(options.repo, options.config)
-    return make_settings(config, environ, profile=options.profile, config_path=stands_at)
-
-
-def _place_in(repo: Path, file: Path) -> str | None:
-    top = repository_top(repo)
-    place = file.resolve()
-    return place.relative_to(top).as_posix() if place.is_relative_to(top) else None
-
-
-def _base_config(base_file: BaseFile) -> tuple[str | None, str | None]:
-    for name in (CONFIG_FILE, PYPROJECT):
-        raw = base_file(name)
-        if raw is None:
-            continue
-        text = _decoded(raw, f"{name} of the base commit")
-        if name == CONFIG_FILE or has_table(text):
-            return text, name
-    return None, None
-
-
-def working_config(repo: Path) -> tuple[Config, str | None]:
-    """The configuration as it stands in the working tree, and its file; the defaults and None without one."""
-    top = repository_top(repo)
-    for name in (CONFIG_FILE, PYPROJECT):
-        path = top / name
-        if path.is_symlink():
-            raise ConfigError(f"{name} is a symbolic link: a review would not follow it. Put the file itself there.")
-        if not path.is_file():
-            continue
-        text = read_text(path, "configuration")
-        if name == CONFIG_FILE or has_table(text):
-            return parse_config(text, name), name
-    return Config(), None
-
-
-def read_text(path: Path, what: str) -> str:
-    """A text file that the user named. Raises ``ConfigError`` with one sentence."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"The {what} {path} cannot be read: {error.strerror}.") from None
-    return _decoded(raw, f"The {what} {path}")
-
-
-def _decoded(raw: bytes, what: str) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise ConfigError(f"{what} is not UTF-8 text.") from None
-
-
-def _open_source(options: ReviewOptions) -> GitSource | PatchSource:
+def _said(options: ReviewOptions) -> About:
     body = read_text(options.body_file, "body") if options.body_file else None
     spec = None
     if options.spec_file is not None:
         spec = Spec(str(options.spec_file), read_text(options.spec_file, "specification"))
-    value, title = options.selection.value, options.title
-    match options.selection.kind:
-        case "range":
-            return open_range(options.repo, value, title=title, body=body, spec=spec)
-        case "base":
-            return open_base(options.repo, value, title=title, body=body, spec=spec)
-        case "staged":
-            return open_staged(options.repo, title=title, body=body, spec=spec)
-        case "patch":
-            return open_patch(Path(value), title=title, body=body, spec=spec, repo=options.repo)
+    return About(options.title, body, spec)
 
 
 def _artifact_root(options: ReviewOptions) -> Path:

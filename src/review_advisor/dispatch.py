@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,6 +13,7 @@ from pydantic import BaseModel
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event
 from review_advisor.core.policy.budgets import Budgets, Refused, Spending, allow
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
+from review_advisor.core.roles.fence import facts_text
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, cut_short, repair_ask
@@ -35,7 +35,7 @@ class Asked(Generic[Checked]):
         """The answer as the model gave it, as JSON; empty without one."""
         if not isinstance(self.reply, Answered):
             return ""
-        return json.dumps(self.reply.value, indent=1, ensure_ascii=False)
+        return facts_text(self.reply.value)
 
 
 class Dispatch:
@@ -126,25 +126,19 @@ class Dispatch:
         with self._lock:
             if self._stopped is not None:
                 raise self._stopped
-            elapsed = self._ports.clock.monotonic() - self._started
-            allowance = allow(self._budgets, replace(self._spending, elapsed_seconds=elapsed), self._jobs)
+            self._spending.elapsed_seconds = self._ports.clock.monotonic() - self._started
+            allowance = allow(self._budgets, self._spending, self._jobs)
             if isinstance(allowance, Refused):
                 return allowance
-            self._spending = replace(
-                self._spending,
-                reserved_usd=self._spending.reserved_usd + allowance.max_usd,
-                running=self._spending.running + 1,
-            )
+            self._spending.reserved_usd += allowance.max_usd
+            self._spending.running += 1
         return replace(call, max_usd=allowance.max_usd, timeout_seconds=allowance.timeout_seconds)
 
     def _settle(self, call: AgentCall, receipt: Receipt) -> None:
         with self._lock:
-            self._spending = replace(
-                self._spending,
-                spent_usd=self._spending.spent_usd + (receipt.usage.cost_usd or 0.0),
-                reserved_usd=self._spending.reserved_usd - call.max_usd,
-                running=self._spending.running - 1,
-            )
+            self._spending.spent_usd += receipt.usage.cost_usd or 0.0
+            self._spending.reserved_usd -= call.max_usd
+            self._spending.running -= 1
 
     def halt(self, stop: Stop) -> None:
         """Let no further call start, and end the running ones. The first reason counts."""

@@ -11,9 +11,12 @@ from typing import Literal
 
 from review_advisor.adapters.claude.environment import credential_present
 from review_advisor.adapters.claude.locate import locate
+from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.run import git_version
 from review_advisor.core.policy.switches import SwitchError, read_switches
-from review_advisor.ports import CliError, SourceError
+from review_advisor.core.publication.gate import gate_remarks
+from review_advisor.ports import CliError, ForgeError, SourceError
+from review_advisor.starter import WORKFLOW_FILE, drift
 
 Agent = Literal["claude", "embedded"]
 EMBEDDED_EXTRAS = ("ruff", "detect_secrets")
@@ -50,9 +53,9 @@ def agent_command(
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing a review needs. ``agent`` is who needs it: ``claude``, ``embedded`` or ``both``."""
+    """One thing a review needs, and who needs it: an agent, both, or the check on GitHub, which is good advice only."""
 
-    agent: Literal["claude", "embedded", "both"]
+    agent: Literal["claude", "embedded", "both", "github"]
     name: str
     ok: bool
     says: str
@@ -78,6 +81,46 @@ def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Check, ...]:
         there = find_spec(name) is not None
         checks.append(Check("embedded", name, there, "installed" if there else NO_EXTRA))
     return tuple(checks)
+
+
+def examine_workflow(repo: Path) -> tuple[Check, ...]:
+    """Whether the workflow in a working tree is the one that this version writes; nothing where there is none."""
+    path = repository_top(repo) / WORKFLOW_FILE
+    if not path.is_file():
+        return ()
+    try:
+        found = drift(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        return (Check("github", "workflow", False, f"{WORKFLOW_FILE} cannot be read: {error.strerror}."),)
+    if not found:
+        return (Check("github", "workflow", True, f"{WORKFLOW_FILE} is the one that `init` writes"),)
+    says = (
+        f"{WORKFLOW_FILE} is not what this version of `init` writes ({found}). Move it away and run `init` to compare."
+    )
+    return (Check("github", "workflow", False, says),)
+
+
+def examine_github(repository: str, check_name: str, environ: Mapping[str, str]) -> tuple[Check, ...]:
+    """Whether the token serves, and whether the check named ``check_name`` is a gate that nobody can forge."""
+    from review_advisor.adapters.github.gate import open_gate  # noqa: PLC0415 (PyGithub is slow to import)
+
+    try:
+        reader = open_gate(
+            repository,
+            token=environ.get("GITHUB_TOKEN", ""),
+            api_url=environ.get("GITHUB_API_URL", ""),
+            clock=SystemClock(),
+        )
+        may_push = reader.may_push()
+    except ForgeError as problem:
+        return (Check("github", "token", False, str(problem)),)
+    says = "may push" if may_push else "may not push: it can read for a review, and its `publish` would be refused"
+    token = Check("github", "token", may_push, f"GitHub takes GITHUB_TOKEN for {repository}; its account {says}")
+    try:
+        remarks = gate_remarks(reader.gate(), check_name)
+    except ForgeError as problem:
+        return token, Check("github", "required check", False, str(problem))
+    return token, *(Check("github", each.name, each.ok, each.says) for each in remarks)
 
 
 def ready(checks: Sequence[Check]) -> list[str]:

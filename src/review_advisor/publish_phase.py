@@ -99,15 +99,14 @@ class PublishPhase:
         return Published(self._alone(scribe, pull_request, check), notes)
 
     def _review(self, scribe: Scribe, document: OutcomeDocument, state: State) -> tuple[Finding, ...]:
-        """Post the comments in the diff that are new; the findings that could not be placed there."""
+        """Post the comments in the diff that are new; the findings that have none there."""
         dismissed = {each.id for each in state.findings if each.status == "dismissed"}
         wanted = tuple(each for each in document.findings if each.id not in dismissed)
         said = frozenset(filter(None, (finding_in(each.body) for each in scribe.threads())))
         comments = inline_comments(wanted, said, self._rules)
         body = review_body(document, len(comments))
         placed = scribe.review(document.head_sha or "", document.run_id, body, comments)
-        meant = {each.finding for each in comments}
-        return tuple(each for each in wanted if each.id in meant - placed)
+        return tuple(each for each in wanted if each.id not in placed)
 
     def _called(
         self, scribe: Scribe, pull_request: PullRequest, document: OutcomeDocument, *, first_time: bool

@@ -127,6 +127,8 @@ class ReviewPhase:
                 policy=policy,
                 pictures=pictures,
                 scope=scope,
+                repository=change.repository,
+                pull_request=change.pull_request,
             )
         )
         ends: list[Ending] = []

@@ -14,9 +14,10 @@ from typing import Any
 
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app import ReviewOptions, Selection, StoredReview, run_review
+from review_advisor.app import ReviewOptions, StoredReview, run_review
 from review_advisor.core.outcome.events import Event
 from review_advisor.examination import AgentChoice
+from review_advisor.opening import Selection
 
 BOT = Path(sys.executable).with_name("review-advisor")
 APPROVE = {"answer": {"verdict": "approve", "summary": "fine", "confidence": 0.9}}

@@ -23,7 +23,6 @@ from tests.adapters.command_line import (
     scripted_review,
 )
 
-from review_advisor.app import Selection
 from review_advisor.core.outcome.events import (
     CallEnded,
     CallStarted,
@@ -35,6 +34,7 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.roles.calls import ReviewInterrupted
+from review_advisor.opening import Selection
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 

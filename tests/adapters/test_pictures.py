@@ -1,17 +1,21 @@
 """Real pictures made by Pillow, from real git trees and real folders."""
 
+import subprocess
+import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git.open import open_patch, open_range
-from review_advisor.adapters.pictures import pairs, pixels
+from review_advisor.adapters.pictures import frames, pairs, pixels
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.pictures.pixels import compare
 from review_advisor.adapters.worktree import WorkFolder
@@ -163,6 +167,38 @@ def test_a_picture_turned_by_its_exif_data_differs(gallery: Path) -> None:
     assert (found.state, found.changed_pixels) == ("differs", 20_000)
 
 
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_every_turn_is_the_one_that_pillow_makes(
+    orientation: int, gallery: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "PIECE", 16)
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    picture = Image.linear_gradient("L").resize((70, 40))
+    picture.paste(255, (0, 0, 9, 3))
+    turned = saved(picture, exif=exif)
+    with Image.open(BytesIO(turned)) as again:
+        straight = saved(ImageOps.exif_transpose(again))
+    assert of(gallery, turned, straight).state == "identical"
+    assert of(gallery, straight, turned).state == "identical"
+    assert of(gallery, saved(picture), turned).state == ("identical" if orientation == 1 else "differs")
+
+
+def test_where_the_pieces_end_changes_nothing(gallery: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = saved(Image.effect_noise((150, 90), 60), icc_profile=b"a profile")
+    after = saved(Image.effect_noise((120, 110), 60).convert("P"), "GIF")
+    results = []
+    for side in (1_024, 64, 17):
+        monkeypatch.setattr(frames, "PIECE", side)
+        found = of(gallery, before, after)
+        results.append((found, [(gallery / crop).read_bytes() for crop in found.crops]))
+    assert results[0] == results[1] == results[2]
+    shown = results[0][1][0]
+    with Image.open(BytesIO(shown)) as crop, Image.open(BytesIO(before)) as whole:
+        assert crop.info.get("icc_profile") == b"a profile"
+        assert crop.convert("L").crop((0, 0, 150, 90)).tobytes() == whole.tobytes()
+
+
 def test_sixteen_bits_of_grey_are_seen(gallery: Path) -> None:
     dark, light = (Image.new("I;16", (50, 50), value) for value in (10_000, 60_000))
     assert of(gallery, saved(dark), saved(light)).changed_pixels == 2_500
@@ -207,9 +243,90 @@ def test_a_bomb_is_refused_by_its_header(size: tuple[int, int], gallery: Path) -
 
 
 def test_a_film_is_refused(gallery: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pixels, "MOST_FRAMES", 3)
+    monkeypatch.setattr(frames, "MOST_FRAMES", 3)
     film = animated(*(spotted((at, at)) for at in range(5)))
     assert of(gallery, film, saved(plain())).state == "too_large"
+
+
+@pytest.mark.parametrize(
+    "size, form, most",
+    [
+        ((3_001, 3_000), "JPEG", "9000000 pixels, the most in a JPEG file"),
+        ((2_501, 2_000), "WEBP", "5000000 pixels, the most in a WEBP file"),
+    ],
+)
+def test_a_format_that_takes_more_memory_has_a_lower_limit(
+    size: tuple[int, int], form: str, most: str, gallery: Path
+) -> None:
+    found = of(gallery, saved(plain()), saved(Image.new("RGB", size), form))
+    assert (found.state, found.unread, found.why) == ("too_large", True, f"more than {most}")
+
+
+@pytest.mark.parametrize("form", ["GIF", "PNG"])
+def test_a_moving_picture_has_a_lower_limit(form: str, gallery: Path) -> None:
+    moving = [Image.new("P", (2_501, 2_000), colour) for colour in (0, 1)]
+    found = of(gallery, saved(plain()), saved(moving[0], form, save_all=True, append_images=moving[1:]))
+    assert (found.state, found.why) == ("too_large", "more than 5000000 pixels, the most in a moving picture")
+    assert of(gallery, saved(moving[0], form), saved(moving[0], form)).state == "identical"
+
+
+_PEAK = """
+import sys, tempfile
+from pathlib import Path
+from PIL import Image
+from review_advisor.adapters.pictures.pixels import compare
+
+def peak():
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024 // 1_000_000
+
+Image.init()
+at_first = peak()
+before, after = (Path(name).read_bytes() for name in sys.argv[1:])
+with tempfile.TemporaryDirectory() as gallery:
+    found = compare("a.png", before, after, Path(gallery), 24)
+print(found.state, found.changed_pixels, peak() - at_first)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the peak of a process is read from /proc")
+@pytest.mark.parametrize(
+    "form, size, options",
+    [
+        pytest.param("PNG", (4_000, 4_000), {"compress_level": 1}, id="png"),
+        pytest.param("JPEG", (3_000, 3_000), {"progressive": True, "subsampling": 0, "quality": 90}, id="jpeg"),
+        pytest.param("WEBP", (2_500, 2_000), {"method": 0}, id="webp"),
+        pytest.param("PNG", (2_500, 2_000), {"compress_level": 1, "save_all": True}, id="moving"),
+    ],
+)
+def test_the_largest_pair_takes_less_than_150_megabytes(
+    form: str, size: tuple[int, int], options: dict[str, Any], tmp_path: Path
+) -> None:
+    first = Image.new("RGB", size, "white")
+    second = Image.new("RGB", size, "white")
+    second.paste("red", (1_000, 1_000, 1_100, 1_100))
+    if "save_all" in options:
+        options = options | {"append_images": [second, first, second]}
+    (tmp_path / "before").write_bytes(saved(first, form, **options))
+    (tmp_path / "after").write_bytes(saved(second, form, **options))
+    command = [sys.executable, "-c", _PEAK, str(tmp_path / "before"), str(tmp_path / "after")]
+    state, changed, megabytes = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    assert (state, int(changed) >= 10_000) == ("differs", True)
+    assert int(megabytes) <= 150
+
+
+def test_a_side_that_cannot_be_kept_ends_the_review_before_anything_is_paid(
+    gallery: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = (saved(plain()), saved(spotted((1, 1))))
+    monkeypatch.setattr(tempfile, "TemporaryFile", partial(open, "/dev/full", "r+b"))
+    with pytest.raises(SourceError, match=r"cannot be kept while it is compared: No space left on device\.$"):
+        compare("a.png", *pair, gallery, 1)
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", str(gallery / "gone"))
+    with pytest.raises(SourceError, match=r"^A temporary file cannot be made: No such file or directory\.$"):
+        compare("a.png", *pair, gallery, 1)
+    assert of(gallery, None, pair[1]).state == "added"
 
 
 def test_a_crop_that_cannot_be_written_ends_the_review_before_anything_is_paid(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_it_changes_nothing_in_ours(attack: str, entry: str, tmp_path: Path) -> 
     assert seen.longest_prompt < WINDOW
     if attack == "huge line" and entry in NEVER_SENT:
         assert seen.document.outcome is Outcome.ESCALATED, "what was not sent is never approved, and named"
-        assert any("was read partly" in why or "was read not" in why for why in seen.document.because)
+        assert any("was read in part" in why or "was not read" in why for why in seen.document.because)
     else:
         assert seen.profile == untouched.profile
 

@@ -15,7 +15,8 @@ from tests.attacks.obedient import Strip, nonce_fences_removed
 
 from review_advisor import dispatch, review_phase
 from review_advisor.core.facts import diff_text
-from review_advisor.core.roles import advisors, prompts, redaction, transcript
+from review_advisor.core.roles import advisors, prompts, redaction
+from review_advisor.core.roles import fence as fence_room
 from review_advisor.core.roles.answers import Consult, Guidance, PostVerifyResult, ReviewReport
 from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.mid_flight import ConsultNote
@@ -60,7 +61,7 @@ def unfenced(patch: pytest.MonkeyPatch, attack: str) -> Strip:
         fence, strip = believing, nonce_fences_removed_anywhere
     elif attack == "invisible and bidi characters":
         fence, strip = believing, nonce_fences_removed
-    for module in (prompts, advisors, transcript):
+    for module in (fence_room, prompts):
         patch.setattr(module, "fence", fence)
     patch.setattr(diff_text, "shown_path", str)
     patch.setattr(prompts, "shown_path", str)

@@ -104,7 +104,7 @@ def test_a_checkout_that_fights_back(world: ReviewWorld, review: Callable[[Revie
         assert (trap.requests, trap.strays, trap.unscripted) == ([], [], [])
     assert done.document.surfaces[0].outcome is Outcome.CHANGES_REQUESTED
     assert done.end == (Outcome.ESCALATED, 11), "what a submodule holds is read by nobody"
-    assert "vendor was read not" in done.why
+    assert "vendor was not read" in done.why
     assert done.document.policy.guard.holds
     assert list(checkout.marks.iterdir()) == [], "foreign code ran"
     assert (files_below(world.repo.path), files_below(world.home)) == before

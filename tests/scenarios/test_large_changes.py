@@ -96,7 +96,7 @@ def test_a_line_too_long_to_send_is_named_and_never_approved_d3(world: MockWorld
     document = world.review()
     assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
     assert len(document.because) == 1
-    assert document.because[0].startswith("src/app.py was read partly: a line longer than")
+    assert document.because[0].startswith("src/app.py was read in part: a line longer than")
     assert [(file.path, file.read) for file in document.coverage] == [("src/app.py", "partly"), ("src/b.py", "read")]
     for role in (Role.EXECUTOR, Role.POST_VERIFY):
         (call,) = world.calls(role)

@@ -75,3 +75,25 @@ def test_the_budget_is_fixed_before_the_first_call_d20(world: MockWorld) -> None
     document = world.review()
     assert document.policy.surfaces[0].retry_budget == 1
     assert len(world.calls(Role.POST_VERIFY)) == 2
+
+
+def test_under_the_guard_the_budget_is_that_of_its_authority_and_blast_radius_d20(world: MockWorld) -> None:
+    """The guard decides before the budget is computed: three retries, although hardly a line changed."""
+    path = "src/review_advisor.py"
+    world.change(edited(path, 5))
+    notes = [finding(path, n, f"value = {n}", severity="low", title=f"note {n}") for n in range(1, 5)]
+    world.agents.script(Role.EXECUTOR, *(approve(note) for note in notes))
+    world.agents.script(Role.POST_VERIFY, *(veto(f"objection {n}") for n in range(4)))
+    document = world.review()
+    (row,) = document.policy.surfaces
+    assert (row.authority, document.policy.blast.radius, row.retry_budget) == ("veto", "high", 3)
+    assert moves(document) == ["retry", "retry", "retry", "escalate"]
+
+
+def test_a_change_to_the_bot_that_its_one_judge_confirms_is_approved_d22(world: MockWorld) -> None:
+    """No second model is needed: the verdict on it is a model's, never a rule's."""
+    world.change(edited("src/review_advisor.py", 1))
+    document = world.review()
+    assert document.policy.guard.holds
+    assert world.asked == ["executor", "post_verify"]
+    assert document.outcome is Outcome.APPROVED

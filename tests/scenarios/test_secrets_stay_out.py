@@ -40,6 +40,7 @@ def everything_told(world: MockWorld, document: OutcomeDocument) -> dict[str, st
         "transcript.md": disagreement_transcript(document) or "",
         "advisor_session.jsonl": json.dumps(session_rows(document)),
         **world.artifacts.files,
+        **{f"wiki folder: {name}": page for name, page in world.wiki.files.items()},
     }
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import is_shown, moves
 
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import read_switches
@@ -102,6 +103,34 @@ def test_the_processs_own_environment_is_not_read_while_a_review_runs_d24(world:
         if before is not None:
             os.environ[MASTER] = before
     assert world.asked == ["pre_flight", "executor", "post_verify"]
+
+
+@pytest.mark.parametrize("role", [Role.PRE_FLIGHT, Role.EXECUTOR, Role.POST_VERIFY])
+def test_two_reviews_of_one_change_at_the_same_time_share_nothing_d26(world: MockWorld, role: Role) -> None:
+    """The second one begins and ends while a role of the first is being asked."""
+    inner: list[OutcomeDocument] = []
+    noted = approve(finding("src/app.py", 1, "value = 1", severity="low"), summary="OUTER second")
+    lines = {
+        Role.PRE_FLIGHT: [plan("OUTER risk")],
+        Role.EXECUTOR: [approve(summary="OUTER first"), noted],
+        Role.POST_VERIFY: [veto("OUTER fault"), veto("OUTER fault again")],
+    }
+    lines[role][0] = lines[role][0].while_doing(lambda: inner.append(other.review()))
+    for each, said in lines.items():
+        world.agents.script(each, *said)
+    other = MockWorld()
+    other.journal, other.artifacts, other.reviews = world.journal, world.artifacts, 1
+    other.agents.script(Role.EXECUTOR, approve(summary="INNER"))
+    document = world.review()
+    (second,) = inner
+    assert (document.run_id, second.run_id) == ("run-1", "run-2")
+    assert document.label == second.label
+    assert (document.outcome, second.outcome) == (Outcome.ESCALATED, Outcome.APPROVED)
+    assert [call.attempt for call in world.agents.asked] == [0, 0, 0, 1, 1]
+    assert [call.attempt for call in other.agents.asked] == [0, 0, 0]
+    assert all("INNER" not in call.prompt and "run-2" not in call.prompt for call in world.agents.asked)
+    assert all("OUTER" not in call.prompt and "run-1" not in call.prompt for call in other.agents.asked)
+    assert [document.policy, document.flags.exhausted] == [second.policy, not second.flags.exhausted]
 
 
 def test_two_changes_of_one_number_share_nothing_but_the_number(world: MockWorld) -> None:

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pytest
 from tests.scenarios.reading import is_shown, moves, own_words, shown
 
 from review_advisor.core.facts.change import FileChange, Status
@@ -10,6 +11,7 @@ from review_advisor.core.outcome.terminal import report_text
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.mockworld.lines import (
+    Line,
     approve,
     credit_gone,
     finding,
@@ -158,6 +160,55 @@ def test_a_missing_side_is_judged_with_the_one_there_is(world: MockWorld) -> Non
     seen = shown(on_the_pictures(world)[0], "PICTURES")
     assert "shots/new.png: added, no before\n  n-after.png" in seen
     assert "shots/old.png: removed, no after\n  o-before.png" in seen
+
+
+def test_a_picture_that_was_judged_counts_as_read_and_only_the_others_do_not(world: MockWorld) -> None:
+    with_pictures(
+        world,
+        picture_differs(LOGIN),
+        picture("shots/same.png", "identical"),
+        picture("shots/drawn.svg", "vector"),
+        picture("shots/bad.png", "unreadable", "damaged"),
+        PictureDifference("shots/half.png", "differs", 9, ("a-after.png",), "3 more places are not shown", partly=True),
+    )
+    world.change(*world.source.stated.files, FileChange(Status.ADDED, "font.woff2", binary=True))
+    document = world.review()
+    assert [(each.path, each.read, each.why, each.picture) for each in document.coverage] == [
+        ("src/app.py", "read", "", False),
+        (LOGIN, "read", "visual_gate judged what differs in it", True),
+        ("shots/same.png", "read", "visual_gate compared it: the same pixels", True),
+        ("shots/drawn.svg", "read", "", False),
+        ("shots/bad.png", "not", "damaged", False),
+        ("shots/half.png", "partly", "by visual_gate: 3 more places are not shown", True),
+        ("font.woff2", "not", "binary", False),
+    ]
+    report = report_text(document)
+    assert "Read: 4 of 7 files, 3 of them as pictures by visual_gate\n" in report
+    assert "  shots/bad.png was not read: damaged\n" in report
+    assert "  shots/half.png was read in part: by visual_gate: 3 more places are not shown\n" in report
+    assert "  font.woff2 was not read: binary\n" in report
+    assert "login.png was" not in report
+
+
+def test_when_every_picture_was_judged_everything_was_read(world: MockWorld) -> None:
+    with_pictures(world, picture_differs(LOGIN))
+    assert "Read: all 2 files, 1 of them as pictures by visual_gate\n" in report_text(world.review())
+
+
+@pytest.mark.parametrize("answer", [lost(), credit_gone()])
+def test_a_picture_that_no_report_came_on_was_not_read(world: MockWorld, answer: Line) -> None:
+    with_pictures(world, picture_differs(LOGIN), picture("shots/same.png", "identical"))
+    world.agents.script(Role.EXECUTOR, answer, surface=VISUAL)
+    coverage = world.review().coverage
+    assert [(each.path, each.read) for each in coverage[1:]] == [(LOGIN, "not"), ("shots/same.png", "read")]
+    assert coverage[1].why == "no report of visual_gate came on what differs in it"
+
+
+def test_a_judged_picture_where_everything_is_read_is_still_a_humans(world: MockWorld) -> None:
+    with_pictures(world, picture_differs(".github/workflows/a.png"))
+    document = world.review()
+    assert document.outcome is Outcome.ESCALATED
+    assert document.coverage[1].why == "binary content where every change must be read"
 
 
 def test_switched_off_the_executor_alone_looks_at_them(world: MockWorld) -> None:

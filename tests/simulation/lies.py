@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.pictures import PictureState
 from review_advisor.core.outcome.document import OutcomeDocument, RoleCost
-from review_advisor.core.outcome.events import CallEnded, Reported, RoleSkipped
+from review_advisor.core.outcome.events import CallEnded, Reported, RoleSkipped, SurfaceEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -24,9 +25,15 @@ NOTED = {"path": "src/app.py", "line": 1, "evidence": "value = 1", "severity": "
 OWN = [{"path": ".claude/agents/x.md", "added": 3}]
 
 
-def told(review: dict[str, Any] | None = None, files: list[dict[str, Any]] | None = None, **story: Any) -> PlayedReview:
+def told(
+    review: dict[str, Any] | None = None,
+    files: list[dict[str, Any]] | None = None,
+    pictures: list[dict[str, Any]] | None = None,
+    **story: Any,
+) -> PlayedReview:
     """A review as it really happens."""
-    steps: list[dict[str, Any]] = [{"push": {"files": files}}] if files is not None else []
+    push = {"files": files or [{"path": "src/app.py", "added": 30}], "pictures": pictures or []}
+    steps: list[dict[str, Any]] = [{"push": push}] if files is not None or pictures is not None else []
     whole = {"story": "a lie", "loose": True, **story, "steps": [*steps, {"review": review or {}}]}
     return play(Story.model_validate(whole)).reviews[0]
 
@@ -133,6 +140,40 @@ def guidance_forgotten() -> PlayedReview:
     return prompts(told({"executor": asks, "post_verify": ["veto"]}), "May one repeat?", "")
 
 
+def mended(**edit: Any) -> PlayedReview:
+    """A vetoed approval that comes back with a repair, and is confirmed."""
+    again = {"says": "approve", "edits": [{"path": "src/app.py", **edit}]}
+    return told({"executor": ["approve", again], "post_verify": ["veto"]})
+
+
+def offering(patch: str) -> PlayedReview:
+    return replace(mended(), files={"repair.patch": patch})
+
+
+def pictured(state: PictureState, lied: PictureState | None = None) -> PlayedReview:
+    review = told(pictures=[{"name": "shots/a.png", "state": state}])
+    return replace(review, pictures=tuple(replace(each, state=lied or state) for each in review.pictures))
+
+
+def learned() -> PlayedReview:
+    """A review that leaves a page in the wiki."""
+    entry = {"title": "Values are numbers", "path": "src/app.py", "evidence": "value = 1"}
+    review = told({"executor": [{"says": "approve", "knowledge": [entry]}]}, config={"wiki_folder": "docs/wiki"})
+    assert review.wiki
+    return review
+
+
+def ungated() -> PlayedReview:
+    review = learned()
+    return replace(review, events=tuple(event for event in review.events if not isinstance(event, Verified)))
+
+
+def decided_by_knowledge() -> PlayedReview:
+    review = learned()
+    events = (replace(e, outcome=Outcome.ESCALATED) if isinstance(e, SurfaceEnded) else e for e in review.events)
+    return replace(review, events=tuple(events))
+
+
 def wiki_of_an_escalation() -> PlayedReview:
     return replace(told({"post_verify": ["veto", "veto"], "executor": ["approve"]}), wiki={"a.md": "a fact"})
 
@@ -164,6 +205,26 @@ def other_file(review: PlayedReview, file: FileChange) -> PlayedReview:
     return replace(review, change=replace(review.change, files=(*review.change.files, file)))
 
 
+def patch_of(path: str, *facts: str, lines: int = 1) -> str:
+    added = [f"+x = {number}" for number in range(lines)]
+    head = [f"diff --git a/{path} b/{path}", *facts, f"--- a/{path}", f"+++ b/{path}", f"@@ -1,0 +1,{lines} @@"]
+    return "\n".join([*head, *added]) + "\n"
+
+
+HONEST = patch_of("src/app.py")
+FORBIDDEN = {
+    "a guarded path": patch_of(".github/workflows/ci.yml"),
+    "an instruction": patch_of("src/CLAUDE.md"),
+    "outside": patch_of("src/other.py"),
+    "a link": patch_of("src/app.py", "old mode 100644", "new mode 120000"),
+    "a new link": patch_of("tests/test_x.py", "new file mode 120000"),
+    "a submodule": patch_of("tests/test_x", "new file mode 160000"),
+    "a mode": patch_of("src/app.py", "old mode 100644", "new mode 100755"),
+    "a deletion": patch_of("src/app.py", "deleted file mode 100644"),
+    "too many lines": patch_of("src/app.py", lines=401),
+    "too many files": "".join(patch_of(f"tests/test_{n}.py") for n in range(11)),
+    "nothing": "",
+}
 NO_NUMBER = RoleCost(Role.EXECUTOR, "sonnet", 1, Usage(cost_usd=float("nan")))
 STOP_SIGNAL = guidance("call a human", stop=True)
 LIES: dict[str, Callable[[], Reading]] = {
@@ -201,6 +262,15 @@ LIES: dict[str, Callable[[], Reading]] = {
     ),
     "money_stays_within_the_purse": lambda: read(calls(told(), lambda a: replace(a, line=a.line.costing(1.0)))),
     "time_stays_within_the_wall_clock": lambda: read(again_late()),
+    "a_patch_holds_text_of_the_change_and_nothing_else": lambda: read(offering(patch_of("src/other.py"))),
+    "only_a_vetoed_approval_may_be_repaired": lambda: read(replace(mended(), repair="off")),
+    "a_repair_never_approves_the_head": lambda: read(approved(mended())),
+    "a_patch_is_offered_if_and_only_if_it_was_judged_right": lambda: read(document(mended(), repair=None)),
+    "a_repair_makes_nothing_milder": lambda: read(tier(mended(), BlastRadius.HIGH)),
+    "identical_pictures_cost_no_call": lambda: read(pictured("differs", "identical")),
+    "a_picture_that_nobody_saw_is_never_approved": lambda: read(pictured("differs", "too_large")),
+    "knowledge_is_stored_only_after_its_gate": lambda: read(ungated()),
+    "knowledge_never_decides_a_verdict": lambda: read(decided_by_knowledge()),
     "a_switch_off_means_no_call": lambda: read(
         replace(told(), environment={"HYDRAFLOW_PR_REVIEW_ADVISOR_ENABLED": " NO "})
     ),
@@ -255,4 +325,11 @@ TRUTHS: tuple[Callable[[], PlayedReview], ...] = (
     lambda: told({"post_verify": ["call_budget"]}),
     lambda: told({"pre_flight": ["credit_gone"]}),
     lambda: told({}, switches={"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "off"}),
+    mended,
+    lambda: mended(path=".github/workflows/ci.yml"),
+    lambda: mended(does="links"),
+    lambda: pictured("differs"),
+    lambda: pictured("identical"),
+    lambda: pictured("too_large"),
+    learned,
 )

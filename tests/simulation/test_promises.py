@@ -1,10 +1,10 @@
 """Every promise notices the lie that was forged for it, and says nothing of a review that kept it."""
 
 import pytest
-from tests.simulation.lies import LIES, TRUTHS, from_before
+from tests.simulation.lies import FORBIDDEN, HONEST, LIES, TRUTHS, from_before, offering, read
 
 from review_advisor.mockworld.promises import PROMISES, Promise, broken_promises
-from review_advisor.mockworld.promises.flips import broken_by_a_flip, without_flips
+from review_advisor.mockworld.promises.flips import broken_by_a_flip, told_still, without_flips
 from review_advisor.mockworld.stage import play
 from review_advisor.mockworld.story import Story
 
@@ -32,6 +32,13 @@ def test_what_really_happens_breaks_no_promise(number: int) -> None:
     assert broken_promises([TRUTHS[number]()]) == ()
 
 
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_a_patch_with_something_forbidden_in_it_is_caught(what: str) -> None:
+    holds = BY_NAME["a_patch_holds_text_of_the_change_and_nothing_else"]
+    assert list(holds(read(offering(FORBIDDEN[what]))))
+    assert list(holds(read(offering(HONEST)))) == []
+
+
 def test_a_second_review_that_knows_nothing_of_the_first_is_no_lie() -> None:
     assert list(BY_NAME["nothing_of_an_earlier_review_is_seen"](from_before(""))) == []
 
@@ -55,7 +62,8 @@ FLIPPED = Story.model_validate(
 def test_a_flip_changes_nothing() -> None:
     assert play(FLIPPED).reviews[0].flipped
     assert not play(without_flips(FLIPPED)).reviews[0].flipped
-    assert broken_by_a_flip(play(FLIPPED)) == ()
+    played = play(FLIPPED)
+    assert broken_by_a_flip(played, told_still(played)) == ()
 
 
 def test_a_flip_that_changed_something_is_caught() -> None:
@@ -63,5 +71,5 @@ def test_a_flip_that_changed_something_is_caught() -> None:
 
     honest = play(FLIPPED)
     lied = replace(honest, reviews=(replace(honest.reviews[0], exit_code=11),))
-    (broken,) = broken_by_a_flip(lied)
+    (broken,) = broken_by_a_flip(lied, told_still(lied))
     assert broken.promise == "a_flip_changes_nothing"

@@ -9,6 +9,7 @@ from tests.simulation.command import simulate
 
 from review_advisor.mockworld import sweep as sweeping
 from review_advisor.mockworld.promises import Broken
+from review_advisor.mockworld.promises.flips import told_still
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.seeds.worlds import story_of
 from review_advisor.mockworld.stage import play
@@ -38,6 +39,13 @@ def test_a_seed_is_one_story_and_its_yaml_replays_it(seed: int) -> None:
     ]
 
 
+@pytest.mark.parametrize("first", [1, 1001, 2001])
+def test_every_seed_makes_a_story_that_can_be_written_and_read(first: int) -> None:
+    for seed in range(first, first + 60):
+        story = story_of(seed)
+        assert read_story(story_text(story), "seed.yaml") == story
+
+
 def test_the_world_around_has_no_say() -> None:
     random.seed(1)
     before = sweep_seeds(1, 20)
@@ -62,12 +70,15 @@ def test_chance_is_the_generator_whose_sequence_python_promises() -> None:
 
 def test_a_broken_promise_is_printed_with_a_story_that_replays(monkeypatch: pytest.MonkeyPatch) -> None:
     lie = (Broken(1, "a_promise", "it was broken"),)
-    monkeypatch.setattr(sweeping, "judge", lambda played, thorough: lie if played.story.story == "seed 3" else ())
+    monkeypatch.setattr(
+        sweeping, "judge", lambda played, still, thorough: lie if played.story.story == "seed 3" else ()
+    )
     found = sweep_seeds(1, 5)
     assert not found.holds
     (failure,) = found.failures
     assert failure.seed == 3
-    assert judge(play(read_story(failure.story, "seed.yaml"))) == ()
+    played = play(read_story(failure.story, "seed.yaml"))
+    assert judge(played, told_still(played)) == ()
 
 
 def test_an_empty_cell_fails_only_where_there_were_enough_worlds() -> None:

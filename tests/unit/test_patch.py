@@ -122,6 +122,45 @@ def test_a_mail_is_passed_over_and_its_series_is_read() -> None:
     assert (y.path, y.old_mode, y.new_mode, y.status) == ("y", "100644", "100755", Status.MODIFIED)
 
 
+marks = st.lists(st.sampled_from([b" c", b"-o", b"+n", b"\\ No newline at end of file", b"", b"?"]), max_size=12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(lines=marks, wrong=st.tuples(st.sampled_from([-1, 0, 0, 0, 1]), st.sampled_from([-1, 0, 0, 0, 1])))
+def test_a_hunk_ends_where_line_by_line_its_counts_are_used_up(lines: list[bytes], wrong: tuple[int, int]) -> None:
+    old = sum(line[:1] in b"- " for line in lines) + wrong[0]
+    new = sum(line[:1] in b"+ " for line in lines) + wrong[1]
+    header = [b"diff --git a/x b/x", b"--- a/x", b"+++ b/x", b"@@ -1,%d +1,%d @@" % (max(0, old), max(0, new))]
+    expected = line_by_line(lines, max(0, old), max(0, new))
+    patch = b"\n".join([*header, *lines, b""])
+    if isinstance(expected, str):
+        with pytest.raises(PatchError, match=expected):
+            split_patch(patch)
+    else:
+        (section,) = split_patch(patch)
+        shown = [line.decode() or " " for line in lines[:expected]]
+        assert [line for hunk in section.hunks for line in hunk.lines] == shown
+
+
+def line_by_line(lines: list[bytes], old: int, new: int) -> int | str:
+    """How many lines belong to a hunk with these counts, or what is wrong with it: the slow way to tell."""
+    at = 0
+    while old or new:
+        if at == len(lines):
+            return "the hunk at line 4 is cut short"
+        mark = lines[at][:1]
+        if mark == b"?":
+            return f"line {at + 5}: not a line of the hunk"
+        old -= mark in {b"-", b" ", b""}
+        new -= mark in {b"+", b" ", b""}
+        if min(old, new) < 0:
+            return f"line {at + 5}: more lines than the hunk"
+        at += 1
+    while at < len(lines) and lines[at].startswith(b"\\ "):
+        at += 1
+    return at
+
+
 def test_windows_line_ends_in_the_whole_patch() -> None:
     patch = b"diff --git a/x b/x\r\nindex 1..2 100644\r\n--- a/x\r\n+++ b/x\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n"
     (file,) = files_of_patch(patch)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 
 import click
 
 from review_advisor import __version__
+from review_advisor.cli.begin import begin
 from review_advisor.cli.config import config
 from review_advisor.cli.demo import demo
 from review_advisor.cli.doctor import doctor
+from review_advisor.cli.init import init
 from review_advisor.cli.output import drop, note, prepare
 from review_advisor.cli.problems import Ended
+from review_advisor.cli.publish import publish
 from review_advisor.cli.review import review
 from review_advisor.cli.simulate import simulate
 
@@ -28,7 +32,7 @@ def group() -> None:
     """
 
 
-for command in (review, demo, simulate, doctor, config):
+for command in (review, begin, publish, demo, simulate, init, doctor, config):
     group.add_command(command)
 
 
@@ -46,10 +50,9 @@ def run(arguments: list[str]) -> int:
         note(f"Error: {ended.message}")
         return ended.code
     except click.ClickException as problem:
-        try:
-            problem.show()
-        except OSError:
-            drop(2)
+        words = io.StringIO()
+        problem.show(words)
+        note(words.getvalue().rstrip("\n"))
         return USAGE
     except SystemExit:  # click's own word for a reader of --help who has gone
         drop(1)

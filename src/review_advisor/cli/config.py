@@ -25,7 +25,7 @@ def config() -> None:
 def show(repo: Path, as_json: bool) -> None:
     """Print the settings that the working tree's file and the environment give."""
     with clear_refusals():
-        from review_advisor.app import working_config
+        from review_advisor.configuration import working_config
         from review_advisor.settings import make_settings, settings_json, settings_text
 
         found, origin = working_config(repo)
@@ -38,7 +38,7 @@ def show(repo: Path, as_json: bool) -> None:
 def check(repo: Path) -> None:
     """Exit 0 if file and environment are sound; otherwise say what is wrong and exit 2."""
     with clear_refusals():
-        from review_advisor.app import working_config
+        from review_advisor.configuration import working_config
         from review_advisor.settings import make_settings
 
         found, origin = working_config(repo)

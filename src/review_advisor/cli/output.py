@@ -1,9 +1,11 @@
-"""What goes to stdout and stderr, also where the reader has gone, the disk is full or letters are missing."""
+"""What goes to stdout and stderr, without secrets: also where the reader has gone, or letters are missing."""
 
 from __future__ import annotations
 
 import os
 import sys
+import traceback
+from types import TracebackType
 
 import click
 
@@ -11,9 +13,12 @@ from review_advisor.cli.problems import Ended
 
 
 def put(result: str | bytes, *, otherwise: int = 2) -> None:
-    """Print a result. A reader that has gone needs none; ``otherwise`` is the code when it cannot be printed."""
+    """Print a result. A reader that has gone needs none; ``otherwise`` is the code when it cannot be printed.
+
+    Bytes are printed as they are: whoever made them has taken the secrets out.
+    """
     try:
-        click.echo(result, nl=False)
+        click.echo(without_secrets(result) if isinstance(result, str) else result, nl=False)
     except BrokenPipeError:
         drop(1)
     except OSError as error:
@@ -24,13 +29,24 @@ def put(result: str | bytes, *, otherwise: int = 2) -> None:
 def note(sentence: str) -> None:
     """Say something on stderr; nobody has to hear it."""
     try:
-        click.echo(sentence, err=True)
+        click.echo(without_secrets(sentence), err=True)
     except OSError:
         drop(2)
 
 
+def without_secrets(text: str) -> str:
+    """``text`` without the secrets of this process's environment, and without what looks like one.
+
+    A half character, of a file name that is no UTF-8, is shown as an escape.
+    """
+    from review_advisor.core.roles.redaction import redactor  # --help and --version never get here
+
+    return redactor(os.environ).redact(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
 def prepare() -> None:
-    """Letters that the terminal does not know are shown as escapes."""
+    """Letters that the terminal does not know are shown as escapes; a bug's traceback tells no secret either."""
+    sys.excepthook = _tell_bug
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)  # a closed stream is None
         if reconfigure is not None:
@@ -40,3 +56,7 @@ def prepare() -> None:
 def drop(descriptor: int) -> None:
     """What is still buffered goes nowhere, so that the interpreter does not stumble over it at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+
+
+def _tell_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    note("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"))

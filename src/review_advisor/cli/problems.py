@@ -26,13 +26,15 @@ def clear_refusals() -> Iterator[None]:
     from review_advisor.core.outcome.terminal import said
     from review_advisor.core.policy.switches import SwitchError
     from review_advisor.core.roles.calls import ReviewInterrupted
-    from review_advisor.ports import ArtifactError, CliError, SourceError
+    from review_advisor.ports import ArtifactError, CliError, ForgeError, SourceError
     from review_advisor.settings import ConfigError
 
     try:
         yield
     except (CliError, SwitchError, ConfigError, SourceError, ArtifactError) as refusal:
         raise Ended(said(str(refusal)), NOTHING_ASKED) from None
+    except ForgeError as problem:
+        raise Ended(said(str(problem)), NOT_TO_ITS_END) from None
     except ReviewBrokenError as broken:
         raise Ended(said(str(broken)), NOT_TO_ITS_END) from None
     except ReviewInterrupted as interrupt:

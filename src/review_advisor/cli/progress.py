@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
-from review_advisor.cli.output import note
+from review_advisor.cli.output import note, without_secrets
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
 from review_advisor.core.outcome.terminal import progress_line, said
 
@@ -67,7 +67,7 @@ class LiveProgress:
 
     def _print(self, line: str, style: str | None) -> None:
         with suppress(OSError):  # a terminal that was closed
-            self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+            self._console.print(without_secrets(line), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""``review-advisor review``: review a git range, the index, or a patch."""
+"""``review-advisor review``: review a git range, the index, a patch, or a pull request."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from review_advisor.cli.problems import NOT_TO_ITS_END, clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app import ReviewOptions
+    from review_advisor.opening import Selection
 
 PATH = click.Path(path_type=Path)
 EXAMPLES = """\b
@@ -22,6 +23,7 @@ Examples:
   review-advisor review --staged               what the next commit will hold
   review-advisor review --patch fix.diff       a patch, without its repository
   review-advisor review --base origin/main --gate --output outcome.json    in CI
+  review-advisor review --pr octo/hello#7      a pull request on GitHub
 """
 
 
@@ -30,9 +32,14 @@ Examples:
 @click.option("--base", metavar="REF", help="What HEAD brought since it left REF.")
 @click.option("--staged", is_flag=True, help="What is staged.")
 @click.option("--patch", type=PATH, metavar="FILE", help="A patch file; no tree, so no reading tools.")
+@click.option("--pr", metavar="PR", help="A pull request: OWNER/REPO#N, its address, or N with GITHUB_REPOSITORY.")
+@click.option("--head", metavar="SHA", help="With --pr: the only head commit of it that is reviewed.")
+@click.option("--event", metavar="FILE", help="The pull request of a GitHub Actions event (GITHUB_EVENT_PATH).")
 @click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
-@click.option("--title", help="The change's title. [default: the head commit's subject]")
-@click.option("--body-file", type=PATH, metavar="FILE", help="The change's description. [default: the commits']")
+@click.option("--title", help="The change's title. [default: the pull request's, or the head's subject]")
+@click.option(
+    "--body-file", type=PATH, metavar="FILE", help="Its description. [default: the pull request's, or the commits']"
+)
 @click.option("--spec", "spec_file", type=PATH, metavar="FILE", help="The specification it implements.")
 @click.option(
     "--agent",
@@ -84,6 +91,9 @@ def review(
     base: str | None,
     staged: bool,
     patch: Path | None,
+    pr: str | None,
+    head: str | None,
+    event: str | None,
     title: str | None,
     body_file: Path | None,
     spec_file: Path | None,
@@ -100,17 +110,29 @@ def review(
 ) -> None:
     """Review a change: pre-flight plans, the executor reviews, post-verify judges.
 
-    Name the change with exactly one of --range, --base, --staged and --patch. Progress goes to stderr, the
-    report to stdout, everything else into a folder of its own.
+    Name the change with exactly one of --range, --base, --staged, --patch, --pr and --event. Progress goes to
+    stderr, the report to stdout, everything else into a folder of its own. A pull request is read with GITHUB_TOKEN;
+    its commits are fetched, never checked out, and nothing is written on GitHub.
     """
-    chosen = _selection(revisions, base, patch, staged=staged)
     with clear_refusals():
-        from review_advisor.app import ReviewOptions, Selection
+        from review_advisor.app import ReviewOptions
         from review_advisor.examination import AgentChoice
+        from review_advisor.opening import Selection
+
+        chosen = _only(
+            Selection("range", revisions) if revisions is not None else None,
+            Selection("base", base) if base is not None else None,
+            Selection("staged") if staged else None,
+            Selection("patch", str(patch)) if patch is not None else None,
+            Selection("pull_request", pr, head or "") if pr is not None else None,
+            Selection("event", event) if event is not None else None,
+        )
+        if head is not None and pr is None:
+            raise click.UsageError("--head says which head of a pull request: name it with --pr.")
 
         options = ReviewOptions(
             repo=repo,
-            selection=Selection(*chosen),
+            selection=chosen,
             agent=AgentChoice(agent, claude_bin),
             jobs=jobs,
             artifacts=artifacts,
@@ -126,20 +148,12 @@ def review(
     context.exit(code)
 
 
-def _selection(
-    revisions: str | None, base: str | None, patch: Path | None, *, staged: bool
-) -> tuple[Literal["range", "base", "staged", "patch"], str]:
-    given: list[tuple[Literal["range", "base", "staged", "patch"], str]] = []
-    if revisions is not None:
-        given.append(("range", revisions))
-    if base is not None:
-        given.append(("base", base))
-    if staged:
-        given.append(("staged", ""))
-    if patch is not None:
-        given.append(("patch", str(patch)))
+def _only(*selections: Selection | None) -> Selection:
+    given = [each for each in selections if each is not None]
     if len(given) != 1:
-        raise click.UsageError("Say what to review with exactly one of --range, --base, --staged and --patch.")
+        raise click.UsageError(
+            "Say what to review with exactly one of --range, --base, --staged, --patch, --pr and --event."
+        )
     return given[0]
 
 

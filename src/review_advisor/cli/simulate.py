@@ -88,14 +88,21 @@ def _seeds(given: str, jobs: int, *, as_json: bool) -> bool:
         total.add(part)
     seconds = max(time.monotonic() - began, 0.001)
     put(_sweep_json(total) if as_json else _sweep_text(total))
-    note(f"{total.reviews / seconds:,.0f} reviews a second, {seconds:.1f} s in {jobs} process{'es' * (jobs > 1)}")
+    note(
+        f"{(total.reviews + total.retold) / seconds:,.0f} reviews a second, {seconds:.1f} s in {jobs} process{'es' * (jobs > 1)}"
+    )
     return total.holds
 
 
 def _sweep_text(total: Sweep) -> str:
     from review_advisor.mockworld.tally import table
 
-    lines = [f"{total.worlds:,} worlds, {total.reviews:,} reviews, {total.calls:,} calls", "", table(total.counts), ""]
+    lines = [
+        f"{total.worlds:,} worlds, {total.reviews:,} reviews, {total.retold:,} told again, {total.calls:,} calls",
+        "",
+        table(total.counts),
+        "",
+    ]
     for failure in total.failures:
         lines += [f"seed {failure.seed} breaks {each.promise}: {each.says}" for each in failure.broken]
         lines += ["Its story, for `review-advisor simulate`:", "", failure.story]
@@ -117,5 +124,6 @@ def _sweep_json(total: Sweep) -> str:
         }
         for failure in total.failures
     ]
-    summary = {"worlds": total.worlds, "reviews": total.reviews, "calls": total.calls, "broken": total.broken}
+    summary = {"worlds": total.worlds, "reviews": total.reviews, "retold": total.retold}
+    summary |= {"calls": total.calls, "broken": total.broken}
     return json.dumps({**summary, "counts": counted, "empty": total.empty, "failures": failures}, indent=2) + "\n"

@@ -23,18 +23,26 @@ from review_advisor.core.roles.calls import (
     Stop,
 )
 from review_advisor.core.roles.prompts import nonce_of
-from review_advisor.mockworld.lines import Line, approve, confirm, guidance, plan
+from review_advisor.mockworld.lines import Line, Written, approve, confirm, guidance, plan
 
 
 class Passing(Protocol):
     """A clock that a story can let run."""
 
-    def pass_seconds(self, seconds: float) -> None:
+    def sleep(self, seconds: float) -> None:
         """Let time go by."""
         ...
 
     def monotonic(self) -> float:
         """Seconds since the world began."""
+        ...
+
+
+class Scripted(Protocol):
+    """A line that is made when its turn comes."""
+
+    def line(self) -> Line:
+        """What is said then."""
         ...
 
 
@@ -75,15 +83,17 @@ class FakeAdvisorRunner:
     played: list[Asked] = field(default_factory=list)
     struck: dict[int, Line] = field(default_factory=dict)
     lifelike: bool = False
-    write: Callable[[Path, str, str | None], None] | None = None
+    write: Callable[[Path, str, Written], None] | None = None
     ended_running: int = 0
     interrupted: Stop | None = None
-    _lines: dict[tuple[Role, Surface | None], deque[Line]] = field(default_factory=lambda: defaultdict(deque))
+    _lines: dict[tuple[Role, Surface | None], deque[Line | Scripted]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
     consulted: list[tuple[str, ConsultGrant]] = field(default_factory=list)
     _records: dict[str, list[ConsultRecord]] = field(default_factory=lambda: defaultdict(list))
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def script(self, role: Role, *lines: Line, surface: Surface | None = None) -> None:
+    def script(self, role: Role, *lines: Line | Scripted, surface: Surface | None = None) -> None:
         """Give ``role`` its next lines, on any surface or on one only."""
         self._lines[role, surface].extend(lines)
 
@@ -118,7 +128,7 @@ class FakeAdvisorRunner:
         self._edit(line, call)
         late = self.lifelike and line.seconds > call.timeout_seconds
         seconds = call.timeout_seconds if late else line.seconds
-        self.clock.pass_seconds(seconds)
+        self.clock.sleep(seconds)
         if line.meanwhile is not None:
             line.meanwhile()
         receipt = Receipt(usage=line.usage, resolved_model=call.model, duration_seconds=seconds, consults=records)
@@ -152,8 +162,9 @@ class FakeAdvisorRunner:
 
     def _next(self, role: Role, surface: Surface) -> Line:
         for key in ((role, surface), (role, None)):
-            if self._lines[key]:
-                return self._lines[key].popleft()
+            if lines := self._lines.get(key):
+                next_one = lines.popleft()
+                return next_one if isinstance(next_one, Line) else next_one.line()
         return _AGREES[role]
 
     def _consult(self, question: str, played: Asked) -> ConsultRecord:
@@ -175,7 +186,7 @@ class FakeAdvisorRunner:
             return ConsultRecord(identity, question, "denied", reason=reason)
         line = self._next(Role.MID_FLIGHT, played.call.surface)
         played.advice.append(Advice(question, grant, line))
-        self.clock.pass_seconds(line.seconds)
+        self.clock.sleep(line.seconds)
         if line.meanwhile is not None:
             line.meanwhile()
         if line.bug is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import assert_never
 
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -12,7 +13,9 @@ from review_advisor.mockworld import lines
 from review_advisor.mockworld.agents import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Killed, Line
 from review_advisor.mockworld.story import ReviewBlock, TroubleBlock
+from review_advisor.mockworld.story_change import PushBlock
 from review_advisor.mockworld.story_lines import (
+    SLOW,
     AdviceLine,
     ExecutorLine,
     Fault,
@@ -50,7 +53,7 @@ def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
     )
     for role, spoken in roster:
         for each in spoken:
-            agents.script(role, _line(each, doing), surface=Surface(each.surface) if each.surface else None)
+            agents.script(role, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
     agents.struck.update(_struck(review.trouble))
 
 
@@ -63,34 +66,45 @@ def _struck(trouble: TroubleBlock) -> dict[int, Line]:
     return found
 
 
-def _line(spoken: SpokenLine, doing: Doing) -> Line:
-    meanwhile = spoken.meanwhile
-    words = spoken.summary if isinstance(spoken, ExecutorLine) else ""
-    words = spoken.reasoning if isinstance(spoken, JudgementLine) else words
-    return replace(
-        _with_fault(spoken.fault, spoken),
-        fault=spoken.fault or "",
-        questions=spoken.asks if isinstance(spoken, ExecutorLine) else (),
-        quotes_nonce="{nonce}" in words,
-        seconds=spoken.seconds,
-        cost_usd=spoken.cost_usd,
-        meanwhile=None if meanwhile is None else _Action(doing, meanwhile),
-    )
-
-
 @dataclass(frozen=True, slots=True)
-class _Action:
-    doing: Doing
-    meanwhile: Meanwhile
+class _Unspoken:
+    """A line of the story; most of them are never asked for."""
 
-    def __call__(self) -> None:
-        self.doing(self.meanwhile)
+    spoken: SpokenLine
+    doing: Doing
+
+    def line(self) -> Line:
+        spoken = self.spoken
+        words = spoken.summary if isinstance(spoken, ExecutorLine) else ""
+        words = spoken.reasoning if isinstance(spoken, JudgementLine) else words
+        return replace(
+            _with_fault(spoken.fault, spoken),
+            fault=spoken.fault or "",
+            questions=spoken.asks if isinstance(spoken, ExecutorLine) else (),
+            quotes_nonce="{nonce}" in words,
+            seconds=max(spoken.seconds, SLOW) if spoken.fault == "slow" else spoken.seconds,
+            cost_usd=spoken.cost_usd,
+            edits=tuple((each.path, each.edit()) for each in spoken.edits) if isinstance(spoken, ExecutorLine) else (),
+            meanwhile=self._meanwhile(),
+        )
+
+    def _meanwhile(self) -> Callable[[], None] | None:
+        told = self.spoken.meanwhile or Meanwhile()
+        if self.spoken.fault == "stale_head" and told.push is None:
+            told = told.model_copy(update={"push": PushBlock()})
+        return partial(self.doing, told) if told.push is not None or told.switches else None
+
+    def __str__(self) -> str:
+        return str(self.spoken)
 
 
 def _with_fault(fault: Fault | None, spoken: SpokenLine) -> Line:
-    """Two answers are the last one: that is what the adapter makes of a stream with two results."""
+    """Two answers are the last one: that is what the adapter makes of a stream with two results.
+
+    What is slow, or comes when the head has moved, is an answer all the same.
+    """
     match fault:
-        case None | "two_answers":
+        case None | "two_answers" | "slow" | "stale_head":
             return _answer(spoken)
         case "garbage":
             return lines.garbage()

@@ -3,22 +3,48 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.patch_files import files_of_patch
 from review_advisor.core.facts.repair import Edits
+from review_advisor.mockworld import object_names
+from review_advisor.mockworld.bench import Edit
+from review_advisor.mockworld.lines import Written
 
 Texts = Mapping[str, str]
 
 
+class Copies(Protocol):
+    """Trees that can be copied and edited."""
+
+    @property
+    def copies(self) -> Mapping[Path, object]:
+        """Every copy that is out at the moment."""
+        ...
+
+    def copy(self, tree: str | None) -> AbstractContextManager[Path]:
+        """A copy of the head, or of a tree that was read back."""
+        ...
+
+    def write(self, place: Path, path: str, written: Written) -> None:
+        """What an executor does in its copy."""
+        ...
+
+    def edits(self, place: Path, change: Change) -> Edits:
+        """What a copy holds now, against the head."""
+        ...
+
+
 def tree_name(texts: Texts) -> str:
-    """A name that two trees share only if they hold the same."""
-    return hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()[:40]
+    """Git's own name of the tree that holds these files and nothing else."""
+    return object_names.tree_name(
+        {path: (object_names.FILE_MODE, object_names.blob_name(text.encode())) for path, text in texts.items()}
+    )
 
 
 def patch_between(before: Texts, after: Texts) -> str:
@@ -62,12 +88,14 @@ class Checkout:
         yield place
         del self.copies[place]
 
-    def write(self, place: Path, path: str, text: str | None) -> None:
+    def write(self, place: Path, path: str, written: Written) -> None:
         """What an executor does in its copy; None deletes."""
-        if text is None:
+        if isinstance(written, Edit):
+            raise TypeError("a checkout holds whole texts")
+        if written is None:
             self.copies[place].pop(path)
         else:
-            self.copies[place][path] = text
+            self.copies[place][path] = written
 
     def edits(self, place: Path, change: Change) -> Edits:
         """What a copy holds now, against the head."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from review_advisor.core.outcome.events import Repaired
+from review_advisor.mockworld.promises.flips import told_still
 from review_advisor.mockworld.stage import PlayedReview, PlayedStory
 from review_advisor.mockworld.story import ExpectBlock
 from review_advisor.mockworld.sweep import judge
@@ -16,9 +18,11 @@ def unmet(played: PlayedStory) -> tuple[str, ...]:
     found: list[str] = []
     for block, review in zip(told, played.reviews, strict=True):
         found += [f"review {review.number}: {words}" for words in _differences(block.expect, review)]
-        if not played.story.loose:
-            found += [f"review {review.number}: nobody asked for the line {line}" for line in review.unsaid]
-    found += [f"review {each.review} breaks a promise, {each.promise}: {each.says}" for each in judge(played)]
+        found += [f"review {review.number}: nobody asked for the line {line}" for line in review.unsaid]
+    found += [
+        f"review {each.review} breaks a promise, {each.promise}: {each.says}"
+        for each in judge(played, told_still(played))
+    ]
     return tuple(found)
 
 
@@ -37,6 +41,9 @@ def _differences(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
             yield f"expected {count} of {role}, were {counts[role]}"
     if expect.flags is not None and expect.flags != flags_of(review):
         yield f"expected the flags {_named(expect.flags)}, were {_named(flags_of(review))}"
+    repairs = tuple(event.result for event in review.events if isinstance(event, Repaired))
+    if expect.repairs is not None and expect.repairs != repairs:
+        yield f"expected the repairs {', '.join(expect.repairs) or 'none'}, were {', '.join(repairs) or 'none'}"
     if expect.because is not None and not any(expect.because in words for words in review.because):
         yield f"expected a reason with {expect.because!r}, said was: {'; '.join(review.because)}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from review_advisor.core.facts.change import Change, FileChange, Spec
 from review_advisor.core.facts.pictures import PictureDifference
@@ -34,13 +35,14 @@ class Repository:
 class Push:
     """One push: the whole change as it stands afterwards. ``texts`` are whole files at that head.
 
-    ``pictures`` are the pairs that were made of it, before and after.
+    ``pictures`` are the pairs that were made of it, before and after. ``bare``: it is a patch without a tree.
     """
 
     by: User
     files: tuple[FileChange, ...]
     texts: Mapping[str, str] = field(default_factory=dict)
     pictures: tuple[PictureDifference, ...] = ()
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,10 @@ class PullRequest:
             spec=self.spec,
             prior_fix_attempts=self.prior_fix_attempts,
             own_repository=self.repository.own,
+            tree=None if not self.pushes or self.pushes[-1].bare else _object_name(self.head_sha, "tree"),
         )
 
 
+@lru_cache(maxsize=64)
 def _object_name(*parts: object) -> str:
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:40]

@@ -16,8 +16,11 @@ from review_advisor.core.roles.calls import (
     Stop,
     Usage,
 )
+from review_advisor.mockworld.bench import Edit
 
 Json = dict[str, Any]
+Written = str | Edit | None
+"""What an executor leaves in the place of a file: a whole text, what an edit makes of it, or nothing."""
 
 
 class Killed(BaseException):
@@ -43,7 +46,7 @@ class Line:
     output_tokens: int = 0
     fault: str = ""
     quotes_nonce: bool = False
-    edits: tuple[tuple[str, str | None], ...] = ()
+    edits: tuple[tuple[str, Written], ...] = ()
     meanwhile: Callable[[], None] | None = field(default=None, compare=False)
 
     def costing(self, usd: float | None) -> Line:

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
+from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import Answered, Stop
+from review_advisor.core.roles.calls import Answered, Lost, Stop
 from review_advisor.mockworld.agents import Advice, Asked
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.stage import PlayedReview
+from review_advisor.mockworld.story_lines import SLOW
 
 PartKey = tuple[Surface, int]
 Kind = TypeVar("Kind")
@@ -109,7 +111,15 @@ class Reading:
 
     def events(self, kind: type[Kind]) -> Iterator[Kind]:
         """The events of one kind."""
-        return (event for event in self.review.events if isinstance(event, kind))
+        found: list[Any] = self._by_kind.get(kind, [])
+        return iter(found)
+
+    @cached_property
+    def _by_kind(self) -> dict[type, list[Event]]:
+        found: dict[type, list[Event]] = {}
+        for event in self.review.events:
+            found.setdefault(type(event), []).append(event)
+        return found
 
     @cached_property
     def approved(self) -> bool:
@@ -127,11 +137,8 @@ def fault_of(asked: Asked) -> str:
     """The story's word for what went wrong with a call; empty if nothing did."""
     if isinstance(asked.came, Killed):
         return "killed"
-    if isinstance(asked.came, Answered) or asked.line.fault:
+    late = isinstance(asked.came, Lost) and asked.line.lost is None
+    if not late and (isinstance(asked.came, Answered) or asked.line.fault):
         slow = asked.line.seconds >= SLOW and not asked.line.fault
         return "slow" if slow else asked.line.fault
     return "timeout" if asked.line.seconds > asked.call.timeout_seconds else ""
-
-
-SLOW = 100.0
-"""Seconds from which a story calls an answer slow."""

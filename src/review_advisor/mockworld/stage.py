@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor as Pool
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from itertools import count, islice
 from typing import ParamSpec, TypeVar
 
 from review_advisor.core.facts.change import Change, Spec
+from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallStarted, Event
+from review_advisor.core.outcome.repair_text import PATCH_FILE
 from review_advisor.core.outcome.terminal import report_text
-from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.mockworld.agents import Asked, FakeAdvisorRunner
+from review_advisor.mockworld.bench import Bench
 from review_advisor.mockworld.casting import cast
 from review_advisor.mockworld.forge import PullRequest, Push, Repository, User
 from review_advisor.mockworld.lines import Killed
@@ -54,12 +58,15 @@ class PlayedReview:
     """One review as it happened. ``document`` is None when nothing was decided; ``files`` is what was stored.
 
     ``wiki`` is what reached the repository's wiki, ``environment`` what held when it began, and ``report`` what a
-    person would read. ``stale``: the head moved meanwhile; ``flipped``: a switch did.
+    person would read. ``stale``: the head moved meanwhile; ``flipped``: a switch did. ``unsaid`` are lines that nobody
+    asked for, unless the story is loose.
     """
 
     number: int
     change: Change
+    pictures: tuple[PictureDifference, ...]
     rules: Rules
+    repair: RepairMode
     environment: Mapping[str, str]
     run_id: str
     nonce: str
@@ -85,10 +92,13 @@ class PlayedStory:
     reviews: tuple[PlayedReview, ...]
 
 
-def play(story: Story) -> PlayedStory:
-    """Play ``story`` from its first step to its last. Two plays of one story are equal, on any machine."""
+def play(story: Story, reviews: int | None = None) -> PlayedStory:
+    """Play ``story`` from its first step to its last, or its first ``reviews``.
+
+    Two plays of one story are equal, on any machine.
+    """
     stage = _Stage(story)
-    return PlayedStory(story, tuple(stage.reviews()))
+    return PlayedStory(story, tuple(islice(stage.reviews(), reviews)))
 
 
 class _Stage:
@@ -113,17 +123,16 @@ class _Stage:
         if story.steps[0].push is None:
             self._push(PushBlock(files=(DEFAULT_FILE,)))
 
-    def reviews(self) -> list[PlayedReview]:
+    def reviews(self) -> Iterator[PlayedReview]:
         """Take every step; what the reviews among them came to."""
-        played: list[PlayedReview] = []
+        numbers = count(1)
         for step in self._story.steps:
             if step.push is not None:
                 self._push(step.push)
             elif step.switches is not None:
                 self._environment.update(step.switches)
             elif step.review is not None:
-                played.append(self._review(step.review, len(played) + 1))
-        return played
+                yield self._review(step.review, next(numbers))
 
     def _push(self, told: PushBlock) -> None:
         before = self._pull_request.pushes[-1] if self._pull_request.pushes else Push(self._pull_request.author, ())
@@ -133,7 +142,7 @@ class _Stage:
         else:
             texts = {file.path: file.whole for file in told.files if file.whole is not None}
             pictures = tuple(picture.facts() for picture in told.pictures)
-            push = Push(by, tuple(file.facts() for file in told.files), texts, pictures)
+            push = Push(by, tuple(file.facts() for file in told.files), texts, pictures, told.bare)
         self._pull_request = self._pull_request.pushed(push, fix=told.fix)
 
     def _meanwhile(self, told: Meanwhile) -> None:
@@ -146,13 +155,15 @@ class _Stage:
         agents = FakeAdvisorRunner(self._clock, lifelike=True)
         cast(agents, told, self._meanwhile)
         change, head, flips = self._pull_request.change(), self._pull_request.head_sha, self._flips
-        world = self._world(told, agents, number)
+        world = self._world(told, agents, change, number)
         environment = dict(self._environment)
         over = _run(world)
         return PlayedReview(
             number=number,
             change=change,
+            pictures=world.pictures.stated,
             rules=world.rules,
+            repair=told.repair,
             environment=environment,
             run_id=world.run_id,
             nonce=world.nonce,
@@ -167,16 +178,17 @@ class _Stage:
             because=over.because,
             stale=self._pull_request.head_sha != head,
             flipped=self._flips != flips,
-            unsaid=tuple(agents.unsaid()),
+            unsaid=() if self._story.loose else tuple(agents.unsaid()),
         )
 
-    def _world(self, told: ReviewBlock, agents: FakeAdvisorRunner, number: int) -> MockWorld:
+    def _world(self, told: ReviewBlock, agents: FakeAdvisorRunner, change: Change, number: int) -> MockWorld:
         """The present state of the story as a world in which one review runs."""
         push = self._pull_request.pushes[-1]
         world = MockWorld()
         world.reviews = number - 1
         world.clock, world.agents = self._clock, agents
-        world.source = FakeSource(self._pull_request.change(), dict(push.texts))
+        world.source = FakeSource(change, dict(push.texts), checkout=None if push.bare else Bench(change))
+        world.repair, agents.write = told.repair, world.source.write
         world.pictures = FakePictures(push.pictures)
         world.journal = MemoryJournal(killed_at=told.trouble.killed_at_event)
         world.artifacts = MemoryArtifacts(full_at=told.trouble.disk_full_at_write)
@@ -203,6 +215,8 @@ def _run(world: MockWorld) -> _Over:
         document = world.review()
         report = report_text(document)
         artifacts.write("report.txt", report)
+        if document.repair is not None:
+            artifacts.write(PATCH_FILE, document.repair.patch)
     except Killed:
         artifacts.files.clear()
         return _Over("died", None, ("the process was killed",))

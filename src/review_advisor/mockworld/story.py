@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
-from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.mockworld.story_change import FileBlock, PushBlock, Switches
 from review_advisor.mockworld.story_lines import AdviceLine, Block, ExecutorLine, JudgementLine, PlanLine
 
@@ -18,6 +18,7 @@ Ended = Literal["approved", "changes_requested", "escalated", "stopped", "broken
 """How a review of a story ends: as the product's four outcomes; ``broken`` when its folder could not be written,
 ``died`` when its process was killed. In the last two nothing was decided."""
 Flag = Literal["degraded", "recovered", "exhausted", "advisor_disabled", "lost", "stale"]
+RepairResult = Literal["accepted", "withdrawn", "refused"]
 Count = Annotated[int, Field(ge=1)]
 DEFAULT_FILE = FileBlock(path="src/app.py", added=30)
 
@@ -86,8 +87,9 @@ class ExpectBlock(Block):
     outcome: Ended | None = Field(default=None, description="How it ends.")
     exit_code: int | None = Field(default=None, description="The exit code; a killed process has none.")
     asked: tuple[RoleName, ...] | None = Field(default=None, description="The roles that were asked, in order.")
-    calls: dict[RoleName, int] = Field(default={}, description="Calls by role; consults under `mid_flight`.")
+    calls: dict[RoleName, int] = Field(default_factory=dict, description="Calls by role; consults under `mid_flight`.")
     flags: frozenset[Flag] | None = Field(default=None, description="Exactly these flags are set.")
+    repairs: tuple[RepairResult, ...] | None = Field(default=None, description="What became of its repairs, in order.")
     because: str | None = Field(default=None, description="Words that one of the reasons holds.")
 
 
@@ -99,8 +101,9 @@ class ReviewBlock(Block):
     mid_flight: tuple[AdviceLine, ...] = Field(default=(), description="What the advisor says to consults, in order.")
     post_verify: tuple[JudgementLine, ...] = Field(default=(), description="What post-verify says, in order.")
     trouble: TroubleBlock = Field(default=TroubleBlock(), description="What goes wrong at a counted place.")
+    repair: RepairMode = Field(default="suggest", description="Whether a vetoed approval may be repaired.")
     jobs: int = Field(default=1, ge=1, le=16, description="Calls at a time that the money is divided for.")
-    expect: ExpectBlock = Field(default=ExpectBlock(), description="How it must end.")
+    expect: ExpectBlock = Field(default_factory=ExpectBlock, description="How it must end.")
 
 
 class StepBlock(Block):
@@ -133,6 +136,6 @@ class Story(Block):
     about: str = Field(default="", description="More about it, for readers.")
     pull_request: PullRequestBlock = Field(default=PullRequestBlock(), description="The pull request.")
     config: ConfigBlock = Field(default=ConfigBlock(), description="The repository's configuration.")
-    switches: Switches = Field(default={}, description="Environment variables from the start.")
+    switches: Switches = Field(default_factory=dict, description="Environment variables from the start.")
     steps: tuple[StepBlock, ...] = Field(min_length=1, description="What happens, in order.")
     loose: bool = Field(default=False, description="Lines that nobody asks for are no fault of the story.")

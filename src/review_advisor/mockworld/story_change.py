@@ -46,7 +46,8 @@ def _known(given: dict[str, str]) -> dict[str, str]:
     for name in given:
         if name not in SWITCH_NAMES:
             raise ValueError(f"no variable is called {name}; {nearest(name, SWITCH_NAMES)}")
-    read_switches(given)
+    if given:
+        read_switches(given)
     return given
 
 
@@ -118,13 +119,15 @@ class PictureBlock(_Block):
     name: str = Field(min_length=1, description="The picture's path.")
     state: PictureState = Field(default="differs", description="What the comparison says.")
     pixels: int = Field(default=7, ge=0, description="How many pixels differ.")
+    partly: bool = Field(default=False, description="Whether not all that differs is shown.")
     why: str = Field(default="", description="What must be known beside the state.")
 
     def facts(self) -> PictureDifference:
         """The pair as the pipeline is given it, with two crops where something is to be seen."""
         seen = self.state in ("differs", "added", "removed")
         crops = (f"{self.name}-1-before.png", f"{self.name}-1-after.png") if seen else ()
-        return PictureDifference(self.name, self.state, self.pixels if seen else 0, crops, self.why)
+        pixels = self.pixels if seen else 0
+        return PictureDifference(self.name, self.state, pixels, crops, self.why, partly=self.partly and seen)
 
 
 class PushBlock(_Block):
@@ -135,4 +138,5 @@ class PushBlock(_Block):
     files: tuple[FileBlock, ...] | None = Field(
         default=None, description="The whole change at the new head; left out: the same files, another head."
     )
+    bare: bool = Field(default=False, description="It is a bare patch: there is no tree to read or to repair.")
     pictures: tuple[PictureBlock, ...] = Field(default=(), description="Pairs of pictures, before and after.")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from review_advisor.mockworld.bench import Deed, Edit
 from review_advisor.mockworld.story_change import PushBlock, Switches
 
 Fault = Literal[
@@ -26,8 +27,12 @@ Fault = Literal[
     "auth_gone",
     "interrupted",
     "killed",
+    "slow",
+    "stale_head",
 ]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
+SLOW = 100.0
+"""Seconds from which an answer is called slow."""
 SurfaceName = Literal["pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest"]
 Usd = Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
@@ -42,7 +47,9 @@ class Block(BaseModel):
 class Meanwhile(Block):
     """What happens in the world while an agent works."""
 
-    switches: Switches = Field(default={}, description="Variables that are set; the running review must not notice.")
+    switches: Switches = Field(
+        default_factory=dict, description="Variables that are set; the running review must not notice."
+    )
     push: PushBlock | None = Field(default=None, description="A push: the head that is under review is now stale.")
 
 
@@ -100,6 +107,20 @@ class KnowledgeBlock(Block):
     body: str = Field(default="It has been so for years.", description="What is worth remembering.")
 
 
+class EditBlock(Block):
+    """An edit of the executor, if it has leave to repair."""
+
+    path: str = Field(min_length=1, description="The file.")
+    does: Deed = Field(default="writes", description="What it does to it.")
+    added: int = Field(default=1, ge=0, le=200_000, description="Lines that are added at its end.")
+    removed: int = Field(default=0, ge=0, le=200_000, description="Lines that are taken out.")
+    text: str = Field(default="mended = {n}", description="What line n reads; `{n}` is its number.")
+
+    def edit(self) -> Edit:
+        """The same as the bench takes it."""
+        return Edit(self.does, tuple(self.text.replace("{n}", str(n)) for n in range(1, self.added + 1)), self.removed)
+
+
 class ExecutorLine(SpokenLine):
     """The executor speaks."""
 
@@ -108,6 +129,7 @@ class ExecutorLine(SpokenLine):
     findings: tuple[FindingBlock, ...] = Field(default=(), description="What it found.")
     answers: tuple[EvidenceBlock, ...] = Field(default=(), description="Its answers to an earlier veto.")
     knowledge: tuple[KnowledgeBlock, ...] = Field(default=(), description="What it would remember.")
+    edits: tuple[EditBlock, ...] = Field(default=(), description="What it edits, where it may repair.")
     asks: tuple[str, ...] = Field(default=(), description="What it asks the advisor before, one consult each.")
 
 

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from review_advisor.mockworld.promises import Broken, broken_promises
-from review_advisor.mockworld.promises.flips import broken_by_a_flip
+from review_advisor.mockworld.promises.flips import broken_by_a_flip, told_still
 from review_advisor.mockworld.seeds.worlds import story_of
 from review_advisor.mockworld.stage import PlayedStory, play
 from review_advisor.mockworld.story_file import story_text
-from review_advisor.mockworld.tally import ENOUGH, Cell, empty_cells, tally
+from review_advisor.mockworld.tally import ENOUGH, Cell, cells_of, empty_cells
 
 CHUNK = 250
 EVERY = 4
@@ -33,10 +33,15 @@ class Failure:
 
 @dataclass(slots=True)
 class Sweep:
-    """What a range of seeds came to. The same for the same seeds, however many processes played them."""
+    """What a range of seeds came to. The same for the same seeds, however many processes played them.
+
+    ``retold`` are reviews that were played once more without the flips of their story, for comparison; the table does
+    not count them, ``calls`` counts theirs.
+    """
 
     worlds: int = 0
     reviews: int = 0
+    retold: int = 0
     calls: int = 0
     counts: Counter[Cell] = field(default_factory=Counter)
     broken: int = 0
@@ -46,6 +51,7 @@ class Sweep:
         """Take in the next seeds."""
         self.worlds += other.worlds
         self.reviews += other.reviews
+        self.retold += other.retold
         self.calls += other.calls
         self.counts.update(other.counts)
         self.broken += other.broken
@@ -62,9 +68,9 @@ class Sweep:
         return not self.broken and not self.empty
 
 
-def judge(story: PlayedStory, *, thorough: bool = True) -> tuple[Broken, ...]:
-    """Every promise that a played story broke."""
-    return (*broken_promises(story.reviews, thorough=thorough), *broken_by_a_flip(story))
+def judge(story: PlayedStory, still: PlayedStory, *, thorough: bool = True) -> tuple[Broken, ...]:
+    """Every promise that a played story broke; ``still`` is the same story told without its flips."""
+    return (*broken_promises(story.reviews, thorough=thorough), *broken_by_a_flip(story, still))
 
 
 @contextmanager
@@ -87,10 +93,12 @@ def sweep_seeds(first: int, last: int) -> Sweep:
     for seed in range(first, last + 1):
         played = play(story_of(seed))
         found.worlds += 1
+        still = told_still(played)
         found.reviews += len(played.reviews)
-        found.calls += sum(len(review.asked) for review in played.reviews)
-        found.counts.update(tally(played.reviews))
-        broken = judge(played, thorough=seed % EVERY == 0)
+        found.retold += len(still.reviews)
+        found.calls += sum(len(review.asked) for review in (*played.reviews, *still.reviews))
+        found.counts.update(cell for review in played.reviews for cell in cells_of(review))
+        broken = judge(played, still, thorough=seed % EVERY == 0)
         if broken:
             found.broken += 1
             found.failures.append(Failure(seed, broken, story_text(played.story)))
@@ -103,8 +111,13 @@ def sweep(first: int, last: int, jobs: int = 1) -> Iterator[Sweep]:
     if jobs == 1:
         yield from (sweep_seeds(*chunk) for chunk in chunks)
         return
-    with multiprocessing.get_context("spawn").Pool(jobs, gc.freeze) as pool:
+    with multiprocessing.get_context("spawn").Pool(jobs, _settled) as pool:
         yield from pool.imap(_chunk, chunks)
+
+
+def _settled() -> None:
+    """What this module has imported is there for good: nobody need look for garbage in it."""
+    gc.freeze()
 
 
 def _chunk(bounds: tuple[int, int]) -> Sweep:

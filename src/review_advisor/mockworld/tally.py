@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from review_advisor.core.outcome.events import KnowledgeStored, Repaired
+from review_advisor.core.policy.surfaces import Surface
 from review_advisor.mockworld.reading import fault_of
 from review_advisor.mockworld.seeds.replies import PLACES, REFUSED
 from review_advisor.mockworld.stage import PlayedReview
@@ -16,7 +18,18 @@ OUTCOMES = ("approved", "changes_requested", "escalated", "stopped", "broken", "
 DECIDED = OUTCOMES[:4]
 STOPS = ("credit_gone", "auth_gone", "interrupted")
 ENDING = frozenset({*STOPS, "killed"})
-REPAIRED = ("garbage", "prose", "two_answers")
+HARMLESS = ("garbage", "prose", "two_answers", "slow", "stale_head")
+BESIDES = {
+    "stale_head": DECIDED,
+    "flipped_switch": DECIDED,
+    "repair_accepted": DECIDED,
+    "repair_refused": DECIDED,
+    "repair_withdrawn": DECIDED[:3],
+    "pictures_shown": DECIDED,
+    "pictures_not_shown": DECIDED,
+    "knowledge_stored": DECIDED[:2],
+}
+"""What can happen that is no fault, and how such a review can end."""
 NO_FAULT = "none"
 WHOLE = "-"
 ENOUGH = 10_000
@@ -35,7 +48,20 @@ def cells_of(review: PlayedReview) -> set[Cell]:
     for happened, name in ((review.stale, "stale_head"), (review.flipped, "flipped_switch")):
         if happened:
             found.add((name, WHOLE, review.ended))
-    return found or {(NO_FAULT, WHOLE, review.ended)}
+    found = found or {(NO_FAULT, WHOLE, review.ended)}
+    return found | {(name, WHOLE, review.ended) for name in _besides(review)}
+
+
+def _besides(review: PlayedReview) -> set[str]:
+    """What happened in a review that is no fault."""
+    found = {f"repair_{event.result}" for event in review.events if isinstance(event, Repaired)}
+    if any(isinstance(event, KnowledgeStored) for event in review.events):
+        found.add("knowledge_stored")
+    if any(asked.call.surface is Surface.VISUAL_GATE for asked in review.asked):
+        found.add("pictures_shown")
+    elif review.pictures:
+        found.add("pictures_not_shown")
+    return found
 
 
 def _faults(review: PlayedReview) -> Iterator[tuple[str, str]]:
@@ -47,21 +73,15 @@ def _faults(review: PlayedReview) -> Iterator[tuple[str, str]]:
             yield fault, asked.call.role.value
 
 
-def tally(reviews: Iterable[PlayedReview]) -> Counter[Cell]:
-    """The counts of these reviews."""
-    return Counter(cell for review in reviews for cell in cells_of(review))
-
-
 def possible_cells() -> tuple[Cell, ...]:
     """Every cell that can occur, in the order of the table: who is struck how, and what may come of it."""
     found: list[Cell] = []
-    places = [*PLACES, *((role, "slow") for role in ("pre_flight", "executor", "post_verify"))]
-    for role, fault in sorted(places, key=lambda place: (place[1], place[0])):
+    for role, fault in sorted(PLACES, key=lambda place: (place[1], place[0])):
         found += [(fault, role, outcome) for outcome in _possible(fault, role)]
     found.append(("killed", WHOLE, "died"))
     found.append(("disk_full", WHOLE, "broken"))
-    for fault in (NO_FAULT, "stale_head", "flipped_switch"):
-        found += [(fault, WHOLE, outcome) for outcome in DECIDED if (fault, outcome) != (NO_FAULT, "stopped")]
+    found += [(NO_FAULT, WHOLE, outcome) for outcome in DECIDED if outcome != "stopped"]
+    found += [(name, WHOLE, outcome) for name, outcomes in BESIDES.items() for outcome in outcomes]
     return tuple(found)
 
 
@@ -71,7 +91,7 @@ def _possible(fault: str, role: str) -> tuple[str, ...]:
         return ("died",)
     if fault in STOPS:
         return ("stopped",)
-    if role == "executor" and fault not in (*REPAIRED, "slow"):
+    if role == "executor" and fault not in HARMLESS:
         return ("escalated",) if fault in REFUSED else ("escalated", "stopped")
     return DECIDED
 
@@ -85,11 +105,11 @@ def table(counts: Counter[Cell]) -> str:
     """The counts: a line for each fault and role; a dot where nothing can be."""
     possible = set(possible_cells())
     rows = list(dict.fromkeys((fault, role) for fault, role, _ in [*possible_cells(), *sorted(counts)]))
-    lines = [f"{'fault':<18}{'struck':<13}" + "".join(f"{outcome:>19}" for outcome in OUTCOMES)]
+    lines = [f"{'fault':<20}{'struck':<13}" + "".join(f"{outcome:>19}" for outcome in OUTCOMES)]
     for fault, role in rows:
         cells = [
             str(counts[fault, role, outcome]) if (fault, role, outcome) in possible or counts[fault, role, outcome]
             else "." for outcome in OUTCOMES
         ]  # fmt: skip
-        lines.append(f"{fault:<18}{role:<13}" + "".join(f"{cell:>19}" for cell in cells))
+        lines.append(f"{fault:<20}{role:<13}" + "".join(f"{cell:>19}" for cell in cells))
     return "\n".join(line.rstrip() for line in lines)

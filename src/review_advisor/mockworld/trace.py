@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PartEnded, RoleSkipped, Ruled
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PartEnded, Repaired, RoleSkipped, Ruled
+from review_advisor.core.outcome.repair_text import repair_words
 from review_advisor.core.outcome.terminal import one_line
 from review_advisor.core.roles.calls import Answered, Lost
 from review_advisor.mockworld.agents import Asked
@@ -60,6 +61,8 @@ def _event_lines(event: Event) -> Iterator[str]:
             yield f"       {event.role.value} on {event.surface.value} is refused: {_short(event.detail)}"
         case Ruled():
             yield f"       ruling: {event.ruling.move.value}, {_short(event.ruling.because)}"
+        case Repaired():
+            yield f"       repair {event.result}: {_short(repair_words(event))}"
         case PartEnded():
             yield f"       {event.surface.value}, part {event.shard + 1}: {event.outcome.value}"
         case _:

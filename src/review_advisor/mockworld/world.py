@@ -25,8 +25,8 @@ from review_advisor.core.roles.calls import AgentCall
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
 from review_advisor.core.roles.redaction import redactor
 from review_advisor.mockworld.agents import FakeAdvisorRunner
-from review_advisor.mockworld.checkout import Checkout, Texts, changed_between, tree_name
-from review_advisor.mockworld.lines import Killed
+from review_advisor.mockworld.checkout import Checkout, Copies, Texts, changed_between, tree_name
+from review_advisor.mockworld.lines import Killed, Written
 from review_advisor.ports import ArtifactError, Ports
 from review_advisor.review_phase import ReviewPhase, ReviewRequest
 
@@ -46,7 +46,7 @@ class FakeClock:
         """Seconds since the world began."""
         return self.seconds
 
-    def pass_seconds(self, seconds: float) -> None:
+    def sleep(self, seconds: float) -> None:
         """Let time go by."""
         self.seconds += seconds
 
@@ -55,14 +55,14 @@ class FakeClock:
 class FakeSource:
     """A change that is simply stated. ``texts`` are whole files at the head, ``at_base`` names of files before it.
 
-    With a ``checkout`` there are trees, too: each is a copy of their texts, and can be edited.
+    With a ``checkout`` there are trees, too, and copies of them that can be edited.
     """
 
     stated: Change
     texts: dict[str, str] = field(default_factory=dict)
     tree: Path | None = None
     at_base: tuple[str, ...] = ()
-    checkout: Checkout | None = None
+    checkout: Copies | None = None
 
     def change(self) -> Change:
         """The stated change."""
@@ -78,7 +78,7 @@ class FakeSource:
 
     @contextmanager
     def head_tree(self, tree: str | None = None) -> Iterator[Path | None]:
-        """A copy of the checkout's texts; without one the stated folder, or none."""
+        """A copy of the checkout; without one the stated folder, or none."""
         if self.checkout is None:
             yield self.tree
         else:
@@ -91,11 +91,11 @@ class FakeSource:
             raise AssertionError(f"nobody can have edited {folder}: there is no checkout")
         return self.checkout.edits(folder, self.stated)
 
-    def write(self, folder: Path, path: str, text: str | None) -> None:
+    def write(self, folder: Path, path: str, written: Written) -> None:
         """An executor edits its copy."""
         if self.checkout is None:
             raise AssertionError(f"nobody can edit {folder}: there is no checkout")
-        self.checkout.write(folder, path, text)
+        self.checkout.write(folder, path, written)
 
 
 @dataclass

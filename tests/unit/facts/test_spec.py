@@ -1,6 +1,8 @@
 import pytest
 
-from review_advisor.core.facts.spec import spec_path
+from review_advisor.core.facts.change import Spec
+from review_advisor.core.facts.pull_request import LinkedIssue
+from review_advisor.core.facts.spec import spec_of_issues, spec_path
 
 
 @pytest.mark.parametrize(
@@ -21,3 +23,21 @@ from review_advisor.core.facts.spec import spec_path
 )
 def test_where_a_change_says_its_spec_is(body: str, path: str | None) -> None:
     assert spec_path(body) == path
+
+
+HERE = "octo/app"
+
+
+def test_no_issue_is_no_specification() -> None:
+    assert spec_of_issues((), HERE) is None
+
+
+def test_one_issue_is_the_specification() -> None:
+    issue = LinkedIssue("Octo/App", 3, "Add two", "Because.\n")
+    assert spec_of_issues((issue,), HERE) == Spec("issue #3", "# #3: Add two\n\nBecause.")
+
+
+def test_several_issues_stand_under_their_own_headings_also_those_of_another_repository() -> None:
+    issues = (LinkedIssue(HERE, 3, "Add two", "Because."), LinkedIssue("octo/lib", 9, "Three", ""))
+    text = "# #3: Add two\n\nBecause.\n\n# octo/lib#9: Three"
+    assert spec_of_issues(issues, HERE) == Spec("issues #3, octo/lib#9", text)

@@ -200,7 +200,7 @@ def test_binary_content_that_may_run_or_be_read_is_never_approved_unread(path: s
     document = world.review()
     assert document.outcome is Outcome.ESCALATED
     assert document.because == (
-        f"{path} was read not: binary content that is not an image, a sound, a font or a document",
+        f"{path} was not read: binary content that is not an image, a sound, a font or a document",
     )
 
 
@@ -228,7 +228,7 @@ def test_what_a_submodule_brings_is_never_approved_unseen() -> None:
     world.change(bump)
     document = world.review()
     assert document.outcome is Outcome.ESCALATED
-    assert document.because == ("lib was read not: a submodule: its content is not part of the change",)
+    assert document.because == ("lib was not read: a submodule: its content is not part of the change",)
 
 
 def test_what_was_skipped_is_told_with_its_surface() -> None:

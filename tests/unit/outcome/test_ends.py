@@ -137,10 +137,10 @@ def test_one_lost_part_among_read_ones_is_a_humans() -> None:
     assert join_parts([part(STOPPED, 0, read=False), part(STOPPED, 1, read=False)]).outcome is STOPPED
 
 
-@pytest.mark.parametrize("unsent", [PARTLY, NOT])
-def test_unread_text_is_never_approved_d3(unsent: Unsent) -> None:
+@pytest.mark.parametrize("unsent, said", [(PARTLY, "read in part"), (NOT, "not read")])
+def test_unread_text_is_never_approved_d3(unsent: Unsent, said: str) -> None:
     joined = join_review([Ending(APPROVED, ("fine",))], FILES, [unsent], None)
-    assert joined == Ending(ESCALATED, (f"a.py was read {unsent.extent}: a long line",))
+    assert joined == Ending(ESCALATED, (f"a.py was {said}: a long line",))
 
 
 def test_a_stop_beats_everything() -> None:

@@ -117,7 +117,7 @@ def test_a_stopped_review_says_what_did_not_finish() -> None:
     text = report_text(told(lambda world: world.agents.script(Role.EXECUTOR, credit_gone())))
     assert "pr_review: not finished" in text
     assert "Read: 0 of 1 files" in text
-    assert "src/app.py was read not: no report came on its part of the change" in text
+    assert "src/app.py was not read: no report came on its part of the change" in text
 
 
 def test_a_guarded_change_in_parts_says_so() -> None:
@@ -269,6 +269,15 @@ def test_the_session_has_one_row_a_call_with_what_it_decided_d30() -> None:
     assert [row["duration_ms"] for row in told_rows] == [1000] * 5
 
 
+def test_every_row_has_the_calls_tokens_and_cost_d30() -> None:
+    used = rows(lambda world: world.agents.script(Role.EXECUTOR, replace(approve(), output_tokens=40).costing(0.25)))
+    assert [(row["role"], row["tokens_in"], row["tokens_out"], row["cost_usd"]) for row in used] == [
+        ("pre_flight", 0, 0, 0.0),
+        ("executor", 0, 40, 0.25),
+        ("post_verify", 0, 0, 0.0),
+    ]
+
+
 def test_a_call_that_was_lost_decided_nothing() -> None:
     last = rows(lambda world: world.agents.script(Role.POST_VERIFY, lost()))[-1]
     assert (last["ended"], last["error"], last["verdict"]) == ("lost", "crash", None)
@@ -283,4 +292,4 @@ def test_what_the_prompts_shortened_is_told_d3() -> None:
 
 def test_a_file_nobody_could_read_is_named_in_the_report() -> None:
     text = report_text(told(lambda world: world.change(FileChange(Status.ADDED, "a\nb.png", binary=True))))
-    assert '"a\\nb.png" was read not: binary' in text
+    assert '"a\\nb.png" was not read: binary' in text

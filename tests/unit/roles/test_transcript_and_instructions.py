@@ -54,8 +54,10 @@ TEXTS = Instructions(
 )
 
 
-def test_every_advisor_role_hears_the_advisors_definition_without_its_frontmatter_d9() -> None:
-    assert TEXTS.system_prompt(Role.POST_VERIFY, Surface.PR_REVIEW) == "Advise well.\n\nJudge.\n\nAll of it."
+@pytest.mark.parametrize("role", [Role.PRE_FLIGHT, Role.MID_FLIGHT, Role.POST_VERIFY])
+def test_every_advisor_role_hears_the_advisors_definition_without_its_frontmatter_d9(role: Role) -> None:
+    texts = Instructions({**TEXTS.texts, role.value: "Judge."})
+    assert texts.system_prompt(role, Surface.PR_REVIEW) == "Advise well.\n\nJudge.\n\nAll of it."
 
 
 def test_the_executor_is_no_advisor() -> None:

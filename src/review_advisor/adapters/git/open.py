@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from review_advisor.adapters.git.fetch import Remote, fetch_sides
 from review_advisor.adapters.git.repository import Repository, open_repository
-from review_advisor.adapters.git.source import GitSource, PatchSource, Sides
+from review_advisor.adapters.git.source import About, GitSource, PatchSource, Sides
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import Spec
+from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.ports import SourceError
 
 
@@ -37,7 +40,7 @@ def open_range(
     head = repository.commit(right or "HEAD")
     base = repository.base(left) if dots == ".." else _merge_base(repository, store, left, head)
     sides = Sides(base, head, store.tree(base), store.tree(head), commits=True)
-    return GitSource(store, sides, title=title, body=body, spec=spec, scratch=scratch)
+    return GitSource(store, sides, About(title, body, spec), scratch)
 
 
 def open_base(
@@ -55,7 +58,7 @@ def open_base(
     head = repository.commit("HEAD")
     base = _merge_base(repository, store, ref, head)
     sides = Sides(base, head, store.tree(base), store.tree(head), commits=True)
-    return GitSource(store, sides, title=title, body=body, spec=spec, scratch=scratch)
+    return GitSource(store, sides, About(title, body, spec), scratch)
 
 
 def open_staged(
@@ -72,7 +75,26 @@ def open_staged(
     base = repository.head() or store.empty_tree()
     staged = store.staged_tree(repository)
     sides = Sides(base, staged, store.tree(base), staged, commits=False)
-    return GitSource(store, sides, title=title, body=body, spec=spec, scratch=scratch)
+    return GitSource(store, sides, About(title, body, spec), scratch)
+
+
+def open_pull_request(
+    repo: Path,
+    pull_request: PullRequest,
+    remote: Remote,
+    *,
+    about: About | None = None,
+    scratch: Path | None = None,
+) -> GitSource:
+    """A pull request, from its merge base to its head; what the clone lacks is fetched from ``remote``.
+
+    Nothing is checked out and the clone is not written to. The configuration is that of the base branch's tip. Raises
+    ``SourceError``, also where the head is no longer the one of ``pull_request``.
+    """
+    repository = open_repository(repo)
+    store = ObjectStore(repository, scratch)
+    sides = fetch_sides(store, repository, remote, pull_request)
+    return GitSource(store, sides, replace(about or About(), pull_request=pull_request), scratch)
 
 
 def open_patch(

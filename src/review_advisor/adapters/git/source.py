@@ -14,8 +14,9 @@ from review_advisor.adapters.git.tree import exported
 from review_advisor.core.facts.change import Change, Spec, Status
 from review_advisor.core.facts.patch import PatchError
 from review_advisor.core.facts.patch_files import files_of_patch
+from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
 from review_advisor.core.facts.repair import Edits
-from review_advisor.core.facts.spec import spec_path
+from review_advisor.core.facts.spec import spec_of_issues, spec_path
 from review_advisor.ports import SourceError
 
 _OWN_PIPELINE = "src/review_advisor/review_phase.py"
@@ -27,7 +28,9 @@ _SHORT = 12
 class Sides:
     """Both sides of a change. ``base`` and ``head`` are commits, or trees where there is no commit.
 
-    ``commits`` says whether ``head`` is a commit; the index's tree is not one.
+    ``commits`` says whether ``head`` is a commit; the index's tree is not one. ``rules`` is the commit whose
+    configuration and specifications hold, where that is not the base: whoever writes a pull request chooses where its
+    diff begins, so there it is the tip of the base branch.
     """
 
     base: str
@@ -35,6 +38,23 @@ class Sides:
     base_tree: str
     head_tree: str
     commits: bool
+    rules: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is said about a change from outside; where nothing is said, its commits speak.
+
+    ``title``, ``body`` and ``spec`` are the user's and come first. ``issues`` are those that ``pull_request`` closes,
+    ``fix_attempts`` how often it was sent back before.
+    """
+
+    title: str | None = None
+    body: str | None = None
+    spec: Spec | None = None
+    pull_request: PullRequest | None = None
+    issues: tuple[LinkedIssue, ...] = ()
+    fix_attempts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +70,23 @@ class _Commit:
 
 
 class GitSource:
-    """A range of commits, or HEAD against the index. Made by ``open_range``, ``open_base`` and ``open_staged``.
+    """A range of commits, a pull request, or HEAD against the index. Made by the functions of ``open``.
 
-    ``base_sha`` is the full name of the base commit (of the empty tree, where there is none yet).
+    ``base_sha`` is the full name of the commit where the diff begins (of the empty tree, where there is none yet).
     """
 
-    def __init__(
-        self,
-        store: ObjectStore,
-        sides: Sides,
-        *,
-        title: str | None,
-        body: str | None,
-        spec: Spec | None,
-        scratch: Path | None,
-    ) -> None:
+    def __init__(self, store: ObjectStore, sides: Sides, about: About, scratch: Path | None) -> None:
         self.base_sha: str | None = sides.base
         self._store = store
         self._sides = sides
-        self._title = title
-        self._body = body
-        self._spec = spec
+        self._about = about
         self._scratch = scratch
+        self._rules_tree = store.tree(sides.rules) if sides.rules else sides.base_tree
         self._change: Change | None = None
+
+    def after(self, fix_attempts: int) -> GitSource:
+        """The same source, of a change that was sent back so often before."""
+        return GitSource(self._store, self._sides, replace(self._about, fix_attempts=fix_attempts), self._scratch)
 
     def change(self) -> Change:
         """The facts, read once. Raises ``SourceError`` with one clear sentence."""
@@ -97,8 +111,11 @@ class GitSource:
         )
 
     def base_file(self, path: str) -> bytes | None:
-        """A regular file of the base tree, None if there is none. Raises ``SourceError`` for a symbolic link."""
-        return self._store.blob(self._sides.base_tree, path, refuse_links=True)
+        """A regular file at the base, None if there is none. Raises ``SourceError`` for a symbolic link.
+
+        Of a pull request it is the tip of the base branch, not where the diff begins.
+        """
+        return self._store.blob(self._rules_tree, path, refuse_links=True)
 
     def base_part(self, path: str, most: int) -> bytes | None:
         """The first ``most`` bytes of a regular file of the base tree, None if there is none."""
@@ -123,6 +140,7 @@ class GitSource:
 
     def _read(self) -> Change:
         sides = self._sides
+        trees = dict.fromkeys((sides.head_tree, sides.base_tree, self._rules_tree))
         kind = "range" if sides.commits else "staged"
         names = (sides.base, sides.head) if sides.commits else (sides.head,)
         change = Change(
@@ -131,23 +149,23 @@ class GitSource:
             base_sha=sides.base,
             head_sha=sides.head if sides.commits else None,
             files=changed_files(self._store, sides.base_tree, sides.head_tree),
-            own_repository=any(
-                self._store.blob(tree, _OWN_PIPELINE) is not None for tree in (sides.head_tree, sides.base_tree)
-            ),
+            own_repository=any(self._store.blob(tree, _OWN_PIPELINE) is not None for tree in trees),
             config_in_pyproject=any(
-                _NAME.encode() in (self._store.blob(tree, "pyproject.toml") or b"")
-                for tree in (sides.head_tree, sides.base_tree)
+                _NAME.encode() in (self._store.blob(tree, "pyproject.toml") or b"") for tree in trees
             ),
             tree=sides.head_tree,
         )
-        if sides.commits:
+        about = self._about
+        if about.pull_request is not None:
+            change = _of_pull_request(change, about.pull_request, about.fix_attempts)
+        elif sides.commits:
             change = self._with_words(change)
         change = replace(
             change,
-            title=change.title if self._title is None else self._title,
-            body=change.body if self._body is None else self._body,
+            title=change.title if about.title is None else about.title,
+            body=change.body if about.body is None else about.body,
         )
-        return replace(change, spec=self._spec or self._linked_spec(change.body))
+        return replace(change, spec=about.spec or self._linked_spec(change.body) or self._issues_spec())
 
     def _with_words(self, change: Change) -> Change:
         """Title, body and author from the commits: one commit's own words, or all messages, oldest first."""
@@ -178,14 +196,33 @@ class GitSource:
         if path is None:
             return None
         sides = self._sides
-        for tree, where in ((sides.base_tree, f"base {sides.base[:_SHORT]}"), (sides.head_tree, self._head_name())):
+        base = sides.rules or sides.base
+        for tree, where in ((self._rules_tree, f"base {base[:_SHORT]}"), (sides.head_tree, self._head_name())):
             text = self._store.blob(tree, path)
             if text is not None:
                 return Spec(f"{path} at {where}", text.decode("utf-8", "replace"))
         return None
 
+    def _issues_spec(self) -> Spec | None:
+        pull_request = self._about.pull_request
+        return None if pull_request is None else spec_of_issues(self._about.issues, pull_request.repository)
+
     def _head_name(self) -> str:
         return f"head {self._sides.head[:_SHORT]}" if self._sides.commits else "the index"
+
+
+def _of_pull_request(change: Change, pull_request: PullRequest, fix_attempts: int) -> Change:
+    return replace(
+        change,
+        label=pull_request.label,
+        title=pull_request.title,
+        body=pull_request.body,
+        author=pull_request.author,
+        base_sha=pull_request.base_sha,
+        repository=pull_request.repository,
+        pull_request=pull_request.number,
+        prior_fix_attempts=fix_attempts,
+    )
 
 
 class PatchSource:

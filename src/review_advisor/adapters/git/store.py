@@ -62,9 +62,24 @@ class ObjectStore:
         return self.git.run("mktree").decode("ascii").strip()
 
     def merge_base(self, one: str, other: str) -> str | None:
-        """The commit both come from (git's first, if there are several), None if there is none."""
-        reply = self.git.attempt("merge-base", "--end-of-options", one, other)
-        return reply.stdout.decode("ascii").strip() if reply.code == 0 else None
+        """The commit both come from (git's first, if there are several); None if there is none, or none for certain.
+
+        In a shallow clone an older common ancestor can be in sight while the real one is not. Whoever wrote one of the
+        histories could bring that about, so nothing since the ancestor may be cut off.
+        """
+        reply = self.git.attempt("merge-base", "--all", "--end-of-options", one, other)
+        bases = reply.stdout.decode("ascii").split()
+        if not bases:
+            return None
+        cut = self._cut_off()
+        if cut and not cut.isdisjoint(self.git.run("rev-list", one, other, "--not", *bases).split()):
+            return None
+        return bases[0]
+
+    def _cut_off(self) -> frozenset[bytes]:
+        """The commits whose parents a shallow clone leaves out."""
+        listed = self.folder / "shallow"
+        return frozenset(listed.read_bytes().split()) if listed.is_file() else frozenset()
 
     def staged_tree(self, repository: Repository) -> str:
         """The tree that a commit of the index would have. Raises ``SourceError`` while a merge is unresolved."""

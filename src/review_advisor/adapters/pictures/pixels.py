@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import struct
+import tempfile
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import reduce
-from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
 
-from PIL import Image, ImageChops, ImageOps
+from PIL import Image, ImageChops
 
+from review_advisor.adapters.pictures.frames import MOST_PIXELS, Box, Frame, KeptFrames, TooLargeError, frames, pieces
 from review_advisor.core.facts.pictures import PictureDifference, PictureState
 from review_advisor.ports import SourceError
 
-MOST_PIXELS = 16_000_000
-MOST_PIXELS_OF_ALL_FRAMES = 64_000_000
-MOST_FRAMES = 100
 MOST_PLACES = 12
 LONGEST_SIDE = 1_000
 MARGIN = 24
 _FINE, _COARSE = 8, 4
 _CELL = _FINE * _COARSE
 """Differing pixels in neighbouring squares of this size are one place."""
-_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 _DAMAGED = (
     OSError,
     SyntaxError,
@@ -40,22 +38,6 @@ _DAMAGED = (
     zlib.error,
 )
 """What Pillow raises for bytes that are no sound picture."""
-_SRGB_GAMMA = 0.45455
-
-Box = tuple[int, int, int, int]
-
-
-class _TooLargeError(Exception):
-    """The picture is over a limit; the text says which."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """One frame in RGBA. ``colours`` and ``timing`` are what changes how the same pixels look."""
-
-    pixels: Image.Image
-    colours: tuple[object, ...]
-    timing: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +48,12 @@ class _Gallery:
     key: str
     places: int
 
-    def add(self, frame: int, box: Box, sides: dict[str, _Frame | None]) -> Iterator[str]:
+    def add(self, frame: int, box: Box, sides: dict[str, Frame | None]) -> Iterator[str]:
         """Store the same box of each side there is; their names."""
         for side, shown in sides.items():
             if shown is None:
                 continue
-            crop = shown.pixels.crop(box)
+            crop = shown.part(box)
             if crop.getchannel("A").getextrema() == (255, 255):
                 crop = crop.convert("RGB")
             name = f"{self.key}-f{frame}-x{box[0]}-y{box[1]}-{side}.png"
@@ -98,8 +80,8 @@ class _Found:
 def compare(name: str, before: bytes | None, after: bytes | None, gallery: Path, places: int) -> PictureDifference:
     """Compare two pictures of which one may be missing; crops of at most ``places`` places go to ``gallery``.
 
-    Pixels count at eight bits a channel, turned as the EXIF data says. Raises ``SourceError`` if a crop cannot be
-    written.
+    Pixels count at eight bits a channel, turned as the EXIF data says. Takes less than 150 MB of memory whatever the
+    pictures are. Raises ``SourceError`` if a crop cannot be written or a side cannot be kept on disk.
     """
     key = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()[:8]
     state: PictureState = "unreadable"
@@ -107,7 +89,7 @@ def compare(name: str, before: bytes | None, after: bytes | None, gallery: Path,
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Pillow warns of is found out here: sizes and damage
             return _compared(name, before, after, _Gallery(gallery, key, places))
-    except _TooLargeError as limit:
+    except TooLargeError as limit:
         state, why = "too_large", str(limit)
     except Image.DecompressionBombError:
         state, why = "too_large", f"more than {MOST_PIXELS} pixels"
@@ -119,17 +101,33 @@ def compare(name: str, before: bytes | None, after: bytes | None, gallery: Path,
 
 
 def _compared(name: str, before: bytes | None, after: bytes | None, gallery: _Gallery) -> PictureDifference:
+    with ExitStack() as stack:
+        first: Iterable[Frame] = frames(before)
+        if before is not None and after is not None:
+            first = _file_for_frames(stack).keep(first)
+        found = _found(first, frames(after), gallery)
+    return _difference(name, _state(before, after, differs=bool(found.changed) or found.looks_differ), found)
+
+
+def _file_for_frames(stack: ExitStack) -> KeptFrames:
+    try:
+        return KeptFrames(stack.enter_context(tempfile.TemporaryFile(buffering=0)))
+    except OSError as error:
+        raise SourceError(f"A temporary file cannot be made: {error.strerror}.") from None
+
+
+def _found(before: Iterable[Frame], after: Iterable[Frame], gallery: _Gallery) -> _Found:
     found = _Found()
     timing: list[tuple[object, object]] = []
-    for old, new in zip_longest(_frames(before), _frames(after)):
+    for old, new in zip_longest(before, after):
         found.frames += 1
         mask = _mask(old, new)
         differing = mask.histogram()[255]
         if old is not None and new is not None:
             timing.append((old.timing, new.timing))
             found.looks_differ |= old.colours != new.colours
-            if old.pixels.size != new.pixels.size and not found.notes:
-                found.notes.append("{}x{} became {}x{}".format(*old.pixels.size, *new.pixels.size))
+            if old.size != new.size and not found.notes:
+                found.notes.append("{}x{} became {}x{}".format(*old.size, *new.size))
         if differing:
             found.changed += differing
             shown, hidden = _places(mask, min(MOST_PLACES, gallery.places) - found.places)
@@ -138,7 +136,7 @@ def _compared(name: str, before: bytes | None, after: bytes | None, gallery: _Ga
             for box in shown:
                 found.crops += gallery.add(found.frames, box, {"before": old, "after": new})
     found.looks_differ |= len(timing) > 1 and any(old != new for old, new in timing)
-    return _difference(name, _state(before, after, differs=bool(found.changed) or found.looks_differ), found)
+    return found
 
 
 def _state(before: bytes | None, after: bytes | None, *, differs: bool) -> PictureState:
@@ -161,60 +159,14 @@ def _difference(name: str, state: PictureState, found: _Found) -> PictureDiffere
     return PictureDifference(name, state, found.changed, tuple(found.crops), "; ".join(notes), partly)
 
 
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
-def _frames(content: bytes | None) -> Iterator[_Frame]:
-    if content is None:
-        return
-    pixels = 0
-    with Image.open(BytesIO(content), formats=_FORMATS) as image:
-        for number in range(MOST_FRAMES + 1):
-            if number and not _has(image, number):
-                return
-            width, height = image.size
-            pixels += width * height
-            if width * height > MOST_PIXELS:
-                raise _TooLargeError(f"more than {MOST_PIXELS} pixels")
-            if number == MOST_FRAMES or pixels > MOST_PIXELS_OF_ALL_FRAMES:
-                raise _TooLargeError(f"more than {MOST_FRAMES} frames, or too many pixels in them")
-            timing = (image.info.get("duration"), image.info.get("loop"))
-            yield _Frame(_rgba(image), _colours(image), timing)
-
-
-def _has(image: Image.Image, frame: int) -> bool:
-    try:
-        image.seek(frame)
-    except EOFError:
-        return False
-    return True
-
-
-def _rgba(image: Image.Image) -> Image.Image:
-    turned = ImageOps.exif_transpose(image)
-    if turned.mode.startswith("I"):  # sixteen bits of grey, which a plain conversion would cut off at 255
-        turned = turned.convert("I").point(lambda value: value * (1 / 256)).convert("L")
-    return turned.convert("RGBA")
-
-
-def _colours(image: Image.Image) -> tuple[object, ...]:
-    gamma = image.info.get("gamma")
-    if gamma is not None and abs(gamma - _SRGB_GAMMA) < 0.001:  # noqa: PLR2004 (the same to every eye)
-        gamma = None
-    return (image.info.get("icc_profile"), gamma)
-
-
-# --- comparing --------------------------------------------------------------------------------------------------------
-
-
-def _mask(old: _Frame | None, new: _Frame | None) -> Image.Image:
+def _mask(old: Frame | None, new: Frame | None) -> Image.Image:
     """White where the two differ; what only one of them covers differs."""
-    sizes = [frame.pixels.size for frame in (old, new) if frame is not None]
+    sizes = [frame.size for frame in (old, new) if frame is not None]
     mask = Image.new("L", (max(width for width, _ in sizes), max(height for _, height in sizes)), 255)
     if old is not None and new is not None:
-        shared = (0, 0, min(width for width, _ in sizes), min(height for _, height in sizes))
-        bands = ImageChops.difference(old.pixels.crop(shared), new.pixels.crop(shared)).split()
-        mask.paste(_black_or_white(reduce(ImageChops.lighter, bands)), (0, 0))
+        for box in pieces((min(width for width, _ in sizes), min(height for _, height in sizes))):
+            bands = ImageChops.difference(old.part(box), new.part(box)).split()
+            mask.paste(_black_or_white(reduce(ImageChops.lighter, bands)), box[:2])
     return mask
 
 

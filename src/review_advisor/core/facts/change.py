@@ -97,15 +97,16 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is under review: a git range, the index, a patch, or (later) a pull request.
+    """What is under review: a git range, the index, a patch, or a pull request.
 
     ``label`` names the change's folder of artefacts (``range-<base>-<head>``, ``staged-<head>``,
-    ``patch-<digest>``): letters, digits, dots and dashes only. ``base_sha`` and ``head_sha`` are full
+    ``patch-<digest>``, ``pr-<number>``): letters, digits, dots and dashes only. ``base_sha`` and ``head_sha`` are full
     object names; ``head_sha`` is None for the index and for a patch. ``own_repository`` says that
     this is the bot's own repository, where its package and build files are its implementation;
     ``config_in_pyproject`` that ``pyproject.toml`` configures the bot, on either side.
-    ``tree`` names the head tree, None for a patch, which comes without one. ``earlier`` is the last review of the
-    same pull request.
+    ``tree`` names the head tree, None for a patch, which comes without one. ``repository`` (``owner/name``) and
+    ``pull_request`` (its number) are a pull request's, whose ``base_sha`` is the tip of its base branch; ``earlier``
+    is the last review of it.
     """
 
     label: str
@@ -120,4 +121,6 @@ class Change:
     own_repository: bool = False
     config_in_pyproject: bool = False
     tree: str | None = None
+    repository: str | None = None
+    pull_request: int | None = None
     earlier: Earlier | None = None

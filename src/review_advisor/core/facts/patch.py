@@ -7,6 +7,7 @@ reads ``diff --git`` or ``@@`` is content.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -125,22 +126,43 @@ def _hunks(lines: Sequence[bytes], at: int) -> tuple[tuple[Hunk, ...], int]:
 
 def _hunk(head: re.Match[bytes], lines: Sequence[bytes], first: int) -> tuple[Hunk, int]:
     old_start, old_count, new_start, new_count = (1 if count is None else int(count) for count in head.groups()[:4])
+    at = _hunk_end(lines, first, old_count, new_count)
+    while at < len(lines) and lines[at].startswith(b"\\ "):
+        at += 1
+    section = head.group(5).decode("utf-8", "replace").removesuffix("\r").removeprefix(" ")
+    return Hunk(old_start, old_count, new_start, new_count, section, _text(lines[first:at])), at
+
+
+def _hunk_end(lines: Sequence[bytes], first: int, old_count: int, new_count: int) -> int:
+    """The index behind the hunk's last counted line. Raises ``PatchError`` where lines and counts disagree."""
     old_left, new_left = old_count, new_count
     at = first
     while old_left or new_left:
-        if at == len(lines):
-            raise PatchError(f"the hunk at line {first} is cut short: the patch ends inside it")
+        # A line takes one from at least one count, so this many are the hunk's own: counted at once, not one by one.
+        run = lines[at : at + max(old_left, new_left)]
+        marks = Counter([line[:1] for line in run])
+        both = marks[b" "] + marks[b""]  # diff.suppressBlankEmpty writes an empty context line as nothing at all
+        old_left -= both + marks[b"-"]
+        new_left -= both + marks[b"+"]
+        if not run or min(old_left, new_left) < 0 or both + marks[b"-"] + marks[b"+"] + marks[b"\\"] < len(run):
+            raise _damage(lines, first, old_count, new_count)
+        at += len(run)
+    return at
+
+
+def _damage(lines: Sequence[bytes], first: int, old_left: int, new_left: int) -> PatchError:
+    """Where the hunk that begins at ``lines[first]`` goes wrong first."""
+    for at in range(first, len(lines)):
         mark = lines[at][:1]
-        # diff.suppressBlankEmpty writes an empty context line as nothing at all.
+        if mark not in b"+- \\":
+            return PatchError(f"line {at + 1}: not a line of the hunk that line {first} begins")
         old_left -= mark in b"- "
         new_left -= mark in b"+ "
-        if mark not in b"+- \\":
-            raise PatchError(f"line {at + 1}: not a line of the hunk that line {first} begins")
         if min(old_left, new_left) < 0:
-            raise PatchError(f"line {at + 1}: more lines than the hunk at line {first} announces")
-        at += 1
-    while at < len(lines) and lines[at].startswith(b"\\ "):
-        at += 1
-    text = tuple(line.decode("utf-8", "replace") or " " for line in lines[first:at])
-    section = head.group(5).decode("utf-8", "replace").removesuffix("\r").removeprefix(" ")
-    return Hunk(old_start, old_count, new_start, new_count, section, text), at
+            return PatchError(f"line {at + 1}: more lines than the hunk at line {first} announces")
+    return PatchError(f"the hunk at line {first} is cut short: the patch ends inside it")
+
+
+def _text(lines: Sequence[bytes]) -> tuple[str, ...]:
+    text = b"\n".join(lines).decode("utf-8", "replace")
+    return tuple([line or " " for line in text.split("\n")]) if lines else ()

@@ -31,6 +31,9 @@ class Unsent:
     why: str
 
 
+EXTENT_WORDS: dict[str, str] = {"partly": "read in part", "not": "not read"}
+
+
 def shards(change: Change, shard_tokens: int) -> tuple[tuple[Shard, ...], tuple[Unsent, ...]]:
     """Cut ``change`` so that each part's rendered diff stays within about ``shard_tokens``.
 

@@ -1,9 +1,13 @@
-"""Where a change says that its specification is."""
+"""Where a change says that its specification is, and what issues say of it."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
+
+from review_advisor.core.facts.change import Spec
+from review_advisor.core.facts.pull_request import LinkedIssue
 
 _LINE = re.compile(r"^spec:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 
@@ -22,3 +26,20 @@ def spec_path(body: str) -> str | None:
         if normal != "." and not path.endswith("/"):
             return normal
     return None
+
+
+def spec_of_issues(issues: Sequence[LinkedIssue], repository: str) -> Spec | None:
+    """The issues that a pull request of ``repository`` closes, as its specification; None without any.
+
+    Each is a heading with its number and title, and its body.
+    """
+    if not issues:
+        return None
+    names = [_name(issue, repository) for issue in issues]
+    texts = [f"# {name}: {issue.title}\n\n{issue.body}".strip() for name, issue in zip(names, issues, strict=True)]
+    return Spec(f"issue{'s' if len(issues) > 1 else ''} {', '.join(names)}", "\n\n".join(texts))
+
+
+def _name(issue: LinkedIssue, repository: str) -> str:
+    elsewhere = issue.repository.casefold() != repository.casefold()
+    return f"{issue.repository if elsewhere else ''}#{issue.number}"

@@ -14,7 +14,8 @@ from pydantic import TypeAdapter
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.kinds import kind_of
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.shards import Shard, Unsent
+from review_advisor.core.facts.shards import Shard
+from review_advisor.core.outcome.coverage import FileCoverage, coverage
 from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,
@@ -56,16 +57,6 @@ class Flags:
     lost: tuple[str, ...]
     recovered: bool
     exhausted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FileCoverage:
-    """One file of the change: whether the executor read it, and why not. ``earlier``: in the review before this one."""
-
-    path: str
-    read: Literal["read", "partly", "not"]
-    why: str = ""
-    earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +113,11 @@ class RoleCost:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeDocument:
-    """One review, whole. The schema is versioned and exported (``config schema --outcome``)."""
+    """One review, whole. The schema is versioned and exported (``config schema --outcome``).
+
+    ``repository`` (``owner/name``) and ``pull_request`` (its number) say where it may be published; both are None for a
+    change that is no pull request. ``base_sha`` and ``head_sha`` are a pull request's own: the tips of its branches.
+    """
 
     schema_version: Literal[1]
     run_id: str
@@ -146,6 +141,8 @@ class OutcomeDocument:
     pictures: tuple[PictureDifference, ...] = ()
     repair: SuggestedRepair | None = None
     scope: Scope = WHOLE
+    repository: str | None = None
+    pull_request: int | None = None
 
 
 Kind = TypeVar("Kind")
@@ -198,13 +195,15 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         policy=first.policy,
         surfaces=surfaces,
         findings=_findings(surfaces),
-        coverage=_coverage(first, events),
+        coverage=coverage(first, events),
         cut=first.cut,
         cost=_cost(_only(CallEnded, events)),
         events=tuple(events),
         pictures=first.pictures,
         repair=None if last.outcome is Outcome.STOPPED else _repair(first, surfaces),
         scope=first.scope,
+        repository=first.repository,
+        pull_request=first.pull_request,
     )
 
 
@@ -287,28 +286,6 @@ def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:
             for finding in part.reports[-1].findings if part.reports else ():
                 found.setdefault(finding.id, finding)
     return tuple(found.values())
-
-
-def _coverage(first: PolicyFrozen, events: Sequence[Event]) -> tuple[FileCoverage, ...]:
-    reported = {step.shard for step in _only(Reported, events) if step.surface is Surface.PR_REVIEW}
-    unsent = {gap.path: gap for gap in first.unsent}
-    files = tuple(_file_coverage(file, reported, unsent.pop(file.path, None)) for file in first.files)
-    return files + tuple(FileCoverage(gap.path, gap.extent, gap.why) for gap in unsent.values())
-
-
-def _file_coverage(file: FileFact, reported: set[int], gap: Unsent | None) -> FileCoverage:
-    seen = [shard in reported for shard in file.shards]
-    if not any(seen):
-        return FileCoverage(file.path, "not", "no report came on its part of the change")
-    if gap is not None:
-        return FileCoverage(file.path, gap.extent, gap.why)
-    if file.binary:
-        return FileCoverage(file.path, "not", "binary")
-    if not all(seen):
-        return FileCoverage(file.path, "partly", "no report came on some of its parts")
-    if file.earlier:
-        return FileCoverage(file.path, "read", f"in the review of {file.earlier}", earlier=True)
-    return FileCoverage(file.path, "read")
 
 
 def _cost(calls: Iterable[CallEnded]) -> tuple[RoleCost, ...]:

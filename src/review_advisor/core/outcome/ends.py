@@ -8,7 +8,7 @@ from datetime import datetime
 
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.repair import RepairState
-from review_advisor.core.facts.shards import Unsent
+from review_advisor.core.facts.shards import EXTENT_WORDS, Unsent
 from review_advisor.core.outcome.events import FileFact, PartEnded, ReviewStopped, StopReason
 from review_advisor.core.outcome.outcomes import Outcome, worst
 from review_advisor.core.outcome.rulings import Move, Ruling
@@ -152,7 +152,7 @@ def join_review(
         return Ending(Outcome.APPROVED, ("the change is empty: nothing was asked",))
     endings = list(surfaces)
     if unsent:
-        named = tuple(f"{shown_path(gap.path)} was read {gap.extent}: {gap.why}" for gap in unsent)
+        named = tuple(f"{shown_path(gap.path)} was {EXTENT_WORDS[gap.extent]}: {gap.why}" for gap in unsent)
         endings.append(Ending(Outcome.ESCALATED, named))
     outcome = worst(ending.outcome for ending in endings)
     because = [words for ending in endings if ending.outcome is outcome for words in ending.because]

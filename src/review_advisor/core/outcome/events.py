@@ -70,7 +70,7 @@ class PolicyFrozen(Happened):
 
     ``pictures`` are the pairs that were compared. ``unsent`` names what cannot be sent to any call; such a review never
     ends as approved. ``scope`` is what of it the executor is shown. ``cut`` says in words what the prompts shorten
-    that is not the change itself.
+    that is not the change itself. ``repository`` and ``pull_request`` name a pull request; None for any other change.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -86,6 +86,8 @@ class PolicyFrozen(Happened):
     policy: Policy
     pictures: tuple[PictureDifference, ...] = ()
     scope: Scope = WHOLE
+    repository: str | None = None
+    pull_request: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord, total_usage
 from review_advisor.core.outcome.events import (
     CallEnded,
@@ -224,8 +225,9 @@ def _coverage_text(document: OutcomeDocument) -> str:
         if not gaps
         else f"{len(document.coverage) - len(gaps)} of {len(document.coverage)}"
     )
-    lines = [f"Read: {read} files"]
-    lines += [_wrapped("  ", f"{shown_path(file.path)} was read {file.read}: {file.why}") for file in gaps]
+    pictures = sum(file.picture for file in document.coverage)
+    lines = [f"Read: {read} files{f', {pictures} of them as pictures by visual_gate' if pictures else ''}"]
+    lines += [_wrapped("  ", f"{shown_path(file.path)} was {EXTENT_WORDS[file.read]}: {file.why}") for file in gaps]
     lines += [_wrapped("  shortened in the prompts: ", words) for words in document.cut]
     return "\n".join(lines)
 

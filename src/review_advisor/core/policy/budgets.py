@@ -62,7 +62,7 @@ class Refused:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Spending:
     """What a review has used so far: money spent, money reserved by calls in flight, and time."""
 

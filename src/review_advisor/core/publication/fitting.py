@@ -13,8 +13,8 @@ class Order(IntEnum):
     NEVER = 0
     WHY = 1
     SURFACES = 2
-    NOT_PLACED = 3
-    FINDINGS = 4
+    FINDINGS = 3
+    NOT_PLACED = 4
     NOTES = 5
     VETOES = 6
     COVERAGE = 7

@@ -34,6 +34,9 @@ from review_advisor.core.publication.waiting import Waiting
 from review_advisor.core.publication.writes import MOST_CHARACTERS
 from review_advisor.core.roles.evidence import Finding
 
+ROOM_FOR_A_NOTE = 3_000
+"""What is left free for the words of a later answer to a command (``state.amended``)."""
+
 
 def summary_body(
     document: OutcomeDocument,
@@ -41,14 +44,12 @@ def summary_body(
     state: State,
     not_placed: Sequence[Finding] = (),
     notes: Sequence[str] = (),
-    *,
-    before: State | None = None,
 ) -> str:
     """The comment after a review.
 
-    ``state`` is what is remembered from now on and ``before`` what was until now: their difference is what is new.
-    ``not_placed`` are findings that got no comment on the diff; their words stand here. ``notes`` say what could not
-    be done. The whole is at most 65,535 long, and the state in it is whole.
+    ``state`` is what is remembered from now on; it also says what this run changed. ``not_placed`` are findings that
+    got no comment on the diff; their words stand here. ``notes`` say what could not be done. The whole is at most
+    65,535 long, and the state in it is whole.
     """
     approved = f" (approved by {code(state.approved_by)})" if state.approved_by else ""
     escalated = document.outcome is Outcome.ESCALATED
@@ -58,12 +59,12 @@ def summary_body(
         _called(rules) if escalated and not state.approved_by else Section(()),
         what_to_do(document),
         notes_on(notes),
-        _open(document, state, before),
+        _open(document, state),
         _not_placed(not_placed),
         surfaces(document),
         Section(vetoes(document) if not escalated else (), "**Disagreements**", gives_way=Order.VETOES, what="vetoes"),
         repair(document),
-        _settled(state, before),
+        _settled(state),
         details(
             "Disagreement transcript",
             *(transcript(document) if escalated else ()),
@@ -92,7 +93,7 @@ def summary_waiting(waiting: Waiting, state: State | None) -> str:
 
 def _comment(sections: Sequence[Section], state: State | None) -> str:
     block = state_block(state) if state is not None else ""
-    room = MOST_CHARACTERS - size(SUMMARY) - size(block) - len("\n\n\n")
+    room = MOST_CHARACTERS - size(SUMMARY) - size(block) - len("\n\n\n") - ROOM_FOR_A_NOTE
     return "\n".join(each for each in (SUMMARY, fitted(sections, room), f"\n{block}" if block else "") if each)
 
 
@@ -110,20 +111,26 @@ def _known(state: State | None) -> Section:
     )
 
 
-def _open(document: OutcomeDocument, state: State, before: State | None) -> Section:
+def _open(document: OutcomeDocument, state: State) -> Section:
     """All findings that are open: those of this review, and older ones that it did not have to look at again."""
-    known = {each.id for each in before.findings} if before is not None else set()
+    known = {each.id: each for each in state.findings}
     told = {each.id: finding_line(each) for each in ordered(document.findings)}
-    kept = {each.id: each for each in state.findings}
-    dismissed = {each.id for each in state.findings if each.status == "dismissed"}
-    lines = [f"{line}{', still open' if each in known else ''}" for each, line in told.items() if each not in dismissed]
-    older = _worst_first(each for each in kept.values() if each.status == "open" and each.id not in told)
-    lines += [f"{_known_line(each)}, still open" for each in older]
-    new = len([each for each in told if each not in known and each not in dismissed])
+    told |= {
+        each.id: _known_line(each)
+        for each in _worst_first(known.values())
+        if each.status == "open" and each.id not in told
+    }
+    lines: list[str] = []
+    older = 0
+    for identity, line in told.items():
+        its = known.get(identity)
+        if its is None or its.status == "open":
+            still = its is not None and its.changed_in != state.run_id
+            older += still
+            lines.append(f"{line}, still open" if still else line)
     if not lines:
-        nothing = () if document.outcome is Outcome.STOPPED else ("**Findings**: none open.",)
-        return Section(nothing)
-    head = f"**Findings**: {len(lines)} open" + (f", {new} of them new" if before is not None else "")
+        return Section(() if document.outcome is Outcome.STOPPED else ("**Findings**: none open.",))
+    head = f"**Findings**: {len(lines)} open" + (f", {len(lines) - older} of them new" if older else "")
     return Section(tuple(lines), head, gives_way=Order.FINDINGS, what="findings")
 
 
@@ -145,14 +152,16 @@ def _not_placed(findings: Sequence[Finding]) -> Section:
     return details(title, *blocks, gives_way=Order.NOT_PLACED, what="findings", between="\n\n")
 
 
-def _settled(state: State, before: State | None) -> Section:
-    """What was fixed or dismissed since the last review."""
-    was = {each.id: each.status for each in before.findings} if before is not None else {}
-    lines = []
-    for each in state.findings:
-        if each.status == "open" or was.get(each.id) == each.status:
-            continue
-        by = f" by {code(each.by)}: {phrase(each.reason)}" if each.status == "dismissed" else ""
-        lines.append(f"- {each.status}{by}: {_known_line(each).removeprefix('- ')}")
-    title = f"Fixed or dismissed since the last review: {len(lines)}"
-    return details(title, *lines, gives_way=Order.SETTLED, what="findings")
+def _settled(state: State) -> Section:
+    """What this run found fixed, and everything that people dismissed."""
+    lines = [
+        f"- fixed: {_known_line(each).removeprefix('- ')}"
+        for each in state.findings
+        if each.status == "fixed" and each.changed_in == state.run_id
+    ]
+    lines += [
+        f"- dismissed by {code(each.by)}, {phrase(each.reason)}: {_known_line(each).removeprefix('- ')}"
+        for each in state.findings
+        if each.status == "dismissed"
+    ]
+    return details(f"Fixed or dismissed: {len(lines)}", *lines, gives_way=Order.SETTLED, what="findings")

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=8_000)]
+Verbatim = Annotated[str, StringConstraints(max_length=8_000)]
 NonBlank = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8_000)]
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40)]
@@ -47,7 +48,9 @@ class ReportedFinding(Answer):
     category: Short
     title: Short
     body: Text = ""
-    suggestion: Text | None = None
+    suggestion: Verbatim | None = Field(
+        default=None, description="the complete new text of the lines line to end_line, indentation included"
+    )
     confidence: Confidence
     evidence: NonBlank = Field(description="a verbatim quote of the changed lines this is about")
 

@@ -124,7 +124,7 @@ class ShownChange:
         redactor: Redactor | None = None,
         head_text: HeadText = lambda _path: None,
     ) -> None:
-        self._whole = whole or self
+        self._whole = whole
         self._head_text = head_text
         self._redactor = redactor or Redactor()
         self._files = {self._shown(shown_path(file.path)): file for file in files}
@@ -145,7 +145,8 @@ class ShownChange:
             else:
                 refused.append(checked)
         answers = tuple(a for a in report.answers if a.disagreement in open_disagreements)
-        entries = [self._whole.learned(entry) for entry in report.knowledge]
+        whole = self._whole or self
+        entries = [whole.learned(entry) for entry in report.knowledge]
         return CheckedReport(
             verdict=report.verdict,
             summary=report.summary,
@@ -153,7 +154,7 @@ class ShownChange:
             findings=tuple(kept.values()),
             refused=tuple(refused),
             answers=answers,
-            settled=tuple(sorted({a.disagreement for a in answers if self._whole.proves(a)})),
+            settled=tuple(sorted({a.disagreement for a in answers if whole.proves(a)})),
             knowledge=tuple(entry for entry in entries if isinstance(entry, Knowledge)),
             dropped=tuple(entry for entry in entries if isinstance(entry, DroppedKnowledge)),
         )

@@ -67,6 +67,8 @@ class Redactor:
         return made  # type: ignore[no-any-return]
 
     def _made(self, value: Any) -> Any:
+        if not value:
+            return value
         kind: Any = type(value)
         if kind is str:
             return self.redact(value) if len(value) >= SHORTEST or not value.isascii() else value

@@ -67,6 +67,8 @@ def _all_readable(subject: Subject) -> tuple[str, ...]:
 
 
 def _against_the_diff(subject: Subject, files: Sequence[FileChange]) -> Checker:
+    if tuple(files) == subject.change.files:
+        return subject.whole
     return ShownChange(files, subject.whole, subject.redactor)
 
 

@@ -103,5 +103,6 @@ class Events:
             "events_url": f"{whole['issue_url']}/events",
             "active_lock_reason": None,
             "performed_via_github_app": None,
+            "reactions": self._payloads.reactions(whole["issue_url"]),
             "pull_request": {name: whole[name] for name in ("url", "html_url", "diff_url", "patch_url", "merged_at")},
         }

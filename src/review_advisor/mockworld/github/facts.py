@@ -28,7 +28,7 @@ class Facts:
 
     def user(self) -> Account:
         """Whose token it is. An app's token may not ask, and a workflow's is one."""
-        with self.gate.request("get user"):
+        with self.gate.github.traffic.request("get user", "read", self.gate.account):
             if self.gate.token.app is not None:
                 raise denied()
             return self.gate.github.account(self.gate.account)

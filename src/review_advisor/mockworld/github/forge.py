@@ -15,7 +15,7 @@ from review_advisor.mockworld.github.checks import CheckValues
 from review_advisor.mockworld.github.conversation import NO_LABEL
 from review_advisor.mockworld.github.facts import NO_COMMIT
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import CheckAnnotation, Comment, Pull, ReviewThread
+from review_advisor.mockworld.github.records import CheckAnnotation, CheckRun, Comment, Pull, Review, ReviewThread
 from review_advisor.mockworld.github.reviewing import Remark
 from review_advisor.mockworld.github.session import Session, session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
@@ -44,12 +44,12 @@ class FakeForge:
 
     def pull_request(self, number: int) -> PullRequest:
         """See ``Forge``."""
-        return self._told(self._read(lambda: self._session.facts.pull(number)))
+        return self._read(lambda: self._told(self._session.facts.pull(number)))
 
     def open_pull_requests(self, head_sha: str) -> tuple[PullRequest, ...]:
         """See ``Forge``."""
-        found = self._read(lambda: self._session.facts.pulls_with(head_sha))
-        return tuple(self._told(pull) for pull in found if pull.state == "open" and pull.head_sha == head_sha)
+        found = self._read(lambda: [self._told(pull) for pull in self._session.facts.pulls_with(head_sha)])
+        return tuple(pull for pull in found if pull.state == "open" and pull.head_sha == head_sha)
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
         """See ``Forge``."""
@@ -87,33 +87,27 @@ class FakeForge:
 
     def checks(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
         """See ``Forge``."""
-        runs = self._read(lambda: self._session.checks.of_commit(commit, name, every=True))
-        return tuple(
-            StandingCheck(run.id, run.name, run.external_id, run.status, run.conclusion, run.app.slug, run.title or "")
-            for run in sorted(runs, key=lambda run: run.id)
-        )
+        found = self._read(lambda: [_check(run) for run in self._session.checks.of_commit(commit, name, every=True)])
+        return tuple(sorted(found, key=lambda check: check.id))
 
     def comments(self, number: int) -> tuple[StandingComment, ...]:
         """See ``Forge``."""
-        found = self._read(lambda: self._session.conversation.comments(number))
-        return tuple(_comment(each) for each in sorted(found, key=lambda comment: comment.id))
+        found = self._read(lambda: [_comment(each) for each in self._session.conversation.comments(number)])
+        return tuple(sorted(found, key=lambda comment: comment.id))
 
     def reviews(self, number: int) -> tuple[StandingReview, ...]:
         """See ``Forge``."""
-        found = self._read(lambda: self._session.reviewing.reviews(number))
-        return tuple(
-            StandingReview(each.id, each.author, each.body, each.commit, each.state == "PENDING")
-            for each in sorted(found, key=lambda review: review.id)
-        )
+        found = self._read(lambda: [_review(each) for each in self._session.reviewing.reviews(number)])
+        return tuple(sorted(found, key=lambda review: review.id))
 
     def threads(self, number: int) -> tuple[Thread, ...]:
         """See ``Forge``."""
-        return tuple(_thread(each) for each in self._read(lambda: self._session.reviewing.threads(number)))
+        return self._read(lambda: tuple(_thread(each) for each in self._session.reviewing.threads(number)))
 
     def create_check(self, commit: str, check: Check) -> int:
         """See ``Forge``. The annotations past the first fifty follow, and the conclusion comes last."""
         first, *rest = _steps(check, list(check.annotations))
-        with _told_as_forge_errors():
+        with self._request():
             made = self._session.checks.create(commit, first).id
             for values in rest:
                 self._session.checks.update(made, values)
@@ -125,23 +119,23 @@ class FakeForge:
         if missing:
             standing = Counter(self._read(lambda: self._session.checks.annotations(check_id)))
             missing = [each for each in missing if not _stands(each, standing)]
-        with _told_as_forge_errors():
+        with self._request():
             for values in _steps(check, missing):
                 self._session.checks.update(check_id, values)
 
     def create_comment(self, number: int, body: str) -> int:
         """See ``Forge``."""
-        with _told_as_forge_errors():
+        with self._request():
             return self._session.conversation.create(number, body).id
 
     def update_comment(self, comment_id: int, body: str) -> None:
         """See ``Forge``."""
-        with _told_as_forge_errors():
+        with self._request():
             self._session.conversation.update(comment_id, body)
 
     def delete_comment(self, comment_id: int) -> None:
         """See ``Forge``."""
-        with _told_as_forge_errors():
+        with self._request():
             self._session.conversation.delete(comment_id)
 
     def start_review(self, number: int, commit: str, body: str, comments: tuple[InlineComment, ...]) -> int:
@@ -152,29 +146,29 @@ class FakeForge:
             )
             for each in comments
         ]
-        with _told_as_forge_errors():
+        with self._request():
             return self._session.reviewing.create(number, commit, body, None, remarks).id
 
     def submit_review(self, number: int, review_id: int) -> None:
         """See ``Forge``."""
-        review = self._read(lambda: self._session.reviewing.review(number, review_id))
-        with _told_as_forge_errors():
+        review = self._read(lambda: _review(self._session.reviewing.review(number, review_id)))
+        with self._request():
             self._session.reviewing.submit(number, review_id, "COMMENT", review.body or None)
 
     def discard_review(self, number: int, review_id: int) -> None:
         """See ``Forge``."""
-        with _told_as_forge_errors():
+        with self._request():
             self._session.reviewing.delete(number, review_id)
 
     def add_label(self, number: int, label: str) -> None:
         """See ``Forge``."""
-        with _told_as_forge_errors():
+        with self._request():
             self._session.conversation.add_labels(number, [label])
 
     def remove_label(self, number: int, label: str) -> None:
         """See ``Forge``."""
         try:
-            with _told_as_forge_errors():
+            with self._request():
                 self._session.conversation.remove_label(number, label)
         except ForgeMissing as gone:
             if str(gone) != NO_LABEL:
@@ -187,12 +181,12 @@ class FakeForge:
             raise ForgeRejected(f"GitHub takes teams of {owner} only.")
         users = [name for name in reviewers if "/" not in name]
         teams = [name.partition("/")[2] for name in reviewers if "/" in name]
-        with _told_as_forge_errors():
+        with self._request():
             self._session.conversation.request_reviewers(number, users, teams)
 
     def resolve_thread(self, thread_id: str) -> None:
         """See ``Forge``."""
-        with _told_as_forge_errors():
+        with self._request():
             self._session.reviewing.resolve(thread_id)
 
     def _told(self, pull: Pull) -> PullRequest:
@@ -202,8 +196,20 @@ class FakeForge:
             "merged" if pull.merged else pull.state, pull.draft, tuple(label.name for label in pull.labels),
         )  # fmt: skip
 
+    @contextmanager
+    def _request(self) -> Iterator[None]:
+        """Requests whose answers are read in it: what happens after one is not in its answer."""
+        try:
+            yield
+        except RefusedRequest as refused:
+            raise _failure(refused) from refused
+        except Trouble as trouble:
+            raise ForgeUnavailable(f"GitHub did not answer: {trouble}.") from trouble
+        finally:
+            self._github.traffic.settle()
+
     def _read(self, ask: Callable[[], _Answer]) -> _Answer:
-        with _told_as_forge_errors():
+        with self._request():
             for _ in range(MOST_READS - 1):
                 try:
                     return ask()
@@ -214,15 +220,9 @@ class FakeForge:
             return ask()
 
 
-@contextmanager
-def _told_as_forge_errors() -> Iterator[None]:
-    try:
-        yield
-    except RefusedRequest as refused:
-        kinds: dict[int, type[ForgeError]] = {401: ForgeDenied, 403: ForgeDenied, 404: ForgeMissing, 410: ForgeMissing}
-        raise kinds.get(refused.status, ForgeRejected)(refused.message) from refused
-    except Trouble as trouble:
-        raise ForgeUnavailable(f"GitHub did not answer: {trouble}.") from trouble
+def _failure(refused: RefusedRequest) -> ForgeError:
+    kinds: dict[int, type[ForgeError]] = {401: ForgeDenied, 403: ForgeDenied, 404: ForgeMissing, 410: ForgeMissing}
+    return kinds.get(refused.status, ForgeRejected)(refused.message)
 
 
 def _steps(check: Check, annotations: list[Annotation]) -> list[CheckValues]:
@@ -255,6 +255,14 @@ def _stands(each: Annotation, standing: Counter[CheckAnnotation]) -> bool:
 
 def _annotation(each: Annotation) -> CheckAnnotation:
     return CheckAnnotation(each.path, each.start_line, each.end_line, each.level, each.message, each.title)
+
+
+def _check(run: CheckRun) -> StandingCheck:
+    return StandingCheck(run.id, run.name, run.external_id, run.status, run.conclusion, run.app.slug, run.title or "")
+
+
+def _review(review: Review) -> StandingReview:
+    return StandingReview(review.id, review.author, review.body, review.commit, review.state == "PENDING")
 
 
 def _comment(comment: Comment) -> StandingComment:

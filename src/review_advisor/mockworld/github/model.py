@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.ground import Ground
-from review_advisor.mockworld.github.objects import FILE_MODE, Commit
+from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.records import (
     Account,
     AccountKind,
@@ -27,6 +27,7 @@ from review_advisor.mockworld.github.records import (
     Team,
     Token,
 )
+from review_advisor.mockworld.object_names import FILE_MODE
 
 Contents = Mapping[str, str | bytes | None]
 """Paths to whole files; None removes one."""

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-FILE_MODE = "100644"
+from review_advisor.mockworld.object_names import blob_name, tree_name
 
 Entry = tuple[str, str]
 """A mode and the name of a blob."""
@@ -34,13 +34,13 @@ class Objects:
 
     def blob(self, content: bytes) -> str:
         """Store a file's content; its name is git's own."""
-        name = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+        name = blob_name(content)
         self.blobs[name] = content
         return name
 
     def tree(self, entries: Mapping[str, Entry]) -> str:
-        """Store a tree; its name."""
-        name = _name("tree", *sorted(entries.items()))
+        """Store a tree; its name is git's own."""
+        name = tree_name(entries)
         self.trees[name] = dict(entries)
         return name
 

@@ -24,7 +24,11 @@ _REPOSITORY_URLS = (
 )  # fmt: skip
 _COUNTS = ("forks", "forks_count", "open_issues", "open_issues_count", "size", "stargazers_count", "watchers",
            "watchers_count", "network_count", "subscribers_count")  # fmt: skip
-_FLAGS = ("has_downloads", "has_issues", "has_projects", "has_wiki", "has_pages", "has_discussions")
+_FLAGS = (
+    "allow_forking", "archived", "disabled", "has_discussions", "has_downloads", "has_issues", "has_pages",
+    "has_projects", "has_wiki", "is_template", "web_commit_signoff_required",
+)  # fmt: skip
+_REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
 
 def moment(second: int) -> str:
@@ -99,8 +103,8 @@ class Payloads:
             "ssh_url": f"git:{repository.name}.git",
             "svn_url": page,
             "default_branch": repository.default_branch,
-            "archived": False,
-            "disabled": False,
+            "visibility": "private" if repository.private else "public",
+            "topics": [],
         }
 
     def label(self, repository: str, label: Label) -> Json:
@@ -146,7 +150,13 @@ class Payloads:
             "created_at": moment(comment.at),
             "updated_at": moment(comment.edited_at or comment.at),
             "author_association": self.association(repository, comment.author),
+            "performed_via_github_app": None,
+            "reactions": self.reactions(f"{self.api}/repos/{repository}/issues/comments/{comment.id}"),
         }
+
+    def reactions(self, url: str) -> Json:
+        """Nobody reacts in this world."""
+        return {"url": f"{url}/reactions", "total_count": 0, **dict.fromkeys(_REACTIONS, 0)}
 
     def association(self, repository: str, login: str) -> str:
         """What GitHub calls somebody's relation to a repository. It grants nothing."""
@@ -180,6 +190,7 @@ class Payloads:
             "number": pull.number,
             "state": pull.state,
             "locked": False,
+            "active_lock_reason": None,
             "title": pull.title,
             "user": self.account(pull.author),
             "body": pull.body or None,
@@ -195,8 +206,8 @@ class Payloads:
             "labels": [self.label(pull.repository, label) for label in pull.labels],
             "milestone": None,
             "draft": pull.draft,
-            "head": self._side(pull.head_repository, pull.head_ref, pull.head_sha),
-            "base": self._side(pull.repository, pull.base_ref, self.ground.base_sha(pull)),
+            "head": self._side(pull.head_repository, pull.author, pull.head_ref, pull.head_sha),
+            "base": self._side(pull.repository, pull.author, pull.base_ref, self.ground.base_sha(pull)),
             "author_association": self.association(pull.repository, pull.author),
             "auto_merge": None,
         }
@@ -223,13 +234,14 @@ class Payloads:
         """Where people read it."""
         return f"{self.site}/{pull.repository}/pull/{pull.number}"
 
-    def _side(self, repository: str | None, ref: str, sha: str) -> Json:
+    def _side(self, repository: str | None, author: str, ref: str, sha: str) -> Json:
+        """One end of a pull request. Of a deleted fork its owner is left, who is the author."""
         found = self.ground.repository(repository) if repository else None
-        owner = found.owner if found else "unknown"
+        owner = found.owner if found else author
         return {
             "label": f"{owner}:{ref}",
             "ref": ref,
             "sha": sha,
-            "user": self.account(owner) if found else None,
+            "user": self.account(owner),
             "repo": self.repository(found) if found else None,
         }

@@ -99,7 +99,8 @@ class Request:
 @dataclass(slots=True, eq=False)
 class _Planned:
     moment: Moment
-    act: Callable[[], None]
+    act: Callable[[], object]
+    trouble: bool
     seen: int = 0
 
 
@@ -115,6 +116,7 @@ class Traffic:
     allowance: int | None = None
     write_allowance: int | None = None
     _planned: list[_Planned] = field(default_factory=list)
+    _following: list[_Planned] = field(default_factory=list)
 
     def meets(self, trouble: BaseException, moment: Moment) -> None:
         """At ``moment`` the sender meets this trouble; after it, the request has taken effect all the same."""
@@ -122,15 +124,19 @@ class Traffic:
         def raise_it() -> None:
             raise trouble
 
-        self._planned.append(_Planned(moment, raise_it))
+        self._planned.append(_Planned(moment, raise_it, trouble=True))
 
     def meanwhile(self, happening: Callable[[], object], moment: Moment) -> None:
-        """Somebody does something at ``moment``, unseen by whoever makes the request."""
+        """Somebody does something at ``moment``, unseen by whoever makes the request.
 
-        def do_it() -> None:
-            happening()
+        After a request means: once its answer is read (see ``settle``), at the latest before the next one.
+        """
+        self._planned.append(_Planned(moment, happening, trouble=False))
 
-        self._planned.append(_Planned(moment, do_it))
+    def settle(self) -> None:
+        """The answer is read: whatever was to happen after the request happens now."""
+        while self._following:
+            self._following.pop(0).act()
 
     @property
     def writes(self) -> tuple[Request, ...]:
@@ -140,11 +146,12 @@ class Traffic:
     @property
     def unmet(self) -> int:
         """How much of what was planned has not happened."""
-        return len(self._planned)
+        return len(self._planned) + len(self._following)
 
     @contextmanager
     def request(self, operation: str, kind: Kind, account: str) -> Iterator[None]:
         """One request: what the body does is its effect. Raises what was planned, and the limits."""
+        self.settle()
         request = Request(operation, kind, account)
         self.log.append(request)
         try:
@@ -165,7 +172,7 @@ class Traffic:
             request.effect = True
         except RefusedRequest as refused:
             refusal = refused
-        self._happen([each for each in due if each.moment.after])
+        self._happen(sorted((each for each in due if each.moment.after), key=lambda each: each.trouble))
         if refusal:
             raise refusal
 
@@ -178,7 +185,10 @@ class Traffic:
     def _happen(self, due: list[_Planned]) -> None:
         for each in due:
             self._planned.remove(each)
-            each.act()
+            if each.moment.after and not each.trouble:
+                self._following.append(each)
+            else:
+                each.act()
 
     def _count(self, request: Request) -> None:
         if self.allowance is not None:

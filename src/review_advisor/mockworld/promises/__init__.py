@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from review_advisor.mockworld.promises import budgets, ends, prompts, switches, verdicts
+from review_advisor.mockworld.promises import budgets, ends, matter, prompts, repairs, switches, verdicts
 from review_advisor.mockworld.reading import Reading
 from review_advisor.mockworld.stage import PlayedReview
 
@@ -32,6 +32,15 @@ PROMISES: tuple[Promise, ...] = (
     budgets.consults_stay_within_the_cap,
     budgets.money_stays_within_the_purse,
     budgets.time_stays_within_the_wall_clock,
+    repairs.a_patch_holds_text_of_the_change_and_nothing_else,
+    repairs.only_a_vetoed_approval_may_be_repaired,
+    repairs.a_repair_never_approves_the_head,
+    repairs.a_patch_is_offered_if_and_only_if_it_was_judged_right,
+    repairs.a_repair_makes_nothing_milder,
+    matter.identical_pictures_cost_no_call,
+    matter.a_picture_that_nobody_saw_is_never_approved,
+    matter.knowledge_is_stored_only_after_its_gate,
+    matter.knowledge_never_decides_a_verdict,
     switches.a_switch_off_means_no_call,
     switches.a_switch_on_at_the_start_stays_on,
     switches.switched_off_is_never_silent,

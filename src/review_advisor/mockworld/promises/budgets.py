@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.events import Ruled
+from review_advisor.core.outcome.events import Repaired, Ruled
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.promises.verdicts import has_veto, touches_itself
-from review_advisor.mockworld.reading import Reading, answer_of
+from review_advisor.mockworld.reading import PartKey, Reading, answer_of
 
 RETRIES = {"low": 1, "medium": 2, "high": 3}
 LOOPING = {"pr_review", "pre_merge_spec_check"}
@@ -46,9 +46,14 @@ def the_tier_is_not_too_low(reading: Reading) -> Iterator[str]:
 
 def retries_stay_within_the_blast_radius(reading: Reading) -> Iterator[str]:
     """A veto hands back 1, 2 or 3 times by blast radius on looping surfaces with veto authority, else never."""
+    repaired: dict[PartKey, list[str]] = defaultdict(list)
+    for event in reading.events(Repaired):
+        if event.blast is not None:
+            repaired[event.surface, event.shard].append(event.blast.radius.value)
     for (surface, shard), asked in reading.parts.items():
         attempts = {each.call.attempt for each in asked if each.call.role is Role.EXECUTOR}
-        may = RETRIES[blast_of(reading)] if surface in LOOPING and has_veto(reading, surface) else 0
+        tiers = [blast_of(reading), *repaired.get((surface, shard), ())]
+        may = max(map(RETRIES.__getitem__, tiers)) if surface in LOOPING and has_veto(reading, surface) else 0
         if attempts and attempts != set(range(len(attempts))):
             yield f"{surface}, part {shard + 1}: attempts {sorted(attempts)} are not counted from 0"
         if len(attempts) - 1 > may:

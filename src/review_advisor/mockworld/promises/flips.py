@@ -9,16 +9,28 @@ from review_advisor.mockworld.story import ReviewBlock, Story
 ROLES = ("pre_flight", "executor", "mid_flight", "post_verify")
 
 
-def broken_by_a_flip(told: PlayedStory) -> tuple[Broken, ...]:
+def told_still(told: PlayedStory) -> PlayedStory:
+    """The story told again without its flips, as far as its first flipped review; nothing of it if there is none."""
+    flipped = _first_flipped(told)
+    if flipped is None:
+        return PlayedStory(told.story, ())
+    return play(without_flips(told.story), flipped.number)
+
+
+def broken_by_a_flip(told: PlayedStory, still: PlayedStory) -> tuple[Broken, ...]:
     """Told again without its flips, a story's first flipped review asks the same questions and ends the same."""
-    flipped = next((review for review in told.reviews if review.flipped), None)
+    flipped = _first_flipped(told)
     if flipped is None:
         return ()
-    twin = play(without_flips(told.story)).reviews[flipped.number - 1]
+    twin = still.reviews[flipped.number - 1]
     if _course(twin) == _course(flipped):
         return ()
     says = f"ended as {flipped.ended} with the flip and as {twin.ended} without it"
     return (Broken(flipped.number, "a_flip_changes_nothing", says),)
+
+
+def _first_flipped(told: PlayedStory) -> PlayedReview | None:
+    return next((review for review in told.reviews if review.flipped), None)
 
 
 def _course(review: PlayedReview) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.events import CallEnded, RoleSkipped, Verified
+from review_advisor.core.outcome.events import CallEnded, Repaired, RoleSkipped, Verified
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.mockworld.reading import Reading, answer_of
 
@@ -116,7 +116,8 @@ def a_judgement_is_what_was_said(reading: Reading) -> Iterator[str]:
 
 
 def an_idle_retry_is_not_judged_again(reading: Reading) -> Iterator[str]:
-    """A retry that repeats its report word for word is not put before the judge a second time."""
+    """A retry that repeats its report word for word, and repairs nothing, is not put before the judge again."""
+    repaired = {(e.surface, e.shard, e.attempt) for e in reading.events(Repaired) if e.result != "refused"}
     for (surface, shard), asked in reading.parts.items():
         before: dict[str, object] | None = None
         idle = False
@@ -126,7 +127,8 @@ def an_idle_retry_is_not_judged_again(reading: Reading) -> Iterator[str]:
                 yield f"{surface}, part {shard + 1}: judged again although nothing changed"
             if each.call.role is Role.EXECUTOR and answer is not None:
                 facts = {key: answer[key] for key in ("verdict", "findings", "answers")}
-                idle = before == facts and not answer["answers"]
+                moved = answer["answers"] or (surface, shard, each.call.attempt) in repaired
+                idle = before == facts and not moved
                 before = facts
 
 

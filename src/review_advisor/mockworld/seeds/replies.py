@@ -9,6 +9,7 @@ from review_advisor.core.roles.answers import Severity
 from review_advisor.mockworld.promises.prompts import REPLY_CANARY
 from review_advisor.mockworld.seeds.changes import some_files
 from review_advisor.mockworld.seeds.dice import Dice
+from review_advisor.mockworld.seeds.edits import repaired, some_edits, taken_back
 from review_advisor.mockworld.story_change import SWITCH_NAMES, FileBlock, PushBlock
 from review_advisor.mockworld.story_lines import (
     FAULTS,
@@ -27,7 +28,7 @@ SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 RoleName = Literal["pre_flight", "executor", "mid_flight", "post_verify"]
 MID_FLIGHT_FAULTS: tuple[Fault, ...] = (
     "crash", "timeout", "garbage", "prose", "two_answers", "truncated", "server_error", "rate_limited",
-    "model_refused", "credit_gone", "auth_gone", "interrupted", "killed",
+    "model_refused", "credit_gone", "auth_gone", "interrupted", "killed", "slow", "stale_head",
 )  # fmt: skip
 """What can befall a consult: the caps and the model's name are the executor's call's."""
 REFUSED: tuple[Fault, ...] = ("call_budget", "too_long")
@@ -66,6 +67,8 @@ class Roster:
         dice = self._dice
         if dice.chance(0.04):
             return self._stubborn()
+        if dice.chance(0.015):
+            return self._second_thoughts()
         rejects, vetoes = dice.pick((0.08, 0.2, 0.7)), dice.pick((0.0, 0.1, 0.3, 0.85))
         return {
             "pre_flight": tuple(self._plan(place) for place in range(dice.whole(0, 1) + self._due("pre_flight"))),
@@ -90,6 +93,20 @@ class Roster:
             for place in range(6)
         )
         judged = tuple(self._judgement(place, 1.0).model_copy(update={"fault": None}) for place in range(6))
+        return {"executor": reports, "post_verify": judged}
+
+    def _second_thoughts(self) -> dict[str, Any]:
+        """A repair that is vetoed, too, and taken back; the judge of the third attempt sees the head again."""
+        rejects = self._dice.pick((0.0, 0.0, 0.5))
+        edits = ((), repaired(self._dice, self._files), taken_back(self._files))
+        reports = tuple(
+            self._report(place, rejects if place > 1 else 0.0).model_copy(update={"fault": None, "edits": each})
+            for place, each in enumerate(edits)
+        )
+        judged = tuple(
+            self._judgement(place, vetoes).model_copy(update={"fault": None, "surface": None})
+            for place, vetoes in enumerate((1.0, 1.0, 0.2))
+        )
         return {"executor": reports, "post_verify": judged}
 
     def _finding_of(self, place: int) -> tuple[FindingBlock, ...]:
@@ -147,6 +164,7 @@ class Roster:
             findings=findings,
             answers=self._answers(place),
             knowledge=self._knowledge(place) if dice.chance(0.5) else (),
+            edits=some_edits(dice, self._files, place) if place and dice.chance(0.5) else (),
             asks=tuple(self._question(place, n) for n in range(asks)),
             **self._common("executor", place),
         )

@@ -28,6 +28,10 @@ from review_advisor.mockworld.story import (
 )
 from review_advisor.mockworld.story_change import PictureBlock, PushBlock
 
+STATES: tuple[tuple[PictureState, float], ...] = (
+    ("differs", 10), ("identical", 10), ("added", 4), ("removed", 4), ("vector", 2), ("unreadable", 1),
+    ("too_large", 1),
+)  # fmt: skip
 OFF_WORDS = ("false", "0", "no", "off", "FALSE", " Off ")
 ON_WORDS = ("true", "1", "YES", "on", "", "  ")
 
@@ -54,13 +58,15 @@ def story_of(seed: int) -> Story:
 
 def _push(dice: Dice, *, fix: bool) -> PushBlock:
     pictures: tuple[PictureBlock, ...] = ()
-    if dice.chance(0.1):
-        states: tuple[PictureState, ...] = ("differs", "identical", "added", "removed", "unreadable", "vector")
+    if dice.chance(0.12):
+        states = STATES if dice.chance(0.7) else (("identical", 1.0),)
         pictures = tuple(
-            PictureBlock(name=f"shots/{CANARY}{number}.png", state=dice.pick(states), why=CANARY)
+            PictureBlock(
+                name=f"shots/{CANARY}{number}.png", state=dice.weighted(states), why=CANARY, partly=dice.chance(0.05)
+            )
             for number in range(dice.whole(1, 3))
         )
-    return PushBlock(files=some_files(dice), fix=fix, pictures=pictures)
+    return PushBlock(files=some_files(dice), fix=fix, pictures=pictures, bare=dice.chance(0.1))
 
 
 def _pull_request(dice: Dice, *, spec: bool) -> PullRequestBlock:
@@ -131,6 +137,7 @@ def _review(dice: Dice, number: int, steps: list[StepBlock]) -> ReviewBlock:
     return ReviewBlock(
         **roster.lines(),
         trouble=_trouble(dice, *roster.stops),
+        repair="off" if dice.chance(0.08) else "suggest",
         jobs=dice.whole(2, 4) if dice.chance(0.15) else 1,
     )
 

@@ -1,0 +1,67 @@
+"""How a benchmark tells its figures: on the terminal and, with --write, in docs/benchmarks.md too."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "benchmarks.md"
+
+Row = tuple[str, str, str]
+"""What was measured, its value, and how it stands to its bar."""
+
+
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """A parser with the option that all benchmarks share."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md, too")
+    return parser
+
+
+def held(value: float, bar: float, unit: str) -> str:
+    """Whether a bar holds, in words."""
+    return f"bar {bar:g} {unit}: {'held' if value <= bar else 'MISSED'}"
+
+
+def tell(benchmark: str, tables: Mapping[str, Sequence[Row]], *, write: bool) -> None:
+    """Print each table under its title; with ``write``, put them between the benchmark's marks in the page."""
+    for title, rows in tables.items():
+        print(title)
+        wide, value_wide = (max(len(row[column]) for row in rows) for column in (0, 1))
+        for what, value, remark in rows:
+            print(f"  {what:<{wide}}  {value:>{value_wide}}  {remark}".rstrip())
+    if write:
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(with_figures(page, benchmark, _markdown(tables)), encoding="utf-8")
+
+
+def with_figures(page: str, benchmark: str, figures: str) -> str:
+    """The page with these figures between the benchmark's marks. Raises ``ValueError`` for a page without them."""
+    name = re.escape(benchmark)
+    marked = re.compile(rf"(<!-- figures:{name} -->\n).*?(<!-- /figures:{name} -->)", re.DOTALL)
+    if len(marked.findall(page)) != 1:
+        raise ValueError(f"the page has no marks, or several, for the figures of {benchmark}")
+    return marked.sub(lambda found: f"{found[1]}{figures}{found[2]}", page)
+
+
+def _markdown(tables: Mapping[str, Sequence[Row]]) -> str:
+    blocks = [f"Measured on {_machine()}.\n"]
+    for title, rows in tables.items():
+        lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in [(title, "figure", "remark"), *rows]]
+        lines.insert(1, "--- | ---: | ---")
+        blocks.append("\n".join(f"| {line} |" for line in lines) + "\n")
+    return "\n".join(blocks)
+
+
+def _machine() -> str:
+    """What figures depend on; the load says whether the machine did other work meanwhile."""
+    git = subprocess.run(["git", "version"], check=True, capture_output=True, text=True).stdout.split()[2]
+    load = f"{os.getloadavg()[0]:.1f}"
+    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return f"{system}, Python {platform.python_version()}, git {git}; load average at the end {load}"

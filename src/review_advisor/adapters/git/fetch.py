@@ -1,0 +1,120 @@
+"""Fetches a pull request: objects only, into a private store. Nothing is checked out or written in the clone."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from review_advisor.adapters.git.repository import Repository
+from review_advisor.adapters.git.run import Reply
+from review_advisor.adapters.git.source import Sides
+from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.ports import SourceError
+
+DEPTHS = (64, 512, 4_096)
+"""How much history is asked for, one after the other, where the clone is shallow."""
+
+_HEAD = "refs/review/head"
+_BASE = "refs/review/base"
+_KNOWN = "refs/review/known"
+_SETTINGS = (
+    "core.alternateRefsCommand=:",  # nothing runs in the user's repository
+    "http.followRedirects=false",
+    "http.lowSpeedLimit=1000",
+    "http.lowSpeedTime=60",
+    "protocol.version=2",
+)
+_FETCH = (
+    *(word for setting in _SETTINGS for word in ("-c", setting)),
+    "fetch",
+    "--quiet",
+    "--no-tags",
+    "--no-write-fetch-head",
+    "--no-auto-maintenance",
+    "--no-recurse-submodules",
+    "--no-show-forced-updates",
+)
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_NO_ACCESS = (b"could not read Username", b"Authentication failed", b"error: 403", b"error: 401")
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """Where a repository is fetched from.
+
+    ``url`` is https, http or file. ``token`` goes along with a request to this very address, never onto a command line
+    or a disk. ``network`` are the variables that say how the network is reached (proxy, certificates).
+    """
+
+    url: str
+    token: str | None = field(default=None, repr=False)
+    network: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def environment(self) -> dict[str, str]:
+        """What git's environment says about this remote."""
+        scheme = self.url.partition(":")[0]
+        variables = {**self.network, "GIT_ALLOW_PROTOCOL": scheme}
+        if self.token is not None and scheme != "file":
+            credential = base64.b64encode(f"x-access-token:{self.token}".encode()).decode("ascii")
+            variables |= {
+                "GIT_CONFIG_COUNT": "1",
+                "GIT_CONFIG_KEY_0": f"http.{self.url}.extraHeader",
+                "GIT_CONFIG_VALUE_0": f"Authorization: Basic {credential}",
+            }
+        return variables
+
+
+def fetch_sides(store: ObjectStore, repository: Repository, remote: Remote, pull_request: PullRequest) -> Sides:
+    """Both sides of a pull request, from their merge base to its head, fetched into ``store``.
+
+    A clone that is shallow is deepened in steps, in the store. Raises ``SourceError``: nothing to fetch, a head that is
+    no longer the one of ``pull_request``, or no merge base within reach.
+    """
+    if not _COMMIT.fullmatch(pull_request.base_sha) or not _COMMIT.fullmatch(pull_request.head_sha):
+        raise SourceError(f"Pull request #{pull_request.number} names no commits.")
+    known = repository.head()
+    if known is not None:
+        store.git.run("update-ref", _KNOWN, known)
+    for depth in DEPTHS if repository.shallow else (None,):
+        head = _fetch_head(store, remote, pull_request, depth)
+        base = store.merge_base(pull_request.base_sha, head)
+        if base is not None:
+            return Sides(base, head, store.tree(base), store.tree(head), commits=True, rules=pull_request.base_sha)
+    where = f"within {DEPTHS[-1]:,} commits; check out the whole history (in CI: `fetch-depth: 0`)"
+    raise SourceError(
+        f"Pull request #{pull_request.number} and its base have no common ancestor"
+        f"{f' {where}' if repository.shallow else ': their histories are unrelated'}."
+    )
+
+
+def _fetch_head(store: ObjectStore, remote: Remote, pull_request: PullRequest, depth: int | None) -> str:
+    """Fetch head and base; the head's name, which is the one that was asked for."""
+    number = pull_request.number
+    reply = store.git.attempt(
+        *_FETCH,
+        *(() if depth is None else (f"--depth={depth}",)),
+        "--end-of-options",
+        remote.url,
+        f"+refs/pull/{number}/head:{_HEAD}",
+        f"+{pull_request.base_sha}:{_BASE}",
+        environment=remote.environment(),
+    )
+    if reply.code != 0:
+        raise SourceError(_sentence(reply, remote, number))
+    head = store.git.run("rev-parse", "--verify", f"{_HEAD}^{{commit}}").decode("ascii").strip()
+    if head != pull_request.head_sha:
+        raise SourceError(
+            f"The head of pull request #{number} moved from {pull_request.head_sha[:12]} to {head[:12]} while it was "
+            "being read: start the review again."
+        )
+    return head
+
+
+def _sentence(reply: Reply, remote: Remote, number: int) -> str:
+    if any(sign in reply.stderr for sign in _NO_ACCESS):
+        needed = "this token may not read it" if remote.token else "it needs a token (GITHUB_TOKEN)"
+        return f"Pull request #{number} cannot be fetched from {remote.url}: {needed}."
+    return f"Pull request #{number} cannot be fetched from {remote.url}: {reply.complaint}."

@@ -1,0 +1,200 @@
+"""REST's answers, read: only what is used, each field checked, and what may be missing said to be."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from review_advisor.core.facts.pull_request import Permission, PullRequest
+from review_advisor.core.publication.standing import StandingCheck, StandingReview
+
+GHOST = "ghost"
+"""The account that GitHub shows in the place of a deleted one."""
+
+
+class Read(BaseModel):
+    """Something that GitHub says, of which only the stated fields are read."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Account(Read):
+    """An account as REST tells it: a bot's name ends in ``[bot]``."""
+
+    login: str
+
+
+class Identified(Read):
+    """Something that was made, by its id."""
+
+    id: int
+
+
+class _RepositoryName(Read):
+    full_name: str
+
+
+class _Branch(Read):
+    ref: str
+    sha: str
+    repo: _RepositoryName | None
+
+
+class _Label(Read):
+    name: str
+
+
+class PullRequestAnswer(Read):
+    """A pull request, of a list or alone."""
+
+    number: int
+    title: str
+    body: str | None
+    user: Account | None
+    base: _Branch
+    head: _Branch
+    state: Literal["open", "closed"]
+    merged_at: str | None = None
+    draft: bool | None = False
+    labels: list[_Label]
+
+    def value(self, repository: str) -> PullRequest:
+        """The fact. ``repository`` is the one that was asked."""
+        return PullRequest(
+            repository=repository,
+            number=self.number,
+            title=self.title,
+            body=self.body or "",
+            author=self.user.login if self.user else GHOST,
+            base_ref=self.base.ref,
+            base_sha=self.base.sha,
+            head_ref=self.head.ref,
+            head_sha=self.head.sha,
+            head_repository=self.head.repo.full_name if self.head.repo else None,
+            state="merged" if self.merged_at else self.state,
+            draft=bool(self.draft),
+            labels=tuple(label.name for label in self.labels),
+        )
+
+    def into(self, repository: str) -> bool:
+        """Whether it asks to be merged into this repository."""
+        return self.base.repo is not None and self.base.repo.full_name.casefold() == repository.casefold()
+
+
+class FileAnswer(Read):
+    """A changed file; without ``patch`` where it is binary or too large to be shown."""
+
+    filename: str
+    patch: str | None = None
+
+
+class ContentAnswer(Read):
+    """A file, a symbolic link or a submodule. A link to a file comes as that file, under that file's ``path``."""
+
+    type: str
+    path: str
+    size: int
+    encoding: str | None = None
+    content: str = ""
+
+
+class PermissionAnswer(Read):
+    """``permission`` is the older, coarser word, ``role_name`` the finer one, or the name of a custom role."""
+
+    permission: str
+    role_name: str | None = None
+
+    def value(self) -> Permission:
+        """The permission. A role refines what GitHub's older word grants; it never adds to it."""
+        granted = {"admin": Permission.ADMIN, "write": Permission.WRITE, "read": Permission.READ}
+        refined = {("write", "maintain"): Permission.MAINTAIN, ("read", "triage"): Permission.TRIAGE}
+        fallback = granted.get(self.permission, Permission.NONE)
+        return refined.get((self.permission, self.role_name or ""), fallback)
+
+
+class _Output(Read):
+    title: str | None = None
+
+
+class _App(Read):
+    slug: str | None = None
+
+
+class CheckAnswer(Read):
+    """A check run."""
+
+    id: int
+    name: str
+    external_id: str | None = None
+    status: str
+    conclusion: str | None
+    app: _App | None = None
+    output: _Output | None = None
+
+    def value(self) -> StandingCheck:
+        """The fact."""
+        return StandingCheck(
+            id=self.id,
+            name=self.name,
+            external_id=self.external_id or "",
+            status=self.status,
+            conclusion=self.conclusion,
+            app=(self.app.slug if self.app else None) or "",
+            title=(self.output.title if self.output else None) or "",
+        )
+
+
+class ChecksAnswer(Read):
+    """One page of check runs."""
+
+    check_runs: list[CheckAnswer]
+
+
+class AnnotationAnswer(Read):
+    """An annotation that stands."""
+
+    path: str
+    start_line: int
+    end_line: int
+    annotation_level: str | None
+    title: str | None = None
+    message: str | None = None
+
+
+class ReviewAnswer(Read):
+    """A review. The commit of one is unknown once GitHub has forgotten it."""
+
+    id: int
+    user: Account | None
+    body: str | None
+    state: str
+    commit_id: str | None = None
+
+    def value(self) -> StandingReview:
+        """The fact."""
+        author = self.user.login if self.user else GHOST
+        return StandingReview(self.id, author, self.body or "", self.commit_id or "", pending=self.state == "PENDING")
+
+
+class _Detail(Read):
+    message: str | None = None
+    field: str | None = None
+    code: str | None = None
+
+    def words(self) -> str:
+        """What is wrong, as far as GitHub says."""
+        return self.message or " ".join(filter(None, [self.field, self.code]))
+
+
+class Refusal(Read):
+    """The body of an answer with an error's status."""
+
+    message: str = ""
+    errors: tuple[str | _Detail, ...] = ()
+
+    @field_validator("errors", mode="before")
+    @classmethod
+    def _listed(cls, errors: object) -> object:
+        """GitHub writes one error as a bare text at times."""
+        return [errors] if isinstance(errors, str) else errors or []

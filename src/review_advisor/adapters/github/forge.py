@@ -1,0 +1,266 @@
+"""The Forge port on GitHub: which request each method is, and what its answer means."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+from urllib.parse import quote
+
+from pydantic import TypeAdapter
+
+from review_advisor.adapters.github import queries
+from review_advisor.adapters.github.address import commit_name, is_login, shown
+from review_advisor.adapters.github.answers import (
+    AnnotationAnswer,
+    ChecksAnswer,
+    ContentAnswer,
+    FileAnswer,
+    Identified,
+    PermissionAnswer,
+    PullRequestAnswer,
+    ReviewAnswer,
+)
+from review_advisor.adapters.github.check_runs import bodies, missing
+from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
+from review_advisor.adapters.github.graph_answers import CommentNode, IssueNode, Root, ThreadNode
+from review_advisor.adapters.github.lines import commentable
+from review_advisor.adapters.github.wire import Wire
+from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
+from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
+from review_advisor.core.publication.writes import Check, InlineComment
+from review_advisor.ports import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable
+
+_IDENTIFIED = TypeAdapter(Identified)
+_PULL_REQUEST = TypeAdapter(PullRequestAnswer)
+_PULL_REQUESTS = TypeAdapter(list[PullRequestAnswer])
+_FILES = TypeAdapter(list[FileAnswer])
+_CONTENT: TypeAdapter[ContentAnswer | list[Any]] = TypeAdapter(ContentAnswer | list[Any])
+_PERMISSION = TypeAdapter(PermissionAnswer)
+_CHECKS = TypeAdapter(ChecksAnswer)
+_ANNOTATIONS = TypeAdapter(list[AnnotationAnswer])
+_REVIEW = TypeAdapter(ReviewAnswer)
+_REVIEWS = TypeAdapter(list[ReviewAnswer])
+_COMMENT_NODES = TypeAdapter(Root[CommentNode])
+_THREAD_NODES = TypeAdapter(Root[ThreadNode])
+_ISSUE_NODES = TypeAdapter(Root[IssueNode])
+
+
+class _Numbered(Protocol):
+    @property
+    def id(self) -> int: ...
+
+
+_Item = TypeVar("_Item", bound=_Numbered)
+
+
+class GitHubForge:
+    """One repository on GitHub or GitHub Enterprise, as ``ports.Forge``; ``connect`` opens it."""
+
+    def __init__(self, repository: str, wire: Wire) -> None:
+        self._repository = repository
+        self._owner, _, self._name = repository.partition("/")
+        self._root = f"/repos/{repository}"
+        self._wire = wire
+
+    def pull_request(self, number: int) -> PullRequest:
+        """The pull request as it is now; ``base_sha`` is the base branch's tip as GitHub last recorded it."""
+        answer = self._wire.get(f"read pull request #{number}", self._pull(number), _PULL_REQUEST)
+        return answer.value(self._repository)
+
+    def open_pull_requests(self, head_sha: str) -> tuple[PullRequest, ...]:
+        """The open pull requests of this repository whose head is this very commit."""
+        path = f"{self._root}/commits/{commit_name(head_sha)}/pulls"
+        pages = self._wire.pages(f"list the pull requests of commit {head_sha[:12]}", path, _PULL_REQUESTS)
+        return tuple(
+            each.value(self._repository)
+            for page in pages
+            for each in page
+            if each.state == "open" and each.head.sha == head_sha and each.into(self._repository)
+        )
+
+    def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
+        """The issues that it closes, the lowest number first; one that the token may not see is left out."""
+        doing = f"list the issues that pull request #{number} closes"
+        nodes = self._wire.graph_nodes(doing, queries.LINKED_ISSUES, self._asked(number), _ISSUE_NODES, partly=True)
+        return tuple(sorted((node.value() for node in nodes), key=lambda issue: (issue.number, issue.repository)))
+
+    def permission(self, login: str) -> Permission:
+        """What this account may do here, by GitHub's word; none for an account that GitHub does not know."""
+        if not is_login(login):
+            return Permission.NONE
+        path = f"{self._root}/collaborators/{quote(login, safe='')}/permission"
+        try:
+            return self._wire.get(f"read what {shown(login)} may do", path, _PERMISSION).value()
+        except ForgeMissing:
+            return Permission.NONE
+
+    def file(self, path: str, commit: str) -> bytes | None:
+        """A regular file of a commit, at most 1 MB; None if there is none, or a folder, a link or a submodule."""
+        if not path or any(part in {"", ".", ".."} for part in path.split("/")):
+            return None
+        doing = f"read the file {shown(path)}"
+        ref = {"ref": commit_name(commit)}
+        try:
+            found = self._wire.get(doing, f"{self._root}/contents/{quote(path)}", _CONTENT, ref)
+        except ForgeMissing as error:
+            if NO_COMMIT in str(error):
+                raise
+            return None
+        if isinstance(found, list) or found.type != "file" or found.path != path:
+            return None
+        return _bytes(doing, found)
+
+    def commentable_lines(self, number: int) -> Mapping[str, CommentableLines]:
+        """For each file whose patch GitHub shows: the lines on which it takes a comment. GitHub lists 3,000 files."""
+        pages = self._wire.pages(f"list the files of pull request #{number}", f"{self._pull(number)}/files", _FILES)
+        found = {file.filename: commentable(file.patch) for page in pages for file in page if file.patch}
+        return {path: lines for path, lines in found.items() if lines is not None}
+
+    def checks(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
+        """All check runs of this name on a commit, the lowest id first."""
+        path = f"{self._root}/commits/{commit_name(commit)}/check-runs"
+        asked = {"check_name": name, "filter": "all"}
+        pages = self._wire.pages(f"list the checks of commit {commit[:12]}", path, _CHECKS, asked)
+        return _in_order(each.value() for page in pages for each in page.check_runs if each.name == name)
+
+    def comments(self, number: int) -> tuple[StandingComment, ...]:
+        """All comments on the pull request itself, the lowest id first."""
+        doing = f"list the comments of pull request #{number}"
+        nodes = self._wire.graph_nodes(doing, queries.COMMENTS, self._asked(number), _COMMENT_NODES)
+        return _in_order(node.value() for node in nodes)
+
+    def reviews(self, number: int) -> tuple[StandingReview, ...]:
+        """All reviews that the token's account can see, its own pending one too; the lowest id first."""
+        path = f"{self._pull(number)}/reviews"
+        pages = self._wire.pages(f"list the reviews of pull request #{number}", path, _REVIEWS)
+        return _in_order(each.value() for page in pages for each in page)
+
+    def threads(self, number: int) -> tuple[Thread, ...]:
+        """All threads of inline comments, in GitHub's order."""
+        doing = f"list the threads of pull request #{number}"
+        nodes = self._wire.graph_nodes(doing, queries.THREADS, self._asked(number), _THREAD_NODES)
+        return tuple(node.value() for node in nodes)
+
+    def create_check(self, commit: str, check: Check) -> int:
+        """Make a check run; its id. Its first fifty annotations come with it, the others and the conclusion after."""
+        first, *rest = bodies(check, check.annotations)
+        body = {**first, "head_sha": commit_name(commit)}
+        doing = f"make the check {shown(check.name)}"
+        made = self._wire.make(doing, f"{self._root}/check-runs", body, _IDENTIFIED).id
+        self._bring_about(doing, made, rest)
+        return made
+
+    def update_check(self, check_id: int, check: Check) -> None:
+        """Make a check run stand as ``check`` says. An annotation that already stands is not sent again."""
+        doing = f"update the check {shown(check.name)}"
+        wanted = check.annotations
+        if wanted:
+            pages = self._wire.pages(doing, f"{self._root}/check-runs/{check_id}/annotations", _ANNOTATIONS)
+            wanted = missing(wanted, (each for page in pages for each in page))
+        self._bring_about(doing, check_id, bodies(check, wanted))
+
+    def create_comment(self, number: int, body: str) -> int:
+        """Comment on the pull request; the comment's id."""
+        doing = f"comment on pull request #{number}"
+        return self._wire.make(doing, f"{self._issue(number)}/comments", {"body": body}, _IDENTIFIED).id
+
+    def update_comment(self, comment_id: int, body: str) -> None:
+        """Put another text in the comment's place."""
+        self._wire.write("edit a comment", "PATCH", f"{self._root}/issues/comments/{comment_id}", {"body": body})
+
+    def delete_comment(self, comment_id: int) -> None:
+        """Delete a comment."""
+        self._wire.write("delete a comment", "DELETE", f"{self._root}/issues/comments/{comment_id}")
+
+    def start_review(self, number: int, commit: str, body: str, comments: tuple[InlineComment, ...]) -> int:
+        """Make a pending review, which nobody else sees; its id. One line outside the diff rejects all of it."""
+        review = {"commit_id": commit_name(commit), "body": body, "comments": [_inline(each) for each in comments]}
+        return self._wire.make(
+            f"review pull request #{number}", f"{self._pull(number)}/reviews", review, _IDENTIFIED
+        ).id
+
+    def submit_review(self, number: int, review_id: int) -> None:
+        """Show a pending review to everybody, as COMMENT, with the text it was started with."""
+        doing = f"submit the review of pull request #{number}"
+        path = f"{self._pull(number)}/reviews/{review_id}"
+        # GitHub wants the text of a COMMENT with the event; whether a pending one's counts, it does not document.
+        text = self._wire.get(doing, path, _REVIEW).body
+        self._wire.write(doing, "POST", f"{path}/events", {"event": "COMMENT", **({"body": text} if text else {})})
+
+    def discard_review(self, number: int, review_id: int) -> None:
+        """Delete a pending review."""
+        doing = f"discard the pending review of pull request #{number}"
+        self._wire.write(doing, "DELETE", f"{self._pull(number)}/reviews/{review_id}")
+
+    def add_label(self, number: int, label: str) -> None:
+        """Put a label on; GitHub makes one that does not exist."""
+        doing = f"label pull request #{number} with {shown(label)}"
+        self._wire.write(doing, "POST", f"{self._issue(number)}/labels", {"labels": [label]})
+
+    def remove_label(self, number: int, label: str) -> None:
+        """Take a label off; one that is not there is no error."""
+        doing = f"take the label {shown(label)} off pull request #{number}"
+        if label in {"", ".", ".."}:  # as a part of a path these would mean all labels, or something else
+            raise ForgeRejected(f"GitHub could not {doing}: its name cannot stand in a request.")
+        try:
+            self._wire.write(doing, "DELETE", f"{self._issue(number)}/labels/{quote(label, safe='')}")
+        except ForgeMissing as error:
+            if NO_LABEL not in str(error):
+                raise
+
+    def request_review(self, number: int, reviewers: tuple[str, ...]) -> None:
+        """Ask people (``login``) and teams (``org/team``) for their review."""
+        teams = [each.partition("/") for each in reviewers if "/" in each]
+        for organization, _, _ in teams:
+            if organization.casefold() != self._owner.casefold():
+                raise ForgeRejected(f"GitHub takes teams of {self._owner} only, not of {shown(organization)}.")
+        asked = {
+            "reviewers": [each for each in reviewers if "/" not in each],
+            "team_reviewers": [t for _, _, t in teams],
+        }
+        self._wire.write(
+            f"ask for reviews of pull request #{number}", "POST", f"{self._pull(number)}/requested_reviewers", asked
+        )
+
+    def resolve_thread(self, thread_id: str) -> None:
+        """Mark a thread of inline comments as resolved."""
+        self._wire.mutate("resolve a thread", queries.RESOLVE_THREAD, {"thread": thread_id})
+
+    def _bring_about(self, doing: str, check_id: int, steps: Iterable[Mapping[str, Any]]) -> None:
+        for body in steps:
+            self._wire.write(doing, "PATCH", f"{self._root}/check-runs/{check_id}", body)
+
+    def _pull(self, number: int) -> str:
+        return f"{self._root}/pulls/{number}"
+
+    def _issue(self, number: int) -> str:
+        return f"{self._root}/issues/{number}"
+
+    def _asked(self, number: int) -> dict[str, Any]:
+        return {"owner": self._owner, "name": self._name, "number": number}
+
+
+def _in_order(items: Iterable[_Item]) -> tuple[_Item, ...]:
+    """The lowest id first, each once: a page may repeat what the one before has shown."""
+    return tuple(sorted({item.id: item for item in items}.values(), key=lambda item: item.id))
+
+
+def _inline(comment: InlineComment) -> dict[str, Any]:
+    found = {"path": comment.path, "line": comment.line, "side": comment.side, "body": comment.body}
+    if comment.start_line is None or comment.start_line == comment.line:
+        return found
+    return {**found, "start_line": comment.start_line, "start_side": comment.side}
+
+
+def _bytes(doing: str, found: ContentAnswer) -> bytes:
+    if found.encoding != "base64":
+        raise ForgeRejected(f"GitHub could not {doing}: it is larger than 1 MB.")
+    try:
+        content = base64.b64decode(found.content)
+    except binascii.Error:
+        content = b""
+    if len(content) != found.size:
+        raise ForgeUnavailable(f"GitHub could not {doing} whole.")
+    return content

@@ -1,0 +1,127 @@
+"""The rules of a repository's default branch, read from both places where GitHub keeps them."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from review_advisor.adapters.github.address import api_address, repository_name, token_value
+from review_advisor.adapters.github.exchange import Exchange
+from review_advisor.adapters.github.wire import Wire
+from review_advisor.core.publication.gate import Gate, RequiredCheck
+from review_advisor.ports import Clock, ForgeDenied, ForgeMissing
+
+_ANY_APP = -1
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Permissions(_Answer):
+    push: bool = False
+
+
+class _Repository(_Answer):
+    default_branch: str
+    permissions: _Permissions | None = None
+
+
+class _ProtectedCheck(_Answer):
+    context: str
+    app_id: int | None = None
+
+    def value(self) -> RequiredCheck:
+        app = None if self.app_id in (None, _ANY_APP) else self.app_id
+        return RequiredCheck(self.context, app, "branch protection")
+
+
+class _ProtectedChecks(_Answer):
+    strict: bool | None = None
+    contexts: tuple[str, ...] = ()
+    checks: tuple[_ProtectedCheck, ...] = ()
+
+    def values(self) -> tuple[RequiredCheck, ...]:
+        """Older servers name contexts only: any app may report on those."""
+        checks = self.checks or tuple(_ProtectedCheck(context=name) for name in self.contexts)
+        return tuple(check.value() for check in checks)
+
+
+class _Protection(_Answer):
+    required_status_checks: _ProtectedChecks = _ProtectedChecks()
+
+
+class _Branch(_Answer):
+    protection: _Protection = _Protection()
+
+
+class _RuledCheck(_Answer):
+    context: str
+    integration_id: int | None = None
+
+
+class _Parameters(_Answer):
+    strict: bool = Field(default=False, alias="strict_required_status_checks_policy")
+    checks: tuple[_RuledCheck, ...] = Field(default=(), alias="required_status_checks")
+
+
+class _Rule(_Answer):
+    """A rule of any kind: only those about required checks have these parameters."""
+
+    type: str
+    ruleset_id: int = 0
+    parameters: _Parameters | None = None
+
+
+_REPOSITORY, _BRANCH, _CHECKS = TypeAdapter(_Repository), TypeAdapter(_Branch), TypeAdapter(_ProtectedChecks)
+_RULES = TypeAdapter(list[_Rule])
+
+
+def open_gate(repository: str, *, token: str, api_url: str, clock: Clock) -> GateReader:
+    """The rules of ``owner/name``; nothing is sent yet. Raises ``ForgeError`` where a value cannot be used."""
+    exchange = Exchange(api_address(api_url), token_value(token))
+    return GateReader(repository_name(repository), Wire(exchange, clock, between_writes=0.0))
+
+
+class GateReader:
+    """Reads one repository's rules, and writes nothing. Every method raises ``ForgeError``."""
+
+    def __init__(self, repository: str, wire: Wire) -> None:
+        self._path = f"/repos/{repository}"
+        self._wire = wire
+
+    def may_push(self) -> bool:
+        """Whether GitHub says that the token's account may push: what the publishing job needs."""
+        found = self._repository().permissions
+        return found is not None and found.push
+
+    def gate(self) -> Gate:
+        """The rules of the default branch."""
+        name = self._repository().default_branch
+        branch = quote(name, safe="")
+        protected = self._wire.get("read the branch", f"{self._path}/branches/{branch}", _BRANCH)
+        rules = self._wire.pages("read the branch's rules", f"{self._path}/rules/branches/{branch}", _RULES)
+        checks = protected.protection.required_status_checks.values()
+        found = [rule for page in rules for rule in page]
+        ruled = [(rule.ruleset_id, rule.parameters) for rule in found if rule.type == "required_status_checks"]
+        required = checks + tuple(
+            RequiredCheck(check.context, check.integration_id, f"ruleset {ruleset}")
+            for ruleset, parameters in ruled
+            for check in (parameters.checks if parameters else ())
+        )
+        strict: bool | None = any(parameters.strict for _, parameters in ruled if parameters)
+        if checks and not strict:
+            strict = self._protected_strictly(branch)
+        queue = any(rule.type == "merge_queue" for rule in found)
+        return Gate(name, required, strict, queue)
+
+    def _repository(self) -> _Repository:
+        return self._wire.get("read the repository", self._path, _REPOSITORY)
+
+    def _protected_strictly(self, branch: str) -> bool | None:
+        path = f"{self._path}/branches/{branch}/protection/required_status_checks"
+        try:
+            return self._wire.get("read the branch protection", path, _CHECKS).strict
+        except (ForgeDenied, ForgeMissing):  # only an administrator's token may
+            return None

@@ -1,0 +1,29 @@
+"""What is asked in GraphQL: what REST does not know. Each page of something stands under the name ``page``."""
+
+from __future__ import annotations
+
+
+def _paged(field: str, selection: str) -> str:
+    return f"""
+query($owner: String!, $name: String!, $number: Int!, $after: String) {{
+  repository(owner: $owner, name: $name) {{
+    pullRequest(number: $number) {{
+      page: {field}(first: 100, after: $after) {{
+        nodes {{ {selection} }}
+        pageInfo {{ hasNextPage endCursor }}
+      }}
+    }}
+  }}
+}}"""
+
+
+_ACTOR = "{ __typename login }"
+
+COMMENTS = _paged("comments", f"fullDatabaseId author {_ACTOR} body editor {_ACTOR} lastEditedAt")
+THREADS = _paged(
+    "reviewThreads",
+    f"id path isResolved isOutdated comments(first: 1) {{ totalCount nodes {{ author {_ACTOR} body }} }}",
+)
+LINKED_ISSUES = _paged("closingIssuesReferences", "number title body repository { nameWithOwner }")
+RESOLVE_THREAD = """
+mutation($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { id isResolved } } }"""

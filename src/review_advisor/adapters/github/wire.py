@@ -1,0 +1,162 @@
+"""Requests and what they mean: a write is sent once, a read is tried again, a failure is a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from review_advisor.adapters.github.exchange import Exchange
+from review_advisor.adapters.github.failures import Answer, Unanswered, failure, graph_failure, unreadable
+from review_advisor.adapters.github.graph_answers import GraphAnswer, Root
+from review_advisor.ports import Clock, ForgeError
+
+Value = TypeVar("Value")
+Node = TypeVar("Node")
+
+_PER_PAGE = 100
+_MOST_PAGES = 300
+_PAUSES = (1.0, 2.0, 4.0)
+"""Seconds before each further try of a read."""
+_MOST_WAITED = 60.0
+"""Seconds that one read may wait in all, limits included."""
+_ENVELOPE = TypeAdapter(GraphAnswer)
+
+
+class Wire:
+    """GitHub's REST and GraphQL, for one token.
+
+    ``doing`` tells the user what was tried: a verb with its object. Every method raises ``ForgeError``. Writes keep
+    ``between_writes`` seconds between them, as GitHub asks.
+    """
+
+    def __init__(self, exchange: Exchange, clock: Clock, *, between_writes: float) -> None:
+        self._exchange = exchange
+        self._clock = clock
+        self._between_writes = between_writes
+        self._last_write: float | None = None
+
+    def get(
+        self, doing: str, path: str, shape: TypeAdapter[Value], parameters: Mapping[str, str] | None = None
+    ) -> Value:
+        """What stands at a path of the API."""
+
+        def ask() -> Value:
+            return _read(doing, self._rest(doing, "GET", path, parameters or {}), shape)
+
+        return self._patiently(ask)
+
+    def pages(
+        self, doing: str, path: str, shape: TypeAdapter[Value], parameters: Mapping[str, str] | None = None
+    ) -> list[Value]:
+        """Every page of a list, in order.
+
+        Pages are counted, and of ``Link`` only counts whether there is a next one: its address is not followed.
+        """
+        found: list[Value] = []
+        for number in range(1, _MOST_PAGES + 1):
+            paging = {**(parameters or {}), "per_page": str(_PER_PAGE), "page": str(number)}
+
+            def ask(paging: dict[str, str] = paging) -> tuple[Value, bool]:
+                answer = self._rest(doing, "GET", path, paging)
+                return _read(doing, answer, shape), 'rel="next"' in answer.headers.get("link", "")
+
+            page, more = self._patiently(ask)
+            found.append(page)
+            if not more:
+                return found
+        raise _endless(doing)
+
+    def graph_nodes(
+        self,
+        doing: str,
+        query: str,
+        variables: Mapping[str, Any],
+        shape: TypeAdapter[Root[Node]],
+        *,
+        partly: bool = False,
+    ) -> list[Node]:
+        """Every node of a paged query. ``partly``: what the token may not see is left out, without an error."""
+        found: list[Node] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            asked = {**variables, "after": cursor}
+
+            def ask(asked: dict[str, Any] = asked) -> Root[Node]:
+                return _shaped(doing, self._graph(doing, query, asked, partly=partly), shape)
+
+            page = self._patiently(ask).repository.pull_request.page
+            found += [node for node in page.nodes if node is not None]
+            cursor = page.info.cursor
+            if not page.info.more:
+                return found
+        raise _endless(doing)
+
+    def make(self, doing: str, path: str, body: Mapping[str, Any], shape: TypeAdapter[Value]) -> Value:
+        """POST, once, and read what was made."""
+        self._pace()
+        return _read(doing, self._rest(doing, "POST", path, {}, body), shape)
+
+    def write(self, doing: str, verb: str, path: str, body: Mapping[str, Any] | None = None) -> None:
+        """POST, PATCH or DELETE, once; what the answer says does not matter."""
+        self._pace()
+        self._rest(doing, verb, path, {}, body)
+
+    def mutate(self, doing: str, mutation: str, variables: Mapping[str, Any]) -> None:
+        """A GraphQL mutation, sent once."""
+        self._pace()
+        self._graph(doing, mutation, variables, partly=False)
+
+    def _rest(self, doing: str, verb: str, path: str, parameters: Mapping[str, str], body: object = None) -> Answer:
+        return self._accepted(doing, self._exchange.rest(doing, verb, path, parameters, body))
+
+    def _graph(self, doing: str, query: str, variables: Mapping[str, Any], *, partly: bool) -> dict[str, Any]:
+        envelope = _read(doing, self._accepted(doing, self._exchange.graph(doing, query, variables)), _ENVELOPE)
+        unseen = partly and envelope.data is not None and all(each.type == "FORBIDDEN" for each in envelope.errors)
+        if envelope.errors and not unseen:
+            raise graph_failure(doing, envelope.errors)
+        return envelope.data or {}
+
+    def _accepted(self, doing: str, answer: Answer) -> Answer:
+        found = failure(doing, answer, self._clock.now())
+        if found is not None:
+            raise found
+        return answer
+
+    def _patiently(self, ask: Callable[[], Value]) -> Value:
+        waited = 0.0
+        for pause in _PAUSES:
+            try:
+                return ask()
+            except Unanswered as error:
+                wait = max(pause, error.wait)
+                if waited + wait > _MOST_WAITED:
+                    raise
+            self._clock.sleep(wait)
+            waited += wait
+        return ask()
+
+    def _pace(self) -> None:
+        now = self._clock.monotonic()
+        if self._last_write is not None and now - self._last_write < self._between_writes:
+            self._clock.sleep(self._between_writes - (now - self._last_write))
+        self._last_write = self._clock.monotonic()
+
+
+def _read(doing: str, answer: Answer, shape: TypeAdapter[Value]) -> Value:
+    try:
+        return shape.validate_json(answer.text)
+    except ValidationError as error:
+        raise unreadable(doing, error) from None
+
+
+def _shaped(doing: str, data: dict[str, Any], shape: TypeAdapter[Value]) -> Value:
+    try:
+        return shape.validate_python(data)
+    except ValidationError as error:
+        raise unreadable(doing, error) from None
+
+
+def _endless(doing: str) -> ForgeError:
+    return ForgeError(f"GitHub could not {doing}: the list does not end after {_MOST_PAGES} pages.")

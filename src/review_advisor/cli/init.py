@@ -1,0 +1,62 @@
+"""``review-advisor init``: put the workflow and a commented configuration into a repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from review_advisor.cli.output import put
+from review_advisor.cli.problems import NOTHING_ASKED, Ended
+
+_NEXT = """\
+
+What is left to do, on GitHub:
+  1. Store the model credential: a repository secret named ANTHROPIC_API_KEY.
+  2. Commit the files to the default branch, and open a pull request to see the check review-advisor on it.
+  3. Require that check, by its name, in a ruleset of the default branch. A job's name is not the gate.
+  4. Anybody who may push a branch can forge a check that GitHub Actions makes. Let a GitHub App of your own publish it,
+     and require the check from that app.
+  5. review-advisor doctor --github OWNER/NAME looks at all of it.
+
+Before a push, the same review from a Makefile (it passes on exit code 0 only):
+
+    quality:
+    \treview-advisor review --base origin/main --gate
+"""
+
+
+@click.command(short_help="Put the workflow and a commented configuration into a repository.")
+@click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository. [default: this one]")
+@click.option(
+    "--ref",
+    default="",
+    metavar="OWNER/NAME@SHA",
+    help="The commit of the action that the workflow runs. [default: the one that this program was installed from]",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
+@click.pass_context
+def init(context: click.Context, repo: Path, ref: str, dry_run: bool) -> None:
+    """Write .github/workflows/review-advisor.yml and a .review-advisor.toml in which nothing is set.
+
+    What is there already is left as it is. Exit code 0 if every file is there afterwards, else 2.
+    """
+    from review_advisor.core.outcome.terminal import said
+    from review_advisor.examination import repository_top
+    from review_advisor.starter import StarterError, action_named, put_files, starter_files
+
+    top = repository_top(repo)
+    if not (top / ".git").exists():
+        raise Ended(said(f"{repo} is not in a git repository."), NOTHING_ASKED)
+    try:
+        files = starter_files(action_named(ref))
+    except StarterError as problem:
+        raise Ended(said(str(problem)), NOTHING_ASKED) from None
+    done = put_files(top, files, dry_run=dry_run)
+    words = {"written": "would write" if dry_run else "wrote", "left": "left", "refused": "REFUSED"}
+    for each in done:
+        put(f"{words[each.end]:<11}  {each.path}{': ' if each.says else ''}{each.says}\n")
+        if dry_run and each.end == "written":
+            put("".join(f"    {line}\n" if line else "\n" for line in files[each.path].splitlines()))
+    put(_NEXT)
+    context.exit(NOTHING_ASKED if any(each.end == "refused" for each in done) else 0)

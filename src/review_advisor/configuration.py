@@ -1,0 +1,90 @@
+"""Which configuration holds: the base commit's, a file that the user names, or the working tree's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from review_advisor.examination import repository_top
+from review_advisor.settings import (
+    CONFIG_FILE,
+    PYPROJECT,
+    Config,
+    ConfigError,
+    Profile,
+    Settings,
+    has_table,
+    make_settings,
+    parse_config,
+)
+
+BaseFile = Callable[[str], bytes | None]
+"""A file of the base commit by its path; None if there is none."""
+
+
+def load_settings(
+    repo: Path, named: Path | None, base_file: BaseFile, environ: Mapping[str, str], profile: Profile | None
+) -> Settings:
+    """Configuration and switches, as one snapshot. Raises ``ConfigError`` and ``SwitchError``."""
+    config, stands_at = load_config(repo, named, base_file)
+    return make_settings(config, environ, profile=profile, config_path=stands_at)
+
+
+def load_config(repo: Path, named: Path | None, base_file: BaseFile) -> tuple[Config, str | None]:
+    """The configuration, and where in the repository it stands. Raises ``ConfigError``.
+
+    Unless the user has ``named`` a file, it is read from the base commit, never from the change. A named one that lies
+    in the repository is the bot's own implementation all the same.
+    """
+    if named is not None:
+        return parse_config(read_text(named, "configuration"), str(named)), _place_in(repo, named)
+    return base_config(base_file)
+
+
+def _place_in(repo: Path, file: Path) -> str | None:
+    top = repository_top(repo)
+    place = file.resolve()
+    return place.relative_to(top).as_posix() if place.is_relative_to(top) else None
+
+
+def base_config(base_file: BaseFile) -> tuple[Config, str | None]:
+    """The configuration of a commit, and its file; the defaults and None without one. Raises ``ConfigError``."""
+    for name in (CONFIG_FILE, PYPROJECT):
+        raw = base_file(name)
+        if raw is None:
+            continue
+        text = _decoded(raw, f"{name} of the base commit")
+        if name == CONFIG_FILE or has_table(text):
+            return parse_config(text, name), name
+    return Config(), None
+
+
+def working_config(repo: Path) -> tuple[Config, str | None]:
+    """The configuration as it stands in the working tree, and its file; the defaults and None without one."""
+    top = repository_top(repo)
+    for name in (CONFIG_FILE, PYPROJECT):
+        path = top / name
+        if path.is_symlink():
+            raise ConfigError(f"{name} is a symbolic link: a review would not follow it. Put the file itself there.")
+        if not path.is_file():
+            continue
+        text = read_text(path, "configuration")
+        if name == CONFIG_FILE or has_table(text):
+            return parse_config(text, name), name
+    return Config(), None
+
+
+def read_text(path: Path, what: str) -> str:
+    """A text file that the user named. Raises ``ConfigError`` with one sentence."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"The {what} {path} cannot be read: {error.strerror}.") from None
+    return _decoded(raw, f"The {what} {path}")
+
+
+def _decoded(raw: bytes, what: str) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{what} is not UTF-8 text.") from None

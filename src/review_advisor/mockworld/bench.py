@@ -1,0 +1,143 @@
+"""Copies of a stated change in which an executor may edit: no tree is there, only what the edits come to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, assert_never
+
+from review_advisor.core.facts.change import (
+    EXECUTABLE_MODE,
+    SUBMODULE_MODE,
+    SYMLINK_MODE,
+    Change,
+    FileChange,
+    Hunk,
+    Status,
+)
+from review_advisor.core.facts.repair import Edits
+
+Deed = Literal["writes", "creates", "deletes", "links", "nests", "runs", "blobs", "undoes"]
+"""What an executor does to a file: adds lines, makes it, deletes it, puts a symbolic link or a submodule there, makes
+it executable or binary, or takes all of that back."""
+_REGULAR = "100644"
+_ABSENT = "000000"
+_MODES = {"links": SYMLINK_MODE, "nests": SUBMODULE_MODE, "runs": EXECUTABLE_MODE}
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One edit of one file; ``lines`` are added at its end, ``removed`` lines go."""
+
+    does: Deed
+    lines: tuple[str, ...] = ()
+    removed: int = 0
+
+    def facts(self, path: str, known: FileChange | None) -> FileChange:
+        """The difference that it makes against the head, as git would tell it."""
+        mode = _REGULAR if known is None else known.new_mode
+        match self.does:
+            case "writes":
+                binary = known is not None and known.binary
+                hunks = () if binary else (self._hunk(known),)
+                return FileChange(Status.MODIFIED, path, None, mode, mode, len(self.lines), self.removed, binary, hunks)
+            case "creates":
+                added, hunks = len(self.lines), (self._hunk(None),)
+                return FileChange(Status.ADDED, path, None, _ABSENT, _REGULAR, added, hunks=hunks)
+            case "deletes":
+                return FileChange(Status.DELETED, path, None, mode, _ABSENT, removed=1)
+            case "links" | "nests":
+                return FileChange(Status.TYPE_CHANGED, path, None, mode, _MODES[self.does], added=1)
+            case "runs":
+                return FileChange(Status.MODIFIED, path, None, mode, EXECUTABLE_MODE)
+            case "blobs":
+                return FileChange(Status.MODIFIED, path, None, mode, mode, binary=True)
+            case "undoes":
+                raise AssertionError("what was undone makes no difference")
+            case _:
+                assert_never(self.does)
+
+    def _hunk(self, known: FileChange | None) -> Hunk:
+        last = known.hunks[-1] if known is not None and known.hunks else Hunk(0, 0, 0, 0, "", ())
+        at = last.new_start + last.new_count + 1
+        gone = tuple(f"-gone {number}" for number in range(1, self.removed + 1))
+        return Hunk(at, self.removed, at, len(self.lines), "", (*gone, *(f"+{line}" for line in self.lines)))
+
+
+@dataclass
+class Bench:
+    """The copies of one change's head that are out at the moment, each as the edits in it by path."""
+
+    change: Change
+    copies: dict[Path, dict[str, Edit]] = field(default_factory=dict)
+    made: int = 0
+    _trees: dict[str, Mapping[str, Edit]] = field(default_factory=dict)
+
+    @contextmanager
+    def copy(self, tree: str | None) -> Iterator[Path]:
+        """A copy of the head, or of a tree that was read back, under a path that exists in this world only."""
+        self.made += 1
+        place = Path(f"tree-{self.made}")
+        self.copies[place] = {} if tree is None else dict(self._trees[tree])
+        yield place
+        del self.copies[place]
+
+    def write(self, place: Path, path: str, written: str | Edit | None) -> None:
+        """What an executor does in its copy; a later edit of a file takes the place of an earlier one."""
+        if not isinstance(written, Edit):
+            raise TypeError("a bench holds edits")
+        self.copies[place].pop(path, None)
+        if written.does != "undoes":
+            self.copies[place][path] = written
+
+    def edits(self, place: Path, change: Change) -> Edits:
+        """What a copy holds now, against the head."""
+        now = dict(sorted(self.copies[place].items()))
+        tree = hashlib.sha256(repr(now).encode()).hexdigest()[:40] if now else change.tree or ""
+        self._trees[tree] = now
+        known = {file.path: file for file in change.files if file.status is not Status.DELETED}
+        touched = {path: edit.facts(path, known.get(path)) for path, edit in now.items()}
+        kept = tuple(_edited(file, touched.get(file.path)) for file in change.files)
+        new = tuple(file for path, file in touched.items() if path not in known)
+        return Edits(
+            tree=tree,
+            patch="".join(map(_section, touched.values())),
+            change=replace(change, files=(*kept, *new)),
+            touched=tuple(touched.values()),
+        )
+
+
+def _edited(file: FileChange, touched: FileChange | None) -> FileChange:
+    """The file's difference from the base, with the edit in it."""
+    if touched is None or file.status is Status.DELETED:
+        return file
+    if touched.new_mode != file.new_mode or touched.binary:
+        return touched
+    return replace(
+        file,
+        added=file.added + touched.added,
+        removed=file.removed + touched.removed,
+        hunks=(*file.hunks, *touched.hunks),
+    )
+
+
+def _section(file: FileChange) -> str:
+    """The file's part of the patch, as git would write it."""
+    lines = [f"diff --git a/{file.path} b/{file.path}"]
+    if file.old_mode == _ABSENT:
+        lines.append(f"new file mode {file.new_mode}")
+    elif file.new_mode == _ABSENT:
+        lines.append(f"deleted file mode {file.old_mode}")
+    elif file.old_mode != file.new_mode:
+        lines += [f"old mode {file.old_mode}", f"new mode {file.new_mode}"]
+    if file.binary:
+        lines.append("Binary files differ")
+    if file.hunks:
+        lines += [f"--- a/{file.path}" if file.old_mode != _ABSENT else "--- /dev/null", f"+++ b/{file.path}"]
+    for hunk in file.hunks:
+        lines.append(f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@")
+        lines += hunk.lines
+    return "\n".join(lines) + "\n"

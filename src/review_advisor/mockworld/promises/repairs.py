@@ -1,0 +1,122 @@
+"""The promises about repairs: who may edit, what no patch holds, and that a patch approves nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from review_advisor.core.facts.change import Status
+from review_advisor.core.outcome.events import Repaired
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.promises.verdicts import OWN_FILES, OWN_FOLDERS, OWN_HERE, OWN_NAMES, OWN_ROOTS
+from review_advisor.mockworld.reading import Reading, answer_of
+
+TELLS_OTHERS = {
+    ".github", ".gitlab-ci.yml", ".gitattributes", ".gitmodules", ".gitignore", ".husky", ".vscode", ".envrc",
+    ".pre-commit-config.yaml", ".npmrc", "agents.md", "codeowners", "jenkinsfile", "action.yml",
+}  # fmt: skip
+"""What tells CI, git, an editor or an agent what to do, by the names of files and folders."""
+ODD = re.compile(
+    r"^(?:old mode|new mode|deleted file|rename|copy|similarity|Binary|new file mode (?!100644))", re.MULTILINE
+)
+SECTION = re.compile(r"^diff --git a/(.*) b/\1$", re.MULTILINE)
+CHANGED_LINE = re.compile(r"^[+-](?!\+\+ |-- )", re.MULTILINE)
+MOST_FILES = 10
+MOST_LINES = 400
+TIERS = ("low", "medium", "high")
+
+
+def _is_guarded(path: str, reading: Reading) -> bool:
+    low = path.casefold()
+    steps = set(low.split("/"))
+    own = not steps.isdisjoint(OWN_NAMES | OWN_FOLDERS | TELLS_OTHERS)
+    own = own or low in OWN_FILES or low.startswith(OWN_ROOTS)
+    here = reading.review.change.own_repository and low.startswith(OWN_HERE)
+    return own or here or low == (reading.review.rules.config_path or "").casefold()
+
+
+def _patches(reading: Reading) -> Iterator[str]:
+    """Every patch that was judged, and the one that was offered."""
+    yield from (event.patch for event in reading.events(Repaired) if event.result == "accepted")
+    if "repair.patch" in reading.review.files:
+        yield reading.review.files["repair.patch"]
+
+
+def a_patch_holds_text_of_the_change_and_nothing_else(reading: Reading) -> Iterator[str]:
+    """No patch holds a guarded path, a link, a submodule, a mode, a deletion, a stranger's file, or too much."""
+    inside = {file.path for file in reading.review.change.files if file.status is not Status.DELETED}
+    for patch in _patches(reading):
+        if odd := ODD.search(patch):
+            yield f"a patch holds {odd[0]!r}"
+        paths = SECTION.findall(patch)
+        for path in paths:
+            if _is_guarded(path, reading):
+                yield f"a patch touches {path}"
+            if path not in inside and "test" not in path:
+                yield f"a patch touches {path}, which is no file of the change"
+        lines = len(CHANGED_LINE.findall(patch))
+        if not 0 < len(paths) <= MOST_FILES or lines > MOST_LINES:
+            yield f"a patch of {len(paths)} files and {lines} lines"
+
+
+def only_a_vetoed_approval_may_be_repaired(reading: Reading) -> Iterator[str]:
+    """Leave to edit goes to the executor of pr_review alone, after a veto of its approval, where repair is on."""
+    said: dict[int, tuple[str, str]] = {}
+    for asked in reading.review.asked:
+        call, answer = asked.call, answer_of(asked)
+        before = said.get(call.shard, ("", ""))
+        vetoed = call.role is Role.EXECUTOR and call.surface == "pr_review" and before == ("approve", "VETO")
+        if call.edits is not None and not (
+            vetoed and reading.review.repair == "suggest" and reading.review.change.tree
+        ):
+            yield f"{call.role} on {call.surface}, attempt {call.attempt}, was given leave to edit after {before}"
+        if answer is not None and call.surface == "pr_review" and call.role in (Role.EXECUTOR, Role.POST_VERIFY):
+            verdict = str(answer["verdict"])
+            said[call.shard] = (verdict, "") if call.role is Role.EXECUTOR else (before[0], verdict)
+
+
+def a_repair_never_approves_the_head(reading: Reading) -> Iterator[str]:
+    """What was judged right only with edits, or with edits that were refused, is never an approval."""
+    for (surface, shard), asked in reading.parts.items() if reading.approved else ():
+        last = max(each.call.attempt for each in asked)
+        mine = [event for event in reading.events(Repaired) if (event.surface, event.shard) == (surface, shard)]
+        standing = [event.result for event in mine if event.result != "refused"][-1:]
+        refused = any(event.result == "refused" and event.attempt == last for event in mine)
+        if standing == ["accepted"] or refused:
+            yield f"approved although {surface}, part {shard + 1}, was {'refused its edits' if refused else 'repaired'}"
+
+
+def a_patch_is_offered_if_and_only_if_it_was_judged_right(reading: Reading) -> Iterator[str]:
+    """The patch that the last judgement confirmed is offered, whole and in the report, and no other."""
+    review, document = reading.review, reading.review.document
+    if document is None or review.ended == "stopped":
+        if "repair.patch" in review.files or (document is not None and document.repair is not None):
+            yield f"{review.ended}, and a patch is offered"
+        return
+    last = {(e.surface, e.shard): e for e in reading.events(Repaired) if e.result != "refused"}
+    refused = {(e.surface, e.shard, e.attempt) for e in reading.events(Repaired) if e.result == "refused"}
+    right = [
+        event.patch
+        for key, event in last.items()
+        if event.result == "accepted"
+        and (reading.verdicts[key], reading.judgements[key]) == ("approve", "APPROVE")
+        and (*key, reading.parts[key][-1].call.attempt) not in refused
+    ]
+    offered = [] if document.repair is None else [document.repair.patch]
+    stored = [review.files["repair.patch"]] if "repair.patch" in review.files else []
+    if not right == offered == stored:
+        yield f"{len(right)} patches were judged right, {len(offered)} are offered and {len(stored)} stored"
+    if offered and "a repair is attached" not in review.report.partition("\n")[0]:
+        yield "a patch is offered, and the report's first line does not say so"
+
+
+def a_repair_makes_nothing_milder(reading: Reading) -> Iterator[str]:
+    """Blast radius and guard of a repaired change are at least those of the head."""
+    document = reading.review.document
+    for event in reading.events(Repaired) if document is not None else ():
+        if document is None or event.blast is None or event.guard is None:
+            continue
+        if TIERS.index(event.blast.radius) < TIERS.index(document.policy.blast.radius):
+            yield f"the blast radius became {event.blast.radius} by a repair"
+        if document.policy.guard.holds and not event.guard.holds:
+            yield "the guard was lifted by a repair"

@@ -1,0 +1,130 @@
+"""GitHub's GraphQL interface: queries executed by graphql-core against GitHub's own schema, on the model."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from graphql import GraphQLError, graphql_sync
+from tests.adapters.github.description import schema
+
+from review_advisor.mockworld.github.model import GitHub
+from review_advisor.mockworld.github.payloads import moment
+from review_advisor.mockworld.github.records import Comment, ReviewComment, ReviewThread, Token
+from review_advisor.mockworld.github.session import session
+from review_advisor.mockworld.github.traffic import RefusedRequest, Trouble
+
+Json = dict[str, Any]
+
+TYPES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 422: "UNPROCESSABLE"}
+
+
+class Graph:
+    """Answers one token's queries. Each field that reads or changes a pull request is one request to the model."""
+
+    def __init__(self, github: GitHub, token: Token) -> None:
+        self._github = github
+        self._token = token
+
+    def answer(self, body: Json) -> tuple[Json, list[str]]:
+        """The envelope, and what GitHub's schema says against the query. Raises ``Trouble``."""
+        root = {"repository": self._repository, "resolveReviewThread": self._resolve}
+        found = graphql_sync(schema(), body["query"], root_value=root, variable_values=body.get("variables"))
+        errors = found.errors or []
+        for error in errors:
+            if isinstance(error.original_error, Trouble):
+                raise error.original_error
+        unexpected = [error for error in errors if not isinstance(error.original_error, RefusedRequest)]
+        envelope: Json = {"data": found.data}
+        if errors:
+            envelope["errors"] = [_error(error) for error in errors]
+        return envelope, [f"GraphQL: {error.message}" for error in unexpected]
+
+    def _repository(self, info: object, *, owner: str, name: str, **_: object) -> Json:
+        repository = self._github.repository(f"{owner}/{name}")
+
+        def pull_request(info: object, *, number: int) -> Json:
+            if number not in repository.pulls:
+                raise RefusedRequest(404, f"Could not resolve to a PullRequest with the number of {number}.")
+            return self._pull(repository.name, number)
+
+        return {"nameWithOwner": repository.name, "pullRequest": pull_request}
+
+    def _pull(self, repository: str, number: int) -> Json:
+        asked = session(self._github, repository, self._token)
+        return {
+            "comments": _paged(lambda: asked.conversation.comments(number), self._comment),
+            "reviewThreads": _paged(lambda: asked.reviewing.threads(number), self._thread),
+            "closingIssuesReferences": _paged(
+                lambda: asked.facts.closing_issues(number),
+                lambda found: {
+                    "number": found[1].number,
+                    "title": found[1].title,
+                    "body": found[1].body,
+                    "repository": {"nameWithOwner": found[0].name},
+                },
+            ),
+        }
+
+    def _resolve(self, info: object, *, input: Json) -> Json:
+        for pull, thread in self._github.every_thread():
+            if thread.id == input["threadId"]:
+                asked = session(self._github, pull.repository, self._token)
+                return {"thread": self._thread(asked.reviewing.resolve(thread.id))}
+        raise RefusedRequest(404, f"Could not resolve to a node with the global id of '{input['threadId']}'")
+
+    def _comment(self, comment: Comment) -> Json:
+        return {
+            "databaseId": comment.id,
+            "fullDatabaseId": str(comment.id),
+            "author": self._actor(comment.author),
+            "body": comment.body,
+            "editor": self._actor(comment.editor),
+            "lastEditedAt": None if comment.edited_at is None else moment(comment.edited_at),
+        }
+
+    def _thread(self, thread: ReviewThread) -> Json:
+        return {
+            "id": thread.id,
+            "path": thread.comments[0].path,
+            "line": thread.comments[0].line,
+            "isResolved": thread.resolved_by is not None,
+            "isOutdated": thread.outdated,
+            "comments": _paged(lambda: thread.comments, self._remark),
+        }
+
+    def _remark(self, comment: ReviewComment) -> Json:
+        return {
+            "databaseId": comment.id,
+            "fullDatabaseId": str(comment.id),
+            "author": self._actor(comment.author),
+            "body": comment.body,
+        }
+
+    def _actor(self, login: str | None) -> Json | None:
+        """An account. GraphQL leaves out the ending of a bot's name, and shows a deleted one as null."""
+        if login is None or login not in self._github.accounts:
+            return None
+        return {"__typename": self._github.accounts[login].kind, "login": login.removesuffix("[bot]")}
+
+
+def _paged(items: Callable[[], Sequence[Any]], told: Callable[[Any], Json]) -> Callable[..., Json]:
+    """A connection: its cursors are positions."""
+
+    def page(info: object, *, first: int | None = None, after: str | None = None, **_: object) -> Json:
+        if first is None or not 1 <= first <= 100:
+            raise RefusedRequest(422, "You must provide a `first` value of at most 100 records.")
+        found = items()
+        start = int(after or 0)
+        return {
+            "nodes": [told(each) for each in found[start : start + first]],
+            "totalCount": len(found),
+            "pageInfo": {"endCursor": str(start + first), "hasNextPage": start + first < len(found)},
+        }
+
+    return page
+
+
+def _error(error: GraphQLError) -> Json:
+    refused = error.original_error
+    if isinstance(refused, RefusedRequest):
+        return {"type": TYPES[refused.status], "path": error.path, "message": refused.message}
+    return {"message": error.message, "extensions": {"code": "undefinedField"}}

@@ -1,0 +1,125 @@
+"""What GitHub's reading routes ask of the model, and how they tell what came."""
+
+from tests.adapters.github import answers
+from tests.adapters.github.calls import Call, Reply
+
+
+def user(call: Call) -> Reply:
+    return Reply(200, call.write.account(call.session.facts.user().login))
+
+
+def repository(call: Call) -> Reply:
+    return Reply(200, call.write.repository(call.session.facts.repository()))
+
+
+def branch(call: Call) -> Reply:
+    branch = call.path["branch"]
+    sha, guards = call.session.facts.branch(branch)
+    url = f"{call.write.api}/repos/{call.repository}/branches/{branch}"
+    told = {
+        "name": branch,
+        "commit": answers.commit(call.write, call.repository, call.github.commit(sha)),
+        "_links": {"self": url, "html": call.write.site},
+        "protected": bool(guards),
+        "protection": answers.protection(guards[-1]) if guards else {"enabled": False},
+        "protection_url": f"{url}/protection",
+    }
+    return Reply(200, told)
+
+
+def protection(call: Call) -> Reply:
+    return Reply(200, answers.protection(call.session.facts.protection(call.path["branch"])))
+
+
+def rules(call: Call) -> Reply:
+    guards = call.session.facts.rules(call.path["branch"])
+    return Reply(200, [answers.rule(call.repository, guard) for guard in guards], paged=True)
+
+
+def pulls(call: Call) -> Reply:
+    found = call.session.facts.pulls(state=call.query.get("state", "open"), head=call.query.get("head"))
+    return Reply(200, [call.write.pull_simple(pull) for pull in found], paged=True)
+
+
+def pull(call: Call) -> Reply:
+    return Reply(200, call.write.pull(call.session.facts.pull(call.number)))
+
+
+def pulls_of_commit(call: Call) -> Reply:
+    found = call.session.facts.pulls_with(call.path["commit_sha"])
+    return Reply(200, [call.write.pull_simple(pull) for pull in found], paged=True)
+
+
+def files(call: Call) -> Reply:
+    files = call.session.facts.files(call.number)
+    return Reply(200, [answers.file(call.write, call.pull, each) for each in files], paged=True)
+
+
+def permission(call: Call) -> Reply:
+    account, granted = call.session.facts.permission(call.path["username"])
+    return Reply(200, answers.permission(call.write, account.login, granted))
+
+
+def content(call: Call) -> Reply:
+    branch = call.github.repository(call.repository).default_branch
+    path = call.path["path"]
+    found = call.session.facts.content(path, call.query.get("ref", branch))
+    return Reply(200, answers.content(call.write, call.repository, path, found))
+
+
+def comments(call: Call) -> Reply:
+    found = call.session.conversation.comments(call.number)
+    return Reply(200, [call.write.comment(call.repository, call.number, each) for each in found], paged=True)
+
+
+def comment(call: Call) -> Reply:
+    found = call.session.conversation.comment(call.id("comment_id"))
+    return Reply(200, call.write.comment(call.repository, 0, found))
+
+
+def labels(call: Call) -> Reply:
+    found = call.session.conversation.labels(call.number)
+    return Reply(200, [call.write.label(call.repository, each) for each in found], paged=True)
+
+
+def reviews(call: Call) -> Reply:
+    found = call.session.reviewing.reviews(call.number)
+    return Reply(200, [answers.review(call.write, call.pull, each) for each in found], paged=True)
+
+
+def review(call: Call) -> Reply:
+    found = call.session.reviewing.review(call.number, call.id("review_id"))
+    return Reply(200, answers.review(call.write, call.pull, found))
+
+
+def review_comments(call: Call) -> Reply:
+    found = call.session.reviewing.comments(call.number)
+    return Reply(200, [answers.review_comment(call.write, call.pull, each) for each in found], paged=True)
+
+
+def checks_of_commit(call: Call) -> Reply:
+    every = call.query.get("filter") == "all"
+    runs = call.session.checks.of_commit(call.path["ref"], call.query.get("check_name"), every=every)
+    told = [answers.check_run(call.write, call.repository, run) for run in runs]
+    return Reply(200, {"total_count": len(told), "check_runs": told}, paged="check_runs")
+
+
+def check(call: Call) -> Reply:
+    run = call.session.checks.get(call.id("check_run_id"))
+    return Reply(200, answers.check_run(call.write, call.repository, run))
+
+
+def annotations(call: Call) -> Reply:
+    found = call.session.checks.annotations(call.id("check_run_id"))
+    return Reply(200, [answers.annotation(call.write, call.repository, each) for each in found], paged=True)
+
+
+def git_commit(call: Call) -> Reply:
+    return Reply(
+        200, answers.git_commit(call.write, call.repository, call.session.git_data.commit(call.path["commit_sha"]))
+    )
+
+
+def ref(call: Call) -> Reply:
+    branch = call.path["ref"].removeprefix("heads/")
+    return Reply(200, answers.ref(call.write, call.repository, branch, call.session.git_data.ref(branch)))

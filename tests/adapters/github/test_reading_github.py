@@ -1,0 +1,202 @@
+"""What the adapter reads on the simulated GitHub, through PyGithub and real requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, Scene, open_scene
+
+from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.publication.standing import Thread
+from review_advisor.core.publication.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
+from review_advisor.mockworld.github.records import PullFile
+from review_advisor.ports import ForgeMissing, ForgeRejected
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    """A repository with one pull request by mona, and the adapter with a workflow's token."""
+    with open_scene() as opened:
+        yield opened
+
+
+def test_a_pull_request_is_read_as_it_is(scene: Scene) -> None:
+    pull = scene.opens(title="Fix \U0001f600 \u202e", body="x" * 200_000, branch="fix/\U0001f600 #1", draft=True)
+    scene.github.labels(pull, "bug", "needs-human-review")
+    assert scene.forge.pull_request(pull.number) == scene.fake.pull_request(pull.number)
+    found = scene.forge.pull_request(pull.number)
+    assert (found.title, len(found.body), found.head_ref) == (pull.title, 200_000, pull.head_ref)
+    assert found.draft
+    assert found.labels == ("bug", "needs-human-review")
+    assert not found.from_fork
+
+
+def test_a_fork_is_told_from_the_repository_and_a_deleted_one_is_still_a_fork(scene: Scene) -> None:
+    scene.github.forks("octo/app", "eve")
+    pull = scene.opens(by="eve")
+    assert scene.forge.pull_request(pull.number).head_repository == "eve/app"
+    scene.github.deletes_repository("eve/app")
+    assert scene.forge.pull_request(pull.number).head_repository is None
+    assert scene.forge.pull_request(pull.number).from_fork
+
+
+def test_closed_and_merged_are_told_apart(scene: Scene) -> None:
+    closed, merged = scene.opens(), scene.opens()
+    scene.github.closes(closed)
+    scene.github.merges(merged)
+    assert scene.forge.pull_request(closed.number).state == "closed"
+    assert scene.forge.pull_request(merged.number).state == "merged"
+
+
+def test_a_pull_request_that_is_not_there_is_missing(scene: Scene) -> None:
+    with pytest.raises(ForgeMissing, match="could not read pull request #99"):
+        scene.forge.pull_request(99)
+
+
+def test_two_open_pull_requests_can_have_one_head_and_a_closed_one_does_not_count(scene: Scene) -> None:
+    first = scene.opens(branch="one")
+    second = scene.opens(branch="one", contents={})
+    closed = scene.opens(branch="one", contents={})
+    scene.github.closes(closed)
+    head = first.head_sha
+    assert {head} == {second.head_sha, closed.head_sha}
+    assert [each.number for each in scene.forge.open_pull_requests(head)] == [first.number, second.number]
+
+
+def test_a_commit_inside_a_pull_request_is_not_its_head(scene: Scene) -> None:
+    pull = scene.opens()
+    before = pull.head_sha
+    scene.github.pushes(pull, {"more.txt": "more\n"})
+    assert scene.forge.open_pull_requests(before) == ()
+
+
+def test_linked_issues_come_with_the_lowest_number_first(scene: Scene) -> None:
+    issues = [scene.github.opens_issue("octo/app", by="mona", title=f"Issue {n}", body="spec") for n in range(120)]
+    pull = scene.opens(closes=[issue.number for issue in reversed(issues)])
+    found = scene.forge.linked_issues(pull.number)
+    assert [each.number for each in found] == [issue.number for issue in issues]
+    assert found == scene.fake.linked_issues(pull.number)
+
+
+@pytest.mark.parametrize("permission", list(Permission))
+def test_a_permission_is_githubs_own_word(scene: Scene, permission: Permission) -> None:
+    scene.github.grants("octo/app", "hubot", permission)
+    assert scene.forge.permission("hubot") is permission
+
+
+def test_an_unknown_account_may_do_nothing_and_a_bots_name_is_no_permission(scene: Scene) -> None:
+    assert scene.forge.permission("nobody-knows-them") is Permission.NONE
+    scene.github.user("admin[bot]")
+    assert not scene.forge.permission("admin[bot]").may_write
+
+
+@pytest.mark.parametrize("path", [*HOSTILE_NAMES, ".review-advisor.toml"])
+def test_a_file_of_a_commit_comes_byte_for_byte(scene: Scene, path: str) -> None:
+    content = bytes(range(256)) * 8
+    sha = scene.github.commits("octo/app", "main", {path: content}, by="octo")
+    scene.github.commits("octo/app", "main", {path: "newer"}, by="octo")
+    assert scene.forge.file(path, sha) == content
+
+
+def test_a_file_that_is_not_there_is_none_and_so_is_a_folder(scene: Scene) -> None:
+    sha = scene.github.commits("octo/app", "main", {"src/a.py": "x", "empty.txt": ""}, by="octo")
+    assert scene.forge.file("src/b.py", sha) is None
+    assert scene.forge.file("src", sha) is None
+    assert scene.forge.file("empty.txt", sha) == b""
+
+
+def test_a_commit_that_is_not_there_is_not_taken_for_one_without_the_file(scene: Scene) -> None:
+    with pytest.raises(ForgeMissing, match="No commit found"):
+        scene.forge.file("README.md", "f" * 40)
+
+
+def test_a_file_of_more_than_a_megabyte_is_a_sentence(scene: Scene) -> None:
+    sha = scene.github.commits("octo/app", "main", {"big.bin": b"x" * 1_100_000}, by="octo")
+    with pytest.raises(ForgeRejected, match=r"could not read the file 'big\.bin': it is larger than 1 MB"):
+        scene.forge.file("big.bin", sha)
+
+
+def test_the_lines_that_take_comments_are_those_of_the_patches_that_github_shows(scene: Scene) -> None:
+    listing = (
+        *(PullFile(name, patch=PATCH) for name in HOSTILE_NAMES),
+        PullFile("picture.png"),
+        PullFile("moved.py", "renamed", previous_path="old.py"),
+    )
+    pull = scene.opens(listing=listing)
+    found = scene.forge.commentable_lines(pull.number)
+    assert set(found) == set(HOSTILE_NAMES)
+    assert {lines.right for lines in found.values()} == {frozenset({1, 2, 3})}
+    assert found == scene.fake.commentable_lines(pull.number)
+
+
+def test_of_3500_files_github_lists_3000(scene: Scene) -> None:
+    pull = scene.opens(listing=tuple(PullFile(f"src/f{n:04}.py", patch=PATCH) for n in range(3_500)))
+    assert len(scene.forge.commentable_lines(pull.number)) == 3_000
+    assert len(scene.github.traffic.log) == 30
+
+
+def test_every_page_of_every_list_is_read(scene: Scene) -> None:
+    pull = scene.opens()
+    for n in range(250):
+        scene.github.comments(pull, by="mona", body=f"comment {n} \U0001f600")
+        scene.github.reviews(pull, by="hubot", body=f"review {n}")
+    for _ in range(250):
+        scene.fake.create_check(pull.head_sha, APPROVED)
+    number = pull.number
+    assert len(scene.forge.comments(number)) == 250
+    assert scene.forge.comments(number) == scene.fake.comments(number)
+    assert scene.forge.reviews(number) == scene.fake.reviews(number)
+    assert len(scene.forge.checks(pull.head_sha, APPROVED.name)) == 250
+    assert scene.forge.checks(pull.head_sha, APPROVED.name) == scene.fake.checks(pull.head_sha, APPROVED.name)
+    ids = [check.id for check in scene.forge.checks(pull.head_sha, APPROVED.name)]
+    assert ids == sorted(ids)
+
+
+def test_checks_of_another_name_or_commit_are_not_ours(scene: Scene) -> None:
+    pull = scene.opens()
+    scene.fake.create_check(pull.head_sha, Check("lint", "", "Lint", "fine", Conclusion.SUCCESS))
+    assert scene.forge.checks(pull.head_sha, "review-advisor") == ()
+
+
+def test_who_edited_a_comment_last_is_known(scene: Scene) -> None:
+    pull = scene.opens()
+    own = scene.github.comments(pull, by="github-actions[bot]", body="the summary")
+    scene.github.comments(pull, by="mona", body="hello")
+    assert [each.edited_by for each in scene.forge.comments(pull.number)] == ["", ""]
+    scene.github.edits(own, by="github-actions[bot]", body="the summary, again")
+    assert scene.forge.comments(pull.number)[0].edited_by == "github-actions[bot]"
+    scene.github.edits(own, by="eve", body="approved!")
+    mine, theirs = scene.forge.comments(pull.number)
+    assert (mine.author, mine.edited_by, mine.body) == ("github-actions[bot]", "eve", "approved!")
+    assert theirs.author == "mona"
+
+
+def test_a_text_comes_back_exactly_as_it_was_written(scene: Scene) -> None:
+    pull = scene.opens()
+    body = "<!-- review-advisor:summary -->\r\n\ttab \U0001f600\u202e\u200b&lt;b&gt; \\n $&  "
+    body = body.ljust(MOST_CHARACTERS, "x")
+    made = scene.forge.create_comment(pull.number, body)
+    assert scene.forge.comments(pull.number)[0].body == body
+    assert scene.forge.comments(pull.number)[0].id == made
+
+
+def test_a_pending_review_is_seen_by_its_author_only(scene: Scene) -> None:
+    pull = scene.opens()
+    scene.github.reviews(pull, by="hubot", body="not yet", state="PENDING")
+    mine = scene.forge.start_review(pull.number, pull.head_sha, "mine", ())
+    assert [(each.id, each.pending) for each in scene.forge.reviews(pull.number)] == [(mine, True)]
+
+
+def test_threads_tell_where_they_stand_and_who_began_them(scene: Scene) -> None:
+    pull = scene.opens(listing=(PullFile("src/a.py", patch=PATCH), PullFile("src/b.py", patch=PATCH)))
+    remarks = tuple(InlineComment("f-1", f"src/{name}.py", 3, None, "RIGHT", f"remark {name}") for name in "ab")
+    review = scene.forge.start_review(pull.number, pull.head_sha, "", remarks)
+    scene.forge.submit_review(pull.number, review)
+    first, second = pull.reviews[0].threads
+    scene.github.replies(first, by="mona", body="done")
+    scene.github.resolves(second, by="mona")
+    assert scene.forge.threads(pull.number) == (
+        Thread(first.id, "github-actions[bot]", "remark a", "src/a.py", resolved=False, outdated=False, replies=1),
+        Thread(second.id, "github-actions[bot]", "remark b", "src/b.py", resolved=True, outdated=False),
+    )

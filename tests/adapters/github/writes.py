@@ -1,0 +1,130 @@
+"""What GitHub's writing routes change in the model, and how they tell what came of it."""
+
+import base64
+from typing import Any
+
+from tests.adapters.github import answers
+from tests.adapters.github.calls import Call, Reply
+
+from review_advisor.mockworld.github.checks import CheckValues
+from review_advisor.mockworld.github.git_data import TreeEntry
+from review_advisor.mockworld.github.records import CheckAnnotation
+from review_advisor.mockworld.github.reviewing import Remark
+
+Json = dict[str, Any]
+
+
+def create_comment(call: Call) -> Reply:
+    made = call.session.conversation.create(call.number, call.body.get("body"))
+    return Reply(201, call.write.comment(call.repository, call.number, made))
+
+
+def update_comment(call: Call) -> Reply:
+    changed = call.session.conversation.update(call.id("comment_id"), call.body.get("body"))
+    return Reply(200, call.write.comment(call.repository, 0, changed))
+
+
+def delete_comment(call: Call) -> Reply:
+    call.session.conversation.delete(call.id("comment_id"))
+    return Reply(204)
+
+
+def add_labels(call: Call) -> Reply:
+    names = call.body if isinstance(call.body, list) else call.body.get("labels", [])
+    stand = call.session.conversation.add_labels(call.number, names)
+    return Reply(200, [call.write.label(call.repository, each) for each in stand])
+
+
+def remove_label(call: Call) -> Reply:
+    stand = call.session.conversation.remove_label(call.number, call.path["name"])
+    return Reply(200, [call.write.label(call.repository, each) for each in stand])
+
+
+def request_reviewers(call: Call) -> Reply:
+    users, teams = call.body.get("reviewers", []), call.body.get("team_reviewers", [])
+    return Reply(201, call.write.pull_simple(call.session.conversation.request_reviewers(call.number, users, teams)))
+
+
+def create_review(call: Call) -> Reply:
+    remarks = [
+        Remark(each["path"], each["body"], each.get("line", 0), each.get("side", "RIGHT"), each.get("start_line"))
+        for each in call.body.get("comments", [])
+    ]
+    made = call.session.reviewing.create(
+        call.number, call.body.get("commit_id"), call.body.get("body", ""), call.body.get("event"), remarks
+    )
+    return Reply(200, answers.review(call.write, call.pull, made))
+
+
+def submit_review(call: Call) -> Reply:
+    shown = call.session.reviewing.submit(
+        call.number, call.id("review_id"), call.body.get("event", ""), call.body.get("body")
+    )
+    return Reply(200, answers.review(call.write, call.pull, shown))
+
+
+def delete_review(call: Call) -> Reply:
+    gone = call.session.reviewing.delete(call.number, call.id("review_id"))
+    return Reply(200, answers.review(call.write, call.pull, gone))
+
+
+def create_check(call: Call) -> Reply:
+    run = call.session.checks.create(call.body["head_sha"], _values(call.body))
+    return Reply(201, answers.check_run(call.write, call.repository, run))
+
+
+def update_check(call: Call) -> Reply:
+    run = call.session.checks.update(call.id("check_run_id"), _values(call.body))
+    return Reply(200, answers.check_run(call.write, call.repository, run))
+
+
+def _values(body: Json) -> CheckValues:
+    output = body.get("output", {})
+    found = [
+        CheckAnnotation(
+            each["path"],
+            each["start_line"],
+            each["end_line"],
+            each["annotation_level"],
+            each["message"],
+            each.get("title"),
+        )
+        for each in output.get("annotations", [])
+    ]
+    told = {name: body.get(name) for name in ("name", "external_id", "status", "conclusion", "details_url")}
+    return CheckValues(
+        **told,
+        title=output.get("title"),
+        summary=output.get("summary"),
+        text=output.get("text"),
+        annotations=found,
+    )
+
+
+def create_blob(call: Call) -> Reply:
+    given = call.body["content"]
+    raw = base64.b64decode(given) if call.body.get("encoding") == "base64" else given.encode()
+    sha = call.session.git_data.create_blob(raw)
+    return Reply(201, {"sha": sha, "url": f"{call.write.api}/repos/{call.repository}/git/blobs/{sha}"})
+
+
+def create_tree(call: Call) -> Reply:
+    entries = [TreeEntry(each["path"], each["mode"], each["sha"]) for each in call.body["tree"]]
+    sha = call.session.git_data.create_tree(call.body.get("base_tree"), entries)
+    told = [
+        {"path": path, "mode": mode, "type": "blob", "sha": blob}
+        for path, (mode, blob) in call.github.objects.trees[sha].items()
+    ]
+    url = f"{call.write.api}/repos/{call.repository}/git/trees/{sha}"
+    return Reply(201, {"sha": sha, "url": url, "tree": told, "truncated": False})
+
+
+def create_commit(call: Call) -> Reply:
+    made = call.session.git_data.create_commit(call.body["message"], call.body["tree"], call.body.get("parents", []))
+    return Reply(201, answers.git_commit(call.write, call.repository, made))
+
+
+def update_ref(call: Call) -> Reply:
+    branch = call.path["ref"].removeprefix("heads/")
+    sha = call.session.git_data.update_ref(branch, call.body["sha"], force=call.body.get("force", False))
+    return Reply(200, answers.ref(call.write, call.repository, branch, sha))

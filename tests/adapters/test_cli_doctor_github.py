@@ -1,0 +1,140 @@
+"""``doctor --github``: is the check a gate, and who could forge it?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from tests.adapters.command_line import Terminal
+from tests.adapters.github_rules import GithubRules, github_rules
+
+OURS = "review-advisor"
+ACTIONS_APP, OWN_APP = 15_368, 271_828
+
+
+@pytest.fixture
+def github() -> Iterator[GithubRules]:
+    with github_rules() as rules:
+        rules.repository()
+        yield rules
+        assert rules.writes == []
+
+
+def told(terminal: Terminal, github: GithubRules, token: str = "t0ken-value") -> dict[str, tuple[bool, str]]:
+    environment = {"GITHUB_TOKEN": token, "GITHUB_API_URL": github.url}
+    done = terminal.run("doctor", "--json", "--github", "octo/demo", env=environment)
+    assert done.code == 0, "what GitHub says is advice: the embedded agent can review here"
+    assert "t0ken-value" not in done.out + done.err
+    rows = [row for row in json.loads(done.out)["checks"] if row["for"] == "github"]
+    return {row["name"]: (row["ok"], row["says"]) for row in rows}
+
+
+def test_without_a_token_it_says_so(terminal: Terminal, github: GithubRules) -> None:
+    assert told(terminal, github, token="") == {
+        "token": (False, "There is no GitHub token: set GITHUB_TOKEN."),
+    }
+    assert github.authorizations == set()
+
+
+def test_a_repository_that_the_token_may_not_see(terminal: Terminal, github: GithubRules) -> None:
+    github.answers.clear()
+    ok, says = told(terminal, github)["token"]
+    assert not ok
+    assert "not there, or not for this token" in says
+
+
+def test_a_token_that_cannot_publish_is_noticed(terminal: Terminal, github: GithubRules) -> None:
+    github.repository(push=False)
+    ok, says = told(terminal, github)["token"]
+    assert (ok, "may not push" in says) == (False, True)
+
+
+def test_a_check_that_nothing_requires_stops_no_merge(terminal: Terminal, github: GithubRules) -> None:
+    github.protection({"context": "tests", "app_id": ACTIONS_APP})
+    rows = told(terminal, github)
+    ok, says = rows["required check"]
+    assert not ok
+    assert "No rule of main requires the check 'review-advisor'" in says
+    assert "required are: 'tests'" in says
+    assert "check's source" not in rows
+
+
+def test_a_branch_without_any_rule(terminal: Terminal, github: GithubRules) -> None:
+    ok, says = told(terminal, github)["required check"]
+    assert (ok, "none is required" in says) == (False, True)
+
+
+@pytest.mark.parametrize("app,who", [(None, "any app"), (-1, "any app"), (ACTIONS_APP, "GitHub Actions")])
+def test_a_check_that_a_workflow_can_forge_is_said_to_be_one(
+    terminal: Terminal, github: GithubRules, app: int | None, who: str
+) -> None:
+    github.protection({"context": OURS, "app_id": app})
+    ok, says = told(terminal, github)["check's source"]
+    assert not ok
+    assert f"may come from {who}: whoever may push a branch can forge it" in says
+    assert "Let a GitHub App of your own publish it" in says
+
+
+def test_a_check_that_is_pinned_to_an_own_app_is_sound(terminal: Terminal, github: GithubRules) -> None:
+    github.ruleset({"context": OURS, "integration_id": OWN_APP}, strict=True)
+    rows = told(terminal, github)
+    assert all(ok for ok, _ in rows.values())
+    assert rows["required check"][1] == "'review-advisor' is required on main by ruleset 12"
+    assert str(OWN_APP) in rows["check's source"][1]
+
+
+def test_of_two_rules_the_stricter_one_decides(terminal: Terminal, github: GithubRules) -> None:
+    """Both must be satisfied, so a check pinned by one of them cannot be forged."""
+    github.protection({"context": OURS, "app_id": None})
+    github.ruleset({"context": OURS, "integration_id": OWN_APP})
+    rows = told(terminal, github)
+    assert rows["check's source"][0]
+    assert "branch protection and ruleset 12" in rows["required check"][1]
+
+
+@pytest.mark.parametrize(
+    "strict,words",
+    [(False, "is then not what is merged"), (None, "cannot see whether a branch must be up to date")],
+)
+def test_branches_that_may_be_behind(terminal: Terminal, github: GithubRules, strict: bool | None, words: str) -> None:
+    github.protection({"context": OURS, "app_id": OWN_APP}, strict=strict)
+    ok, says = told(terminal, github)["up to date"]
+    assert (ok, words in says) == (False, True)
+
+
+def test_branches_that_must_be_up_to_date(terminal: Terminal, github: GithubRules) -> None:
+    github.protection({"context": OURS, "app_id": OWN_APP}, strict=True)
+    assert told(terminal, github)["up to date"][0]
+
+
+def test_a_merge_queue_takes_its_place(terminal: Terminal, github: GithubRules) -> None:
+    github.ruleset({"context": OURS, "integration_id": OWN_APP}, queue=True)
+    rows = told(terminal, github)
+    assert rows["merge queue"][0]
+    assert "up to date" not in rows
+
+
+def test_the_name_of_the_check_is_the_configured_one(terminal: Terminal, github: GithubRules) -> None:
+    (terminal.folder / ".review-advisor.toml").write_text('[github]\ncheck_name = "advisor"\n')
+    github.ruleset({"context": "advisor", "integration_id": OWN_APP}, strict=True)
+    assert told(terminal, github)["required check"][0]
+
+
+@pytest.mark.parametrize("parameters", [3, {"required_status_checks": 3}, {"required_status_checks": [{}]}])
+def test_an_answer_that_makes_no_sense_is_told_and_is_no_crash(
+    terminal: Terminal, github: GithubRules, parameters: object
+) -> None:
+    rules = [{"type": "required_status_checks", "parameters": parameters}]
+    github.answers["/repos/octo/demo/rules/branches/main"] = rules
+    ok, says = told(terminal, github)["required check"]
+    assert (ok, "cannot be used" in says) == (False, True)
+
+
+def test_a_name_that_is_no_repository_is_refused_before_anything_is_sent(
+    terminal: Terminal, github: GithubRules
+) -> None:
+    environment = {"GITHUB_TOKEN": "t", "GITHUB_API_URL": github.url}
+    done = terminal.run("doctor", "--github", "octo/../demo", env=environment)
+    assert "is not the name of a repository" in done.out
+    assert github.authorizations == set()

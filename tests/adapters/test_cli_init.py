@@ -1,0 +1,211 @@
+"""``init``: what it writes into a repository, and everything that it leaves alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.adapters.command_line import Done, Terminal, project
+
+from review_advisor.settings import CONFIG_FILE, BudgetConfig, Config, GithubConfig, parse_config
+from review_advisor.starter import WORKFLOW_FILE, config_text, drift, published_commit, repository_of, workflow_text
+
+COMMIT = "0123456789" * 4
+ACTION = f"some-owner/review-advisor@{COMMIT}"
+
+
+def init(terminal: Terminal, *words: str | Path) -> Done:
+    return terminal.run("init", "--ref", ACTION, *words)
+
+
+def test_a_repository_gets_the_workflow_and_the_configuration(terminal: Terminal) -> None:
+    done = init(terminal)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[:2] == [f"wrote        {WORKFLOW_FILE}", f"wrote        {CONFIG_FILE}"]
+    workflow = yaml.safe_load((terminal.folder / WORKFLOW_FILE).read_text())
+    used = {step["uses"] for job in workflow["jobs"].values() for step in job["steps"]}
+    assert ACTION in used
+    assert terminal.run("config", "check").out == f"{CONFIG_FILE}: ok\n"
+
+
+def test_it_says_what_is_left_to_do(terminal: Terminal) -> None:
+    said = init(terminal).out
+    for needed in ("ANTHROPIC_API_KEY", "ruleset", "GitHub App", "doctor --github", "review --base origin/main --gate"):
+        assert needed in said
+
+
+def test_a_dry_run_shows_every_line_and_writes_nothing(terminal: Terminal) -> None:
+    before = sorted(terminal.folder.rglob("*"))
+    done = init(terminal, "--dry-run")
+    assert done.code == 0
+    assert f"would write  {WORKFLOW_FILE}\n" in done.out
+    for text in (workflow_text(ACTION), config_text()):
+        assert all(f"    {line}\n" in done.out for line in text.splitlines() if line)
+    assert sorted(terminal.folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("path", [WORKFLOW_FILE, CONFIG_FILE])
+def test_what_is_there_is_left_as_it_is(terminal: Terminal, path: str) -> None:
+    file = terminal.folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("# mine\n")
+    done = init(terminal)
+    assert done.code == 0
+    assert f"left         {path}: there is one already\n" in done.out
+    assert file.read_text() == "# mine\n"
+
+
+def test_a_table_in_pyproject_is_not_silenced_by_a_new_file(terminal: Terminal) -> None:
+    (terminal.folder / "pyproject.toml").write_text('[tool.review-advisor]\nfail_on = "degraded"\n')
+    done = init(terminal)
+    assert done.code == 0
+    assert f"left         {CONFIG_FILE}: pyproject.toml has a table" in done.out
+    assert not (terminal.folder / CONFIG_FILE).exists()
+
+
+@pytest.mark.parametrize("link", [".github", ".github/workflows"])
+@pytest.mark.parametrize("words", [[], ["--dry-run"]])
+def test_nothing_is_written_through_a_symbolic_link(
+    terminal: Terminal, tmp_path: Path, link: str, words: list[str]
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (terminal.folder / link).parent.mkdir(exist_ok=True)
+    (terminal.folder / link).symlink_to(outside)
+    done = init(terminal, *words)
+    assert done.code == 2
+    assert f"REFUSED      {WORKFLOW_FILE}: {link} is a symbolic link\n" in done.out
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", [WORKFLOW_FILE, CONFIG_FILE])
+def test_a_link_in_the_place_of_a_file_is_left_and_not_followed(terminal: Terminal, tmp_path: Path, path: str) -> None:
+    aim = tmp_path / "aim"
+    (terminal.folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (terminal.folder / path).symlink_to(aim)
+    assert f"left         {path}: there is one already\n" in init(terminal).out
+    assert not aim.exists()
+
+
+def test_a_subfolder_means_the_repository_around_it(terminal: Terminal) -> None:
+    (terminal.folder / "inner").mkdir()
+    assert init(terminal, "--repo", terminal.folder / "inner").code == 0
+    assert (terminal.folder / WORKFLOW_FILE).is_file()
+    assert list((terminal.folder / "inner").iterdir()) == []
+
+
+def test_outside_a_repository_nothing_is_written(terminal: Terminal, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = init(terminal, "--repo", elsewhere)
+    assert (done.code, done.sentence) == (2, f"{elsewhere} is not in a git repository.")
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "ref",
+    ["some-owner/review-advisor@v1", "some-owner/review-advisor@0123456", COMMIT, f"a/b@{COMMIT}\n  - run: x", "x"],
+)
+def test_only_a_whole_commit_is_pinned(terminal: Terminal, ref: str) -> None:
+    done = terminal.run("init", "--ref", ref)
+    assert (done.code, done.sentence.startswith("--ref takes OWNER/REPOSITORY@COMMIT")) == (2, True)
+    assert not (terminal.folder / ".github").exists()
+
+
+# --- where the action comes from when nobody says --------------------------------------------------------------------
+
+
+def test_a_published_checkout_pins_its_commit(tmp_path: Path) -> None:
+    checkout = project(tmp_path / "checkout")
+    head = checkout.git("rev-parse", "HEAD").decode().strip()
+    checkout.git("remote", "add", "origin", "git@github.com:some-owner/review-advisor.git")
+    assert published_commit(checkout.path) == (None, ""), "nobody else can fetch a commit that was not pushed"
+    checkout.git("update-ref", "refs/remotes/origin/main", head)
+    assert published_commit(checkout.path) == ("some-owner/review-advisor", head)
+
+
+def test_what_is_no_checkout_pins_nothing(tmp_path: Path) -> None:
+    assert published_commit(tmp_path) == (None, "")
+
+
+@pytest.mark.parametrize(
+    "url,repository",
+    [
+        ("https://github.com/a/b.git", "a/b"),
+        ("https://x:token@ghe.example.com/a/b", "a/b"),
+        ("git@github.com:a/b.git", "a/b"),
+        ("ssh://git@github.com/a/b.git", "a/b"),
+        ("file:///srv/a/b", None),
+        ("../a/b", None),
+        ("https://example.com/x/a/b", None),
+        ("", None),
+    ],
+)
+def test_the_repository_is_read_from_a_remote(url: str, repository: str | None) -> None:
+    assert repository_of(url) == repository
+
+
+# --- the configuration -----------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_set_in_the_configuration() -> None:
+    assert parse_config(config_text(), CONFIG_FILE) == Config()
+
+
+def test_every_line_without_its_mark_is_the_default() -> None:
+    text = "\n".join(line.removeprefix("#") if line[:2] != "# " else line for line in config_text().splitlines())
+    assert text != config_text()
+    assert parse_config(text, CONFIG_FILE) == Config()
+
+
+def test_every_setting_is_explained() -> None:
+    text = config_text()
+    for table in (Config, BudgetConfig, GithubConfig):
+        for name, field in table.model_fields.items():
+            assert f"# {field.description}\n" in text
+            assert name in text
+
+
+# --- drift -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def workflow(terminal: Terminal) -> Path:
+    init(terminal)
+    return terminal.folder / WORKFLOW_FILE
+
+
+def told(terminal: Terminal) -> tuple[bool, str]:
+    rows = json.loads(terminal.run("doctor", "--json").out)["checks"]
+    return next((row["ok"], row["says"]) for row in rows if row["name"] == "workflow")
+
+
+def test_a_workflow_as_it_was_written_has_not_drifted(terminal: Terminal, workflow: Path) -> None:
+    assert told(terminal) == (True, f"{WORKFLOW_FILE} is the one that `init` writes")
+
+
+def test_doctor_names_the_lines_that_are_others(terminal: Terminal, workflow: Path) -> None:
+    lines = workflow.read_text().splitlines(keepends=True)
+    changed = next(number for number, line in enumerate(lines) if "timeout-minutes: 10" in line)
+    lines[changed] = lines[changed].replace("10", "360")
+    lines.remove("permissions: {}\n")
+    workflow.write_text("".join(lines))
+    ok, says = told(terminal)
+    assert not ok
+    assert f"not as it was written: line {changed}; lines taken out: 1" in says
+    assert [line[:7] for line in terminal.run("doctor").out.splitlines() if WORKFLOW_FILE in line] == ["ADVICE "]
+
+
+@pytest.mark.parametrize("action", [f"fork/advisor@{'a' * 40}", f"some-owner/review-advisor@{'b' * 40} # v1.2.0"])
+def test_another_commit_of_the_action_is_no_drift(action: str) -> None:
+    assert drift(workflow_text(ACTION).replace(ACTION, action)) == ""
+
+
+def test_a_tag_in_its_place_is() -> None:
+    assert drift(workflow_text(ACTION).replace(ACTION, "some-owner/review-advisor@v1")) != ""
+
+
+def test_a_repository_without_the_workflow_has_no_row_for_it(terminal: Terminal) -> None:
+    assert "workflow" not in terminal.run("doctor").out

@@ -1,0 +1,173 @@
+"""SARIF 2.1.0: what the standard asks for, and what must never be in it.
+
+The official schema is not kept here. What it requires of the properties that are used is stated in ``SHAPES``: for
+each kind of object the properties that it must have and those it may have.
+"""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.unit.publication.stories import STORIES, rejecting, remark, told
+
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.publication.sarif import relative_uri, sarif, sarif_json
+from review_advisor.mockworld.lines import reject
+from review_advisor.mockworld.world import MockWorld, deleted
+
+SHAPES: dict[str, tuple[set[str], set[str]]] = {
+    "log": ({"version", "runs"}, {"$schema"}),
+    "run": (
+        {"tool"},
+        {"automationDetails", "invocations", "columnKind", "originalUriBaseIds", "results", "properties"},
+    ),
+    "driver": ({"name"}, {"version", "rules"}),
+    "rule": ({"id"}, {"name", "shortDescription", "help"}),
+    "invocation": ({"executionSuccessful"}, {"exitCode", "toolExecutionNotifications"}),
+    "notification": ({"message"}, {"level"}),
+    "result": (
+        {"message"},
+        {"ruleId", "ruleIndex", "level", "locations", "partialFingerprints", "rank", "fixes", "properties"},
+    ),
+    "physicalLocation": (set(), {"artifactLocation", "region"}),
+    "artifactLocation": (set(), {"uri", "uriBaseId"}),
+    "region": (set(), {"startLine", "endLine"}),
+    "fix": ({"artifactChanges"}, {"description"}),
+    "artifactChange": ({"artifactLocation", "replacements"}, set()),
+    "replacement": ({"deletedRegion"}, {"insertedContent"}),
+}
+
+
+def holds(kind: str, value: dict[str, Any]) -> None:
+    required, optional = SHAPES[kind]
+    assert required <= value.keys() <= required | optional, f"{kind}: {sorted(value)}"
+
+
+def run_of(log: dict[str, Any]) -> dict[str, Any]:
+    (run,) = log["runs"]
+    assert isinstance(run, dict)
+    return run
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_every_object_has_what_the_standard_requires_and_nothing_else(story: str) -> None:
+    log = json.loads(sarif_json(told(STORIES[story]), "1.2.3"))
+    holds("log", log)
+    assert log["version"] == "2.1.0"
+    run = run_of(log)
+    holds("run", run)
+    driver = run["tool"]["driver"]
+    holds("driver", driver)
+    for rule in driver["rules"]:
+        holds("rule", rule)
+    for invocation in run["invocations"]:
+        holds("invocation", invocation)
+        for notification in invocation.get("toolExecutionNotifications", ()):
+            holds("notification", notification)
+    for result in run["results"]:
+        result_holds(result, driver["rules"])
+
+
+def result_holds(result: dict[str, Any], rules: list[dict[str, Any]]) -> None:
+    holds("result", result)
+    assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+    assert result["level"] in ("error", "warning", "note")
+    assert result["message"]["text"]
+    assert 0 <= result["rank"] <= 100
+    (location,) = result["locations"]
+    place_holds(location["physicalLocation"])
+    for fix in result.get("fixes", ()):
+        holds("fix", fix)
+        for change in fix["artifactChanges"]:
+            holds("artifactChange", change)
+            for replacement in change["replacements"]:
+                holds("replacement", replacement)
+
+
+def place_holds(place: dict[str, Any]) -> None:
+    holds("physicalLocation", place)
+    holds("artifactLocation", place["artifactLocation"])
+    uri = place["artifactLocation"]["uri"]
+    assert uri.isascii()
+    assert not uri.startswith("/")
+    assert not {":", "?", "#", " ", "\\"} & set(uri)
+    region = place.get("region")
+    if region is not None:
+        holds("region", region)
+        assert 1 <= region["startLine"] <= region["endLine"]
+
+
+def test_a_finding_is_told_with_its_stable_id_and_its_lines() -> None:
+    finding = remark(7, "critical", body="It clashes.", category="Input Handling")
+    document = told(rejecting(finding, remark(8, "low")))
+    run = run_of(sarif(document, "1.2.3"))
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["input-handling", "correctness"]
+    worst, least = run["results"]
+    assert (worst["level"], least["level"]) == ("error", "note")
+    assert worst["message"]["text"] == "value 7 is taken\n\nIt clashes."
+    assert worst["partialFingerprints"] == {"findingId/v1": document.findings[0].id}
+    assert worst["locations"][0]["physicalLocation"]["region"] == {"startLine": 7, "endLine": 7}
+    assert worst["rank"] == 90.0
+
+
+def test_a_finding_about_security_carries_githubs_number() -> None:
+    run = run_of(sarif(told(rejecting(remark(7, "high", category="security"))), "1"))
+    assert run["results"][0]["properties"]["security-severity"] == "8.0"
+    other = run_of(sarif(told(rejecting(remark(7, "high"))), "1"))
+    assert "security-severity" not in other["results"][0]["properties"]
+
+
+def test_a_suggestion_that_can_be_committed_is_a_fix() -> None:
+    run = run_of(sarif(told(rejecting(remark(7, suggestion="    value = 77\n"))), "1"))
+    (fix,) = run["results"][0]["fixes"]
+    assert fix["artifactChanges"][0]["replacements"] == [
+        {"deletedRegion": {"startLine": 7, "endLine": 7}, "insertedContent": {"text": "    value = 77"}}
+    ]
+    corrected = run_of(sarif(told(rejecting({**remark(7, suggestion="value = 77"), "line": 99})), "1"))
+    assert "fixes" not in corrected["results"][0]
+
+
+def test_a_removed_line_is_no_region_of_the_file_as_it_is() -> None:
+    def tell(world: MockWorld) -> None:
+        world.change(deleted("src/app.py"))
+        world.agents.script(Role.EXECUTOR, reject(remark(7)))
+
+    (result,) = run_of(sarif(told(tell), "1"))["results"]
+    assert "region" not in result["locations"][0]["physicalLocation"]
+
+
+@pytest.mark.parametrize(
+    "story, successful, code", [("approved", True, 0), ("changes requested", True, 10), ("stopped", False, 12)]
+)
+def test_a_review_that_stopped_never_reads_as_nothing_found(story: str, successful: bool, code: int) -> None:
+    run = run_of(sarif(told(STORIES[story]), "1"))
+    (invocation,) = run["invocations"]
+    assert (invocation["executionSuccessful"], invocation["exitCode"]) == (successful, code)
+    notifications = invocation.get("toolExecutionNotifications", [])
+    assert [each["message"]["text"] for each in notifications] == ([] if successful else ["the credit is spent"])
+
+
+@pytest.mark.parametrize(
+    "path, uri",
+    [
+        ("src/app.py", "src/app.py"),
+        ("/etc/passwd", "etc/passwd"),
+        ("../../up.py", "up.py"),
+        ("a b#c?d.py", "a%20b%23c%3Fd.py"),
+        ("http://evil.example/x", "http%3A/evil.example/x"),
+        ("c:\\x.py", "c%3A%5Cx.py"),
+        ("é/漢.py", "%C3%A9/%E6%BC%A2.py"),
+        ("half\ud83d.py", "half%3F.py"),
+    ],
+)
+def test_a_path_is_a_relative_address_that_stays_in_the_repository(path: str, uri: str) -> None:
+    assert relative_uri(path) == uri
+
+
+def test_text_from_outside_is_cleaned() -> None:
+    document = told(rejecting(remark(7)))
+    finding = replace(document.findings[0], title="hid\u200bden ghp_" + "a" * 36, body="\x1b[31m")
+    text = json.dumps(sarif(replace(document, findings=(finding,)), "1"), ensure_ascii=False)
+    assert "hid<U+200B>den [secret removed]" in text
+    assert "\x1b" not in text

@@ -1,0 +1,137 @@
+"""The one comment that is edited in place: what is new, what is open, what is settled, and the memory at its end."""
+
+from dataclasses import replace
+
+from tests.unit.publication.judge import OURS, offences
+from tests.unit.publication.stories import STORIES, rejecting, remark, remembers, told
+
+from review_advisor.core.publication.markers import SUMMARY
+from review_advisor.core.publication.rules import ACTIONS_LOGIN, PublicationRules
+from review_advisor.core.publication.standing import StandingComment
+from review_advisor.core.publication.state import KnownFinding, State, read_state, state_block
+from review_advisor.core.publication.summary import summary_body, summary_did_not_run, summary_waiting
+from review_advisor.core.publication.waiting import draft_waits
+from review_advisor.core.publication.writes import MOST_CHARACTERS
+
+RULES = PublicationRules()
+
+
+def test_a_second_push_tells_new_open_and_settled_findings_apart() -> None:
+    before = remembers(told(rejecting(remark(1), remark(2, "medium"), remark(3, "low"))))
+    dismissed = before.findings[2].model_copy(update={"status": "dismissed", "by": "ada", "reason": "see #12"})
+    second = told(rejecting(remark(1), remark(3, "low"), remark(9)), earlier=1)
+    after = remembers(second, before.model_copy(update={"findings": (*before.findings[:2], dismissed)}))
+    body = summary_body(second, RULES, after)
+    assert "**Findings**: 2 open, 1 of them new" in body
+    assert f"`src/app.py:1`: value 1 is taken (`{second.findings[0].id}`), still open\n" in body
+    assert f"`src/app.py:9`: value 9 is taken (`{second.findings[2].id}`)\n" in body
+    settled = body[body.index("<summary>Fixed or dismissed: 2</summary>") :]
+    assert "- fixed: **medium** `src/app.py:2`" in settled
+    assert "- dismissed by `ada`, see `#12`: **low** `src/app.py:3`" in settled
+    assert summary_body(second, RULES, remembers(second, after)) == body
+
+
+def test_what_was_fixed_before_is_not_told_again() -> None:
+    first = remembers(told(rejecting(remark(1))))
+    second = remembers(told(earlier=1), first)
+    third = told(earlier=2)
+    assert "- fixed: **high** `src/app.py:1`" in summary_body(told(earlier=1), RULES, second)
+    assert "Fixed or dismissed" not in summary_body(third, RULES, remembers(third, second))
+
+
+def test_an_older_finding_that_was_not_looked_at_stays_in_the_list() -> None:
+    document = told(earlier=1)
+    older = KnownFinding(id="f-0123456789", path="b.py", line=4, title="leaks @ada", severity="critical")
+    state = remembers(document).model_copy(update={"findings": (older,)})
+    body = summary_body(document, RULES, state)
+    assert (
+        "**Findings**: 1 open, 0 of them new\n\n- **critical** `b.py:4`: leaks `@ada` (`f-0123456789`), still open"
+        in body
+    )
+
+
+def test_an_approval_is_short() -> None:
+    body = summary_body(told(), RULES, remembers(told()))
+    shown = body[: body.index("<!-- review-advisor:state")]
+    assert shown.startswith(f"{SUMMARY}\n### Approved\n\n")
+    assert "**Findings**: none open." in shown
+    assert "<details>" not in shown
+    assert len(shown) < 1_200
+
+
+def test_a_stopped_review_does_not_say_that_nothing_was_found() -> None:
+    document = told(STORIES["stopped"])
+    assert "none open" not in summary_body(document, RULES, remembers(document))
+
+
+def test_an_escalation_names_who_was_called_and_hands_over_the_transcript() -> None:
+    document = told(STORIES["escalated"])
+    rules = PublicationRules(reviewers=("grace", "org/team"))
+    body = summary_body(document, rules, remembers(document))
+    assert "**A person has to decide.** Label `needs-human-review`; asked to look: `grace`, `org/team`." in body
+    transcript = body[body.index("<summary>Disagreement transcript</summary>") :]
+    for words in ("Attempt 2: the executor says approve.\n\n> noted", "Post-verify says VETO.\n\n> a clash"):
+        assert words in transcript
+    assert "Suggested direction: look at line 7" in transcript
+    assert "Consult, answered.\n\n> may seven repeat?\n>\n> it may" in transcript
+    approved = remembers(document).model_copy(update={"approved_by": "ada"})
+    assert "### Escalated to a human (retries exhausted) (approved by `ada`)" in summary_body(document, rules, approved)
+
+
+def test_a_finding_without_a_place_in_the_diff_is_told_whole() -> None:
+    document = told(rejecting(remark(7, body="It clashes.\n\nTwice.")))
+    body = summary_body(document, RULES, remembers(document), document.findings)
+    assert "<summary>1 finding without a comment on the diff</summary>" in body
+    assert "It clashes.\n\nTwice.\n\n</details>" in body
+
+
+def test_the_repair_is_shown_with_its_patch() -> None:
+    document = told(STORIES["repair attached"])
+    body = summary_body(document, RULES, remembers(document))
+    assert "With this patch, and only with it, pr_review is approved (attempt 2)." in body
+    assert "+x = rows[0] if rows else 0\n" in body
+
+
+def test_where_there_is_no_room_sections_give_way_in_order_and_the_memory_never_does() -> None:
+    document = told(STORIES["300 findings"])
+    state = remembers(document)
+    body = summary_body(document, RULES, state, document.findings)
+    assert len(body.encode()) <= MOST_CHARACTERS
+    assert body.endswith(f"\n\n{state_block(state)}")
+    assert body.count("- **critical** `src/a.py") >= 37
+    assert "more findings are left out: a text here has a limit." in body
+    assert "**Findings**: 300 open\n\n- **critical**" in body
+
+
+def test_even_a_document_made_to_be_long_stays_within_the_limit() -> None:
+    document = told(STORIES["hostile"])
+    endless = replace(document, because=("`&`@a " * 20_000,) * 400, cut=("&" * 9_000,) * 400)
+    body = summary_body(endless, RULES, remembers(document), document.findings, ("&@a " * 500,) * 300)
+    assert len(body.encode()) <= MOST_CHARACTERS
+    assert offences(body, OURS) == []
+
+
+def test_a_review_that_did_not_run_keeps_what_is_known() -> None:
+    state = remembers(told(rejecting(remark(7))))
+    body = summary_did_not_run("The job was cancelled by @ada.", state)
+    assert body.startswith(f"{SUMMARY}\n### The review did not run\n\nThe job was cancelled by `@ada`.\n\n")
+    assert "**Open since the last review**\n\n- **high** `src/app.py:7`: value 7 is taken" in body
+    assert read_state(StandingComment(1, ACTIONS_LOGIN, body), ACTIONS_LOGIN) == state
+
+
+def test_a_wait_is_told_without_any_memory_yet() -> None:
+    body = summary_waiting(draft_waits(), None)
+    assert body.startswith(f"{SUMMARY}\n### Not reviewed: this is a draft\n\nIt is reviewed when")
+    assert "review-advisor:state" not in body
+
+
+def test_a_memory_that_does_not_fit_is_left_out_whole() -> None:
+    state = remembers(told())
+    unlike = [f"{n * 7919 % 10**9:09x}"[-9:] for n in range(3_000)]
+    many = tuple(
+        KnownFinding(id=f"f-{each}0", path=f"{each}.py", line=1, title=each, severity="low") for each in unlike
+    )
+    huge: State = state.model_copy(update={"findings": many})
+    body = summary_body(told(), RULES, huge)
+    assert "review-advisor:state" not in body
+    assert len(body.encode()) <= MOST_CHARACTERS

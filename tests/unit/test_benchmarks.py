@@ -1,0 +1,59 @@
+"""The benchmarks' page names them all and holds the figures of each, and its plot shows what was measured."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+PICTURE = ROOT / "docs" / "images" / "large-change.svg"
+BENCHMARKS = {path.stem for path in (ROOT / "benchmarks").glob("[!_]*.py")}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_the_page_names_every_benchmark_and_no_other() -> None:
+    listed = re.findall(r"^\| `(\w+)\.py` \|", PAGE, re.MULTILINE)
+    assert sorted(listed) == sorted(BENCHMARKS)
+    assert set(re.findall(r"\b(\w+)\.py\b", PAGE)) == BENCHMARKS
+
+
+def test_every_benchmark_has_its_figures_in_the_page() -> None:
+    blocks = dict(re.findall(r"<!-- figures:(\w+) -->\n(.*?)<!-- /figures:\1 -->", PAGE, re.DOTALL))
+    assert blocks.keys() == BENCHMARKS
+    assert [name for name, figures in blocks.items() if not figures.startswith("Measured on ")] == []
+
+
+def test_no_figure_stands_outside_the_figures() -> None:
+    prose = re.sub(
+        r"<!-- figures:(\w+) -->.*?<!-- /figures:\1 -->|^```.*?^```", "", PAGE, flags=re.DOTALL | re.MULTILINE
+    )
+    assert re.findall(r"\d[\d.,]* ?(?:s|ms|MB|GB|%|x)\b", prose) == []
+
+
+def test_the_picture_shows_the_figures_of_the_page_and_fetches_nothing() -> None:
+    text = PICTURE.read_text(encoding="utf-8")
+    assert set(re.findall(r"https?://[^\s\"'<>)]+", text)) == {"http://www.w3.org/2000/svg"}
+    picture = ET.fromstring(text)
+    (ink,) = {point.get("fill") for point in picture.iter(f"{SVG}circle")}
+    labels = [label.text for label in picture.iter(f"{SVG}text") if label.get("fill") == ink]
+    assert labels == re.findall(r"^\| [\d,]+ changed lines \| ([\d.]+) s \|", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("large_change.py", "--files", "8", "--runs", "1"), id="large_change"),
+        pytest.param(("large_review.py", "--files", "2", "--lines", "30"), id="large_review"),
+    ],
+)
+def test_what_a_large_change_comes_to_is_told_of_a_small_one_too(words: tuple[str, ...]) -> None:
+    script, *options = words
+    command = [sys.executable, str(ROOT / "benchmarks" / script), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "bar 0 files: held" in done.stdout
+    assert "bar 0 files: MISSED" not in done.stdout
