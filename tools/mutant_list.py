@@ -369,7 +369,7 @@ MUTANTS = (
     Mutant(
         "the configuration comes from the head",
         "adapters/git/source.py",
-        "blob(self._sides.base_tree, path, refuse_links=True)",
+        "blob(self._rules_tree, path, refuse_links=True)",
         "blob(self._sides.head_tree, path, refuse_links=True)",
         ("tests/adapters/test_git_hostile.py::test_a_file_of_the_base_is_not_the_heads",),
     ),

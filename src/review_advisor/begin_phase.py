@@ -61,9 +61,9 @@ class BeginPhase:
         if event.head_sha != pull_request.head_sha:
             return Begun(review=False, because="the head has moved since: that push is an event of its own")
         if event.action != "labeled":
-            return self._decided(scribe, pull_request, pushed=event.action == "synchronize", asked=False)
+            return self._decided(scribe, pull_request, asked=False)
         if self._forge.permission(event.sender).may_write:
-            return self._decided(scribe, pull_request, pushed=False, asked=True)
+            return self._decided(scribe, pull_request, asked=True)
         scribe.label(self._rules.fork_label, wanted=False, present=True)
         waiting = fork_waits(self._rules, pull_request.head_sha)
         scribe.check(pull_request.head_sha, check_waiting(self._rules, pull_request.number, waiting, self._details_url))
@@ -77,12 +77,12 @@ class BeginPhase:
         if not heard.review:
             return Begun(review=False, because=heard.because)
         scribe = self._scribe(event.number)
-        return self._decided(scribe, scribe.pull_request(), pushed=False, asked=True)
+        return self._decided(scribe, scribe.pull_request(), asked=True)
 
-    def _decided(self, scribe: Scribe, pull_request: PullRequest, *, pushed: bool, asked: bool) -> Begun:
+    def _decided(self, scribe: Scribe, pull_request: PullRequest, *, asked: bool) -> Begun:
         summaries = scribe.summaries()
         state = read_state(summaries[0], self._rules.login) if summaries else None
-        decision = beginning(pull_request, state, self._rules, pushed=pushed, asked=asked)
+        decision = beginning(pull_request, state, self._rules, asked=asked)
         if decision.drop_fork_label:
             scribe.label(self._rules.fork_label, wanted=False, present=True)
         number, head = pull_request.number, pull_request.head_sha

@@ -118,7 +118,7 @@ def _open_pull_request(
     summaries = own_summaries(forge.comments(asked.number), rules.login)
     state = read_state(summaries[0], rules.login) if summaries else None
     if asked.by is not None:
-        begun = beginning(pull_request, state, rules, pushed=asked.by.action == "synchronize", asked=False)
+        begun = beginning(pull_request, state, rules, asked=False)
         if not begun.review:
             raise SourceError(f"Pull request #{asked.number} is not reviewed: {begun.because}.")
     if state is not None:

@@ -119,10 +119,6 @@ class GithubConfig(_Table):
         default=PublicationRules().most_rounds,
         description="How many reviews of one pull request pushes may start; a person may ask for more.",
     )
-    push_repairs: bool = Field(
-        default=PublicationRules().push_repairs,
-        description="Commit a judged repair to the pull request's branch, as an app whose pushes are reviewed.",
-    )
 
 
 class Config(_Table):

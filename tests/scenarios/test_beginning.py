@@ -113,6 +113,13 @@ def test_a_label_of_somebody_who_may_not_write_is_taken_off(fork: Desk) -> None:
     assert [check.conclusion for check in fork.checks] == ["action_required"]
 
 
+@pytest.mark.parametrize("action", ["reopened", "ready_for_review", "edited"])
+def test_a_reopened_fork_waits_again(fork: Desk, action: str) -> None:
+    fork.github.labels(fork.pull, fork.rules.fork_label)
+    assert not happens(fork, action, by="eve").review
+    assert fork.labels == []
+
+
 def test_a_deleted_fork_is_a_fork(fork: Desk) -> None:
     fork.pull.head_repository = None
     assert not happens(fork, "reopened").review

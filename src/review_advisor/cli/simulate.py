@@ -88,9 +88,8 @@ def _seeds(given: str, jobs: int, *, as_json: bool) -> bool:
         total.add(part)
     seconds = max(time.monotonic() - began, 0.001)
     put(_sweep_json(total) if as_json else _sweep_text(total))
-    note(
-        f"{(total.reviews + total.retold) / seconds:,.0f} reviews a second, {seconds:.1f} s in {jobs} process{'es' * (jobs > 1)}"
-    )
+    rate, processes = (total.reviews + total.retold) / seconds, f"{jobs} process{'es' * (jobs > 1)}"
+    note(f"{rate:,.0f} reviews a second, {seconds:.1f} s in {processes}")
     return total.holds
 
 

@@ -23,7 +23,6 @@ from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.waiting import (
     Waiting,
     breaker_open,
-    credential_missing,
     draft_waits,
     fork_waits,
     rounds_used_up,
@@ -156,7 +155,6 @@ def test_a_body_of_200_kb_is_cut_and_the_cut_is_said() -> None:
 WAITING = [
     fork_waits(RULES, "a" * 40),
     draft_waits(),
-    credential_missing(),
     same_head(9),
     rounds_used_up(RULES),
     breaker_open("the CLI <crashed> @ada", 3),
@@ -173,7 +171,7 @@ def test_nothing_passes_while_somebody_has_to_act_first(waiting: Waiting) -> Non
 
 def test_each_wait_says_what_ends_it() -> None:
     said = "\n".join(each.words for each in WAITING)
-    for words in ("`review-this-fork`", "marked as ready", "as a secret", "pull request 9", "10 reviews", "3 times"):
+    for words in ("`review-this-fork`", "marked as ready", "pull request 9", "10 reviews", "3 times"):
         assert words in said
 
 

@@ -9,8 +9,7 @@ from review_advisor.core.publication.markers import SUMMARY
 from review_advisor.core.publication.rules import ACTIONS_LOGIN, PublicationRules
 from review_advisor.core.publication.standing import StandingComment
 from review_advisor.core.publication.state import KnownFinding, State, read_state, state_block
-from review_advisor.core.publication.summary import summary_body, summary_did_not_run, summary_waiting
-from review_advisor.core.publication.waiting import draft_waits
+from review_advisor.core.publication.summary import summary_body, summary_did_not_run
 from review_advisor.core.publication.writes import MOST_CHARACTERS
 
 RULES = PublicationRules()
@@ -117,12 +116,6 @@ def test_a_review_that_did_not_run_keeps_what_is_known() -> None:
     assert body.startswith(f"{SUMMARY}\n### The review did not run\n\nThe job was cancelled by `@ada`.\n\n")
     assert "**Open since the last review**\n\n- **high** `src/app.py:7`: value 7 is taken" in body
     assert read_state(StandingComment(1, ACTIONS_LOGIN, body), ACTIONS_LOGIN) == state
-
-
-def test_a_wait_is_told_without_any_memory_yet() -> None:
-    body = summary_waiting(draft_waits(), None)
-    assert body.startswith(f"{SUMMARY}\n### Not reviewed: this is a draft\n\nIt is reviewed when")
-    assert "review-advisor:state" not in body
 
 
 def test_a_memory_that_does_not_fit_is_left_out_whole() -> None:

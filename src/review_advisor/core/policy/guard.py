@@ -25,11 +25,6 @@ def guard(change: Change, config_path: str | None) -> Guard:
     return Guard(PathRule(own_implementation(change, config_path)).touched_by(change.files))
 
 
-def implementation_anywhere() -> tuple[str, ...]:
-    """The same for whoever cannot tell which repository it is: what counts in any, and in the bot's own."""
-    return OWN_IMPLEMENTATION_ANYWHERE + OWN_IMPLEMENTATION_HERE
-
-
 def own_implementation(change: Change, config_path: str | None) -> tuple[str, ...]:
     """The globs of the bot's own implementation in this repository.
 

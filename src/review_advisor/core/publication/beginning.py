@@ -25,18 +25,17 @@ class Beginning:
     drop_fork_label: bool = False
 
 
-def beginning(
-    pull_request: PullRequest, state: State | None, rules: PublicationRules, *, pushed: bool, asked: bool
-) -> Beginning:
-    """The decision. ``pushed``: the head is new; ``asked``: somebody who may push asked for this very review."""
+def beginning(pull_request: PullRequest, state: State | None, rules: PublicationRules, *, asked: bool) -> Beginning:
+    """The decision. ``asked``: somebody who may push asked for a review of this very head.
+
+    A fork is reviewed only then: a label that is still there may be older than what is there now.
+    """
     if pull_request.state != "open":
         return Beginning(review=False, because=f"the pull request is {pull_request.state}")
-    labelled = rules.fork_label in pull_request.labels
-    stale = pushed and labelled and pull_request.from_fork
     if asked:
-        return Beginning(review=True, because="a person asked for it", drop_fork_label=stale)
-    if pull_request.from_fork and (stale or not labelled):
-        waiting = fork_waits(rules, pull_request.head_sha)
+        return Beginning(review=True, because="a person asked for it")
+    if pull_request.from_fork:
+        waiting, stale = fork_waits(rules, pull_request.head_sha), rules.fork_label in pull_request.labels
         return Beginning(review=False, because="its head is in a fork", waiting=waiting, drop_fork_label=stale)
     if pull_request.draft:
         return Beginning(review=False, because="it is a draft", waiting=draft_waits())

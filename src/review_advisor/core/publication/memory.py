@@ -18,8 +18,9 @@ MOST_FINDINGS = 120
 def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) -> State:
     """The state after a review that ran. ``asked``: a person wanted it, so that it is no round of its own.
 
-    The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed. One that it did not raise again is fixed if its
-    file was read this time, and stays as it was otherwise. After an escalation fix attempts are counted anew.
+    The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed.
+    One that it did not raise again is fixed if its file was read this time, and stays as it was otherwise. After an
+    escalation fix attempts are counted anew.
     """
     if before is not None and before.run_id == document.run_id:
         return before

@@ -30,7 +30,6 @@ from review_advisor.core.publication.sections import (
     why,
 )
 from review_advisor.core.publication.state import KnownFinding, State, state_block
-from review_advisor.core.publication.waiting import Waiting
 from review_advisor.core.publication.writes import MOST_CHARACTERS
 from review_advisor.core.roles.evidence import Finding
 
@@ -84,11 +83,6 @@ def summary_did_not_run(reason: str, state: State | None) -> str:
     """The comment where no review took place; what was known before is kept."""
     words = f"{phrase(reason)}\n\nNothing was reviewed. `{WORD} review` in a comment starts a review."
     return _comment((Section(("### The review did not run",)), Section((words,)), _known(state)), state)
-
-
-def summary_waiting(waiting: Waiting, state: State | None) -> str:
-    """The comment while somebody has to do something first."""
-    return _comment((Section((f"### {phrase(waiting.title)}",)), Section((waiting.words,)), _known(state)), state)
 
 
 def _comment(sections: Sequence[Section], state: State | None) -> str:

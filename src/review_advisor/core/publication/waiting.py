@@ -34,15 +34,6 @@ def draft_waits() -> Waiting:
     )
 
 
-def credential_missing() -> Waiting:
-    """Nobody has given the bot a credential for its models yet."""
-    return Waiting(
-        "Not reviewed: no model credential",
-        "The repository has no credential for the models yet. Add one as a secret, as the workflow file says, and"
-        f" comment `{WORD} review`. `review-advisor doctor` checks the rest of the setup.",
-    )
-
-
 def same_head(other: int) -> Waiting:
     """A check belongs to a commit, so two pull requests with one head would pass each other's gate."""
     return Waiting(
