@@ -118,7 +118,8 @@ def _open_pull_request(
     summaries = own_summaries(forge.comments(asked.number), rules.login)
     state = read_state(summaries[0], rules.login) if summaries else None
     if asked.by is not None:
-        begun = beginning(pull_request, state, rules, asked=False)
+        labelled = asked.by.action == "labeled" and asked.by.label == rules.fork_label
+        begun = beginning(pull_request, state, rules, asked=labelled)
         if not begun.review:
             raise SourceError(f"Pull request #{asked.number} is not reviewed: {begun.because}.")
     if state is not None:
