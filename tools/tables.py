@@ -285,7 +285,9 @@ def _kind(field: dict[str, Any]) -> str:
         return " or ".join(f"`{_toml(option)}`" for option in field["enum"])
     if field["type"] == "array":
         return "list of strings"
-    words = {"integer": "whole number", "number": "number", "string": "string"}[field["type"]]
+    words = {"integer": "whole number", "number": "number", "string": "string", "boolean": "`true` or `false`"}[
+        field["type"]
+    ]
     low, above, high = field.get("minimum"), field.get("exclusiveMinimum"), field.get("maximum")
     if high is None:
         return words

@@ -93,6 +93,7 @@ class Dispatch:
                 shard=call.shard,
                 role=call.role,
                 requested_model=call.model,
+                blind=call.blind,
             )
         )
         try:
@@ -176,5 +177,6 @@ class Dispatch:
                 tool_failures=receipt.tool_failures,
                 prompt_characters=len(call.prompt),
                 prompt_sha256=hashlib.sha256(call.prompt.encode("utf-8", "replace")).hexdigest(),
+                blind=call.blind,
             )
         )

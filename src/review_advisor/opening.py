@@ -16,6 +16,7 @@ from review_advisor.configuration import load_config
 from review_advisor.core.facts.event import CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.publication.beginning import beginning
+from review_advisor.core.publication.memory import earlier_review
 from review_advisor.core.publication.state import State, own_summaries, read_state
 from review_advisor.ports import Forge, ForgeError, SourceError
 
@@ -123,7 +124,7 @@ def _open_pull_request(
         if not begun.review:
             raise SourceError(f"Pull request #{asked.number} is not reviewed: {begun.because}.")
     if state is not None:
-        source = source.after(state.fix_attempts)
+        source = source.after(state.fix_attempts, earlier_review(state))
     return OpenedPullRequest(source, pull_request, state, summaries[0].id if summaries else None)
 
 

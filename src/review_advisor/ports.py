@@ -15,7 +15,7 @@ from review_advisor.core.facts.pull_request import LinkedIssue, Permission, Pull
 from review_advisor.core.facts.repair import Edits
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.publication.writes import Check, InlineComment
+from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 
 
@@ -211,6 +211,26 @@ class Forge(Protocol):
         """Mark a thread of inline comments as resolved."""
         ...
 
+    def is_protected(self, branch: str) -> bool:
+        """Whether any rule guards a branch of this repository, or it is the default branch."""
+        ...
+
+    def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
+        """Make a commit on ``parent`` with these files put into its tree. No branch leads to it yet."""
+        ...
+
+    def advance_branch(self, branch: str, commit: str) -> None:
+        """Move a branch forward to a commit. Without force: one that does not rest on the branch's tip is rejected."""
+        ...
+
+
+class Patcher(Protocol):
+    """git, for whoever has files and no repository."""
+
+    def apply(self, patch: str, files: tuple[CommittedFile, ...]) -> tuple[CommittedFile, ...]:
+        """All files there are once ``patch`` is applied to ``files``. Raises ``PatchRefused``."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class CommentableLines:
@@ -238,6 +258,10 @@ class ForgeMissing(ForgeError):  # noqa: N818 (as above)
 
 class ForgeRejected(ForgeError):  # noqa: N818 (as above)
     """The forge does not take these values."""
+
+
+class PatchRefused(Exception):  # noqa: N818 (what git did, not what went wrong)
+    """git does not apply the patch. One sentence for the user."""
 
 
 class SourceError(Exception):

@@ -1,9 +1,15 @@
-"""Putting a review on its pull request, in the order that is safe to be killed in: the verdict's check comes last."""
+"""Putting a review on its pull request, in the order that is safe to be killed in: the verdict's check comes last.
+
+After it only a repair is pushed, if there is one to push: that makes a new head, which gets a review of its own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
+from review_advisor.committer import Committer, Ready
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
@@ -16,13 +22,14 @@ from review_advisor.core.publication.check import (
 from review_advisor.core.publication.inline import inline_comments, review_body
 from review_advisor.core.publication.markers import finding_in
 from review_advisor.core.publication.memory import failed, remembered
+from review_advisor.core.publication.repair_push import Kept, coming_note, kept_note, pushed_note
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.state import State, read_state
 from review_advisor.core.publication.summary import summary_body, summary_did_not_run
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.core.roles.evidence import Finding
-from review_advisor.ports import Clock, Forge
+from review_advisor.ports import Clock, Forge, Patcher
 from review_advisor.scribe import Scribe
 
 
@@ -43,13 +50,24 @@ class Published:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Coming:
+    """A push that comes after the check, and how the summary reads with other notes than those that announce it."""
+
+    repair: Ready
+    summary: Callable[[tuple[str, ...]], str]
+
+
 class PublishPhase:
     """Publishes reviews of one repository. Every method may be repeated: what stands already is not written again."""
 
-    def __init__(self, forge: Forge, clock: Clock, rules: PublicationRules, details_url: str | None = None) -> None:
+    def __init__(
+        self, forge: Forge, clock: Clock, rules: PublicationRules, patcher: Patcher, details_url: str | None = None
+    ) -> None:
         self._forge = forge
         self._clock = clock
         self._rules = rules
+        self._patcher = patcher
         self._details_url = details_url
 
     def publish(
@@ -58,19 +76,31 @@ class PublishPhase:
         """Make the pull request say what the review came to. Raises ``ForgeError``.
 
         A head that has moved since gets nothing but a superseded check on the old one. ``asked``: a person wanted this
-        review, so it is no round of its own. ``notes`` are said in the summary and on the check's page.
+        review, so it is no round of its own. ``notes`` are said in the summary and on the check's page. A repair that
+        cannot be pushed is a note.
         """
         scribe = Scribe(self._forge, self._clock, self._rules, number)
         pull_request = scribe.pull_request()
-        published = None
+        published, coming = None, None
         if pull_request.head_sha == outcome.head_sha:
-            published = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
+            published, coming = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
             pull_request = scribe.pull_request()
         if published is None or pull_request.head_sha != outcome.head_sha:
             moved = check_superseded(self._rules, number, pull_request.head_sha, self._details_url)
-            published = Published(moved)
+            published, coming = Published(moved), None
         scribe.check(outcome.head_sha or "", published.check)
-        return published
+        return published if coming is None else self._pushed(scribe, pull_request, published, coming)
+
+    def _pushed(self, scribe: Scribe, pull_request: PullRequest, published: Published, coming: _Coming) -> Published:
+        kept = self._committer(scribe).push(pull_request, coming.repair)
+        if kept is None:
+            return replace(published, notes=(*published.notes, pushed_note(pull_request)))
+        notes = (*published.notes, kept_note(kept))
+        scribe.summary(coming.summary(notes))
+        return replace(published, notes=notes)
+
+    def _committer(self, scribe: Scribe) -> Committer:
+        return Committer(self._forge, scribe, self._rules, self._patcher)
 
     def _written(
         self,
@@ -80,23 +110,27 @@ class PublishPhase:
         *,
         asked: bool,
         notes: tuple[str, ...],
-    ) -> Published:
-        """Everything but the check; that one is returned."""
+    ) -> tuple[Published, _Coming | None]:
+        """Everything but the check and the push; those are returned."""
         summaries = scribe.summaries()
         before = read_state(summaries[0], self._rules.login) if summaries else None
         number = pull_request.number
         if isinstance(outcome, DidNotRun):
             state = failed(before, outcome.run_id, outcome.head_sha, outcome.reason)
             scribe.summary(summary_did_not_run(outcome.reason, state))
-            return Published(check_did_not_run(self._rules, number, outcome.reason, self._details_url))
+            return Published(check_did_not_run(self._rules, number, outcome.reason, self._details_url)), None
         state = remembered(before, outcome, asked=asked)
         not_placed = self._review(scribe, outcome, state)
         notes += self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
         settled = scribe.resolve(each.id for each in state.findings if each.status != "open")
         notes += () if settled is None else (settled,)
-        scribe.summary(summary_body(outcome, self._rules, state, not_placed, notes))
+        repair = self._committer(scribe).prepare(pull_request, outcome)
+        notes += (kept_note(repair),) if isinstance(repair, Kept) and repair.said else ()
+        summary = partial(summary_body, outcome, self._rules, state, not_placed)
+        coming = None if isinstance(repair, Kept) else _Coming(repair, summary)
+        scribe.summary(summary(notes if coming is None else (*notes, coming_note(pull_request))))
         check = check_of(outcome, self._rules, number, notes, self._details_url)
-        return Published(self._alone(scribe, pull_request, check), notes)
+        return Published(self._alone(scribe, pull_request, check), notes), coming
 
     def _review(self, scribe: Scribe, document: OutcomeDocument, state: State) -> tuple[Finding, ...]:
         """Post the comments in the diff that are new; the findings that have none there."""

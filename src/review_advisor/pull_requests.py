@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from review_advisor.adapters.actions import GithubEnvironment, read_github
 from review_advisor.adapters.clock import SystemClock
+from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.connect import connect
 from review_advisor.begin_phase import BeginPhase, Begun
 from review_advisor.configuration import load_config
@@ -65,7 +66,7 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
 def _refused(forge: Forge, number: int, rules: PublicationRules, why: str, github: GithubEnvironment) -> Begun:
     pull_request = forge.pull_request(number)
     outcome = DidNotRun(github.run_id, pull_request.head_sha, why)
-    PublishPhase(forge, SystemClock(), rules, github.run_url).publish(number, outcome, asked=False)
+    PublishPhase(forge, SystemClock(), rules, GitPatcher(), github.run_url).publish(number, outcome, asked=False)
     return Begun(review=False, because=why, pull_request=pull_request)
 
 
@@ -77,7 +78,7 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     pull_request = forge.pull_request(number)
     rules, broken = _rules_of_base(forge, pull_request.base_sha)
     outcome = _outcome(options, pull_request, github, environ)
-    phase = PublishPhase(forge, SystemClock(), rules, github.run_url)
+    phase = PublishPhase(forge, SystemClock(), rules, GitPatcher(), github.run_url)
     notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
     published = phase.publish(number, outcome, asked=options.asked, notes=notes)
     return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)

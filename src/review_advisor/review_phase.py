@@ -3,7 +3,7 @@
 change  -> policy, frozen
 for each surface that applies:
     plan    <- pre-flight, if its trigger fires
-    loop:   report <- executor, which may consult mid-flight
+    loop:   report <- executor, which may consult mid-flight (before that, if switched on, it judges the diff alone)
             answer <- post-verify
             ruling <- accept | retry with the full transcript | escalate to a human
 outcome <- the surfaces' outcomes, the worst wins
@@ -17,6 +17,7 @@ from concurrent.futures import Executor as Pool
 from dataclasses import dataclass, field
 from functools import cache
 
+from review_advisor.blind_pass import judged_blind
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.shards import must_be_read, shards, unsent_of
 from review_advisor.core.outcome.document import OutcomeDocument, file_facts, outcome_document
@@ -24,6 +25,7 @@ from review_advisor.core.outcome.ends import (
     Ending,
     PartEnding,
     end_of_stop,
+    flipped,
     halted,
     join_parts,
     join_review,
@@ -33,6 +35,7 @@ from review_advisor.core.outcome.ends import (
     settled,
     too_late_for,
     unread,
+    unseen_blind,
 )
 from review_advisor.core.outcome.events import (
     Event,
@@ -49,7 +52,7 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.outcome.learned import judgement_on, knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, Standing, rule
+from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, rule
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy
 from review_advisor.core.policy.scope import review_scope
@@ -62,7 +65,7 @@ from review_advisor.core.roles.evidence import CheckedReport, ShownChange
 from review_advisor.core.roles.fence import clean
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.knowledge import Origin, Page, page_text, propose
-from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
+from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.prompts import cuts
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.core.roles.structure import SURFACE_INPUTS, Structural, Subject
@@ -297,11 +300,21 @@ class _RunningReview:
         if not row.mid_flight.runs:
             self._skipped(row, Role.MID_FLIGHT, part)
         head = Version(self._briefing, row, part, subject)
+        blind = judged_blind(self._dispatch, head)
+        alone = blind if isinstance(blind, CheckedReport) else None
         with Workshop(self._ports.source, self._dispatch, head) as workshop:
-            return self._attempts(workshop, head, plan)
+            attempt, ending = self._attempts(workshop, head, plan, alone)
+        if isinstance(blind, Lost | Refused):
+            ending = unseen_blind(ending, blind, guarded=self._policy.guard.holds)
+        return self._end(row, part, attempt, ending)
 
-    def _attempts(self, workshop: Workshop, version: Version, plan: ReviewPlan | None) -> PartEnded:
-        """The self-repairing loop: execute, verify, rule; a retry hands back the whole transcript."""
+    def _attempts(
+        self, workshop: Workshop, version: Version, plan: ReviewPlan | None, alone: CheckedReport | None
+    ) -> tuple[int, PartEnding]:
+        """The self-repairing loop: execute, verify, rule; a retry hands back the whole transcript.
+
+        ``alone`` is the report on the diff alone, against which the first attempt's verdict is held.
+        """
         row, part = version.row, version.part
         attempts: tuple[Attempt, ...] = ()
         before: CheckedReport | None = None
@@ -312,18 +325,19 @@ class _RunningReview:
                 call = ask(version.row, version.part, plan, attempts, before=before, consults=consults, bench=bench)
                 asked = self._dispatch.ask(call, ReviewReport)
                 if not isinstance(asked.answer, ReviewReport):
-                    return self._end(row, part, len(attempts), unread(asked.answer))
+                    return len(attempts), unread(asked.answer)
                 latest = workshop.read_back(version, bench, len(attempts))
             report = latest.check(asked.answer, disagreement_ids(attempts))
             self._record(Reported, row, len(attempts), part, report=report)
             unchanged = nothing_changed(before, report, same_diff=latest.tree == version.tree)
             version = latest
-            halt = _halt(version, asked.consults) or unchanged
+            turned = flipped(alone, report) if alone is not None and not attempts else None
+            halt = version.halt(asked.consults) or turned or unchanged
             if halt is not None:
-                return self._end(row, part, len(attempts), halted(halt))
+                return len(attempts), halted(halt)
             ruling, judged = self._post_verify(version, plan, report, attempts)
             if ruling.move is not Move.RETRY or judged is None:
-                return self._end(row, part, len(attempts), ruled(ruling, report, attempts, version.briefing.repair))
+                return len(attempts), ruled(ruling, report, attempts, version.briefing.repair)
             attempts += (judged,)
             consults += asked.consults
             before = report
@@ -345,7 +359,7 @@ class _RunningReview:
             if isinstance(answer, PostVerifyResult):
                 judged = Attempt(len(attempts), report.verdict, report.summary, answer, asked.raw)
                 self._record(Verified, row, len(attempts), part, judged=judged)
-        ruling = rule(_standing(version, report, attempts), answer)
+        ruling = rule(version.standing(report, attempts), answer)
         self._record(Ruled, row, len(attempts), part, ruling=ruling)
         return ruling, judged
 
@@ -376,21 +390,3 @@ class _RunningReview:
         )
         self._dispatch.record(ended)
         return ended
-
-
-def _halt(version: Version, consults: tuple[ConsultNote, ...]) -> str | None:
-    """Why a report must go to a human before it is judged, if its consults say so."""
-    seen = version.briefing
-    return stop_signal(consults) or unanswered_critical(consults, seen.policy.critical_touched, seen.change)
-
-
-def _standing(version: Version, report: CheckedReport, attempts: tuple[Attempt, ...]) -> Standing:
-    return Standing(
-        executor=report.verdict,
-        authority=version.row.authority,
-        guarded=version.briefing.policy.guard.holds,
-        fail_as_veto=version.briefing.policy.fail_as_veto,
-        retry_budget=version.row.retry_budget,
-        retries_used=len(attempts),
-        rejection_retries_used=sum(attempt.executor_verdict == "reject" for attempt in attempts),
-    )

@@ -14,7 +14,13 @@ from review_advisor.core.publication.markers import answer_marker, external_id, 
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.publication.state import own_summaries
-from review_advisor.core.publication.writes import ANNOTATIONS_PER_REQUEST, Check, InlineComment
+from review_advisor.core.publication.writes import (
+    ANNOTATIONS_PER_REQUEST,
+    Check,
+    CommittedFile,
+    InlineComment,
+    MadeCommit,
+)
 from review_advisor.ports import (
     Clock,
     Forge,
@@ -198,6 +204,18 @@ class Scribe:
             if refused is not None:
                 notes.append(f"{each} could not be asked for a review: {refused}")
         return tuple(notes)
+
+    def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
+        """A commit on ``parent``, to which no branch leads. One that was made in vain is nowhere to be seen."""
+        return self._until_it_stands(lambda: self._forge.make_commit(parent, files, message))
+
+    def advance(self, branch: str, commit: str) -> None:
+        """Move the pull request's own branch to ``commit``, unless it is there already."""
+        self._until_it_stands(lambda: self._advance(branch, commit))
+
+    def _advance(self, branch: str, commit: str) -> None:
+        if self._forge.pull_request(self._number).head_sha != commit:
+            self._forge.advance_branch(branch, commit)
 
     def _allowed(self, write: Callable[[], None]) -> str | None:
         """Do what may be done without; why it was not done, if it was not."""

@@ -119,6 +119,10 @@ class GithubConfig(_Table):
         default=PublicationRules().most_rounds,
         description="How many reviews of one pull request pushes may start; a person may ask for more.",
     )
+    push_repairs: bool = Field(
+        default=PublicationRules().push_repairs,
+        description="Commit a judged repair to the pull request's branch, as an app whose pushes are reviewed.",
+    )
 
 
 class Config(_Table):
@@ -155,6 +159,10 @@ class Config(_Table):
     shard_tokens: Annotated[int, Field(ge=2_000, le=400_000)] = Field(
         default=Rules().shard_tokens,
         description="About how many tokens of diff go into one call; a larger change is reviewed in shards.",
+    )
+    metadata_blind: bool = Field(
+        default=Rules().metadata_blind,
+        description="Judge each diff alone first, too, with nothing that is said about it; a flip calls a human.",
     )
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
     github: GithubConfig = Field(default=GithubConfig(), description="What is written on a pull request.")
@@ -249,6 +257,7 @@ def make_settings(
         visual_paths=config.visual_paths,
         visual_folder=config.visual_folder,
         wiki_folder=config.wiki_folder,
+        metadata_blind=config.metadata_blind,
     )
     return Settings(rules, read_switches(environ), redactor(environ))
 

@@ -11,11 +11,13 @@ from typing import Any, Self
 from review_advisor.core.facts.repair import Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards, unsent_of
 from review_advisor.core.outcome.events import Repaired
+from review_advisor.core.outcome.rulings import Standing
 from review_advisor.core.policy.policy import SurfacePolicy, policy_of_repaired
 from review_advisor.core.policy.scope import WHOLE
 from review_advisor.core.roles.advisors import Briefing, Part, Workbench
 from review_advisor.core.roles.answers import ReviewReport
 from review_advisor.core.roles.evidence import CheckedReport, ShownChange
+from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
 from review_advisor.core.roles.repair import Law, edit_grant, may_repair
 from review_advisor.core.roles.structure import SURFACE_INPUTS, Subject
 from review_advisor.core.roles.transcript import Attempt
@@ -41,6 +43,23 @@ class Version:
         checker = SURFACE_INPUTS[self.row.surface].checker(self.subject, self.part.shard.files)
         checked = checker.check(report, open_disagreements)
         return checked if self.tree is None else replace(checked, knowledge=(), dropped=())
+
+    def halt(self, consults: tuple[ConsultNote, ...]) -> str | None:
+        """Why a report must go to a human before it is judged, if its consults say so."""
+        seen = self.briefing
+        return stop_signal(consults) or unanswered_critical(consults, seen.policy.critical_touched, seen.change)
+
+    def standing(self, report: CheckedReport, attempts: tuple[Attempt, ...]) -> Standing:
+        """Where this version stands when a judgement of ``report`` comes in."""
+        return Standing(
+            executor=report.verdict,
+            authority=self.row.authority,
+            guarded=self.briefing.policy.guard.holds,
+            fail_as_veto=self.briefing.policy.fail_as_veto,
+            retry_budget=self.row.retry_budget,
+            retries_used=len(attempts),
+            rejection_retries_used=sum(attempt.executor_verdict == "reject" for attempt in attempts),
+        )
 
 
 class Workshop:

@@ -18,6 +18,7 @@ from review_advisor.adapters.git.fetch import DEPTHS, Remote
 from review_advisor.adapters.git.open import open_base, open_pull_request
 from review_advisor.adapters.git.source import About
 from review_advisor.core.facts.change import Spec
+from review_advisor.core.facts.earlier import Earlier
 from review_advisor.core.facts.pull_request import LinkedIssue
 from review_advisor.ports import SourceError
 
@@ -140,10 +141,39 @@ def test_a_spec_line_comes_before_the_issues_and_the_users_own_before_both(githu
     assert (change.spec, change.title, change.body) == (given, "mine", "my words")
 
 
-def test_earlier_attempts_are_part_of_the_facts(github: Served, clone: Path) -> None:
+# --- what an earlier review left behind -----------------------------------------------------------
+
+
+def earlier(head_sha: str) -> Earlier:
+    return Earlier(head_sha, "b" * 40, "d" * 16, complete=True, is_ancestor=False, paths=frozenset())
+
+
+def test_earlier_attempts_and_what_differs_since_are_part_of_the_facts(github: Served, clone: Path) -> None:
+    first = github.opens(7)
+    github.work.git("checkout", "--quiet", "topic")
+    github.work.write("second.py")
+    github.work.write("tests/é\n.py")
+    github.work.commit("A second push")
     source = open_pull_request(clone, github.opens(7), Remote(github.url))
-    assert source.change().prior_fix_attempts == 0
-    assert source.after(2).change() == replace(source.change(), prior_fix_attempts=2)
+    assert (source.change().prior_fix_attempts, source.change().earlier) == (0, None)
+    told = source.after(2, earlier(first.head_sha)).change()
+    known = replace(earlier(first.head_sha), is_ancestor=True, paths=frozenset({"second.py", "tests/é\n.py"}))
+    assert told == replace(source.change(), prior_fix_attempts=2, earlier=known)
+
+
+def test_a_rewritten_history_is_no_continuation(github: Served, clone: Path) -> None:
+    first = github.opens(7)
+    github.work.git("checkout", "--quiet", "-B", "topic", "main")
+    github.work.write("again.py")
+    github.work.commit("Started over")
+    source = open_pull_request(clone, github.opens(7), Remote(github.url))
+    assert source.after(1, earlier(first.head_sha)).change().earlier == earlier(first.head_sha)
+
+
+@pytest.mark.parametrize("sha", ["f" * 40, "--output=evil", "main", ""])
+def test_an_earlier_head_that_nobody_knows_is_no_continuation(github: Served, clone: Path, sha: str) -> None:
+    source = open_pull_request(clone, github.opens(7), Remote(github.url))
+    assert source.after(0, earlier(sha)).change().earlier == earlier(sha)
 
 
 # --- the head and the merge base ------------------------------------------------------------------

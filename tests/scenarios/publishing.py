@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.surfaces import Role
@@ -44,7 +45,7 @@ class Desk:
 
     @property
     def phase(self) -> PublishPhase:
-        return PublishPhase(self.forge, self.clock, self.rules)
+        return PublishPhase(self.forge, self.clock, self.rules, GitPatcher())
 
     def reviewed(self, *report: Line, judged: Iterable[Line] = ()) -> OutcomeDocument:
         """Review the present head: what the executor says in each attempt, and what its judge says."""

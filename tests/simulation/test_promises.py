@@ -1,7 +1,8 @@
 """Every promise notices the lie that was forged for it, and says nothing of a review that kept it."""
 
 import pytest
-from tests.simulation.lies import FORBIDDEN, HONEST, LIES, TRUTHS, from_before, offering, read
+from tests.simulation.forged import FORBIDDEN, HONEST, from_before, offering, read
+from tests.simulation.lies import LIES, TRUTHS
 
 from review_advisor.mockworld.promises import PROMISES, Promise, broken_promises
 from review_advisor.mockworld.promises.flips import broken_by_a_flip, told_still, without_flips

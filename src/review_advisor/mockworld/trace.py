@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PartEnded, Repaired, RoleSkipped, Ruled
+from review_advisor.core.outcome.blind_text import blind_words
+from review_advisor.core.outcome.events import (
+    BlindJudged,
+    CallEnded,
+    CallStarted,
+    Event,
+    PartEnded,
+    Repaired,
+    RoleSkipped,
+    Ruled,
+)
 from review_advisor.core.outcome.repair_text import repair_words
 from review_advisor.core.outcome.terminal import one_line
 from review_advisor.core.roles.calls import Answered, Lost
@@ -63,6 +73,8 @@ def _event_lines(event: Event) -> Iterator[str]:
             yield f"       ruling: {event.ruling.move.value}, {_short(event.ruling.because)}"
         case Repaired():
             yield f"       repair {event.result}: {_short(repair_words(event))}"
+        case BlindJudged():
+            yield f"       by the diff alone: {_short(blind_words(event))}"
         case PartEnded():
             yield f"       {event.surface.value}, part {event.shard + 1}: {event.outcome.value}"
         case _:
@@ -72,6 +84,7 @@ def _event_lines(event: Event) -> Iterator[str]:
 def _who(asked: Asked) -> str:
     call = asked.call
     where = f"{call.role.value} on {call.surface.value}, attempt {call.attempt + 1}"
+    where += ", diff alone" if call.blind else ""
     return where + (f", part {call.shard + 1}" if call.shard else "")
 
 

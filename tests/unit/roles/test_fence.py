@@ -1,8 +1,12 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.roles.fence import REDACTED, clean, fence, fenced
+from review_advisor.core.facts.shards import Unsent
+from review_advisor.core.roles.answers import ReviewPlan
+from review_advisor.core.roles.fence import REDACTED, clean, facts_text, fence, fence_facts, fenced
 
 NONCE = "n0nce-7f3a"
 TEXT = st.text() | st.lists(
@@ -127,3 +131,27 @@ def test_a_lone_begin_line_hides_no_code(code: str) -> None:
 
 def test_the_words_of_a_refusal_stay() -> None:
     assert clean("no key: -----BEGIN PRIVATE KEY-----") == "no key: -----BEGIN PRIVATE KEY-----"
+
+
+def test_facts_are_json_to_read_whatever_they_are_made_of() -> None:
+    facts = {
+        "plan": ReviewPlan(risk_summary="größer"),
+        "unsent": Unsent("a.py", "not", "too large"),
+        "of": (1, 0.5, None),
+    }
+    text = facts_text(facts)
+    assert json.loads(text) == {
+        "plan": {"risk_summary": "größer", "focus_areas": [], "rubric": [], "escalation_signals": []},
+        "unsent": {"path": "a.py", "extent": "not", "why": "too large"},
+        "of": [1, 0.5, None],
+    }
+    assert "größer" in text
+    assert text.startswith('{\n "plan": {\n')
+
+
+def test_facts_are_fenced_like_any_text() -> None:
+    token = "gh" + "p_" + "a1B2" * 9
+    fenced_facts = fence_facts("REPORT", {"title": f"{token} \u202e n0nce"}, "n0nce")
+    assert token not in fenced_facts
+    assert "<U+202E> [nonce removed]" in fenced_facts
+    assert fenced_facts.startswith("<<<UNTRUSTED REPORT n0nce\n{")

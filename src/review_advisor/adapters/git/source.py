@@ -12,6 +12,7 @@ from review_advisor.adapters.git.edits import patch_between, read_back
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.adapters.git.tree import exported
 from review_advisor.core.facts.change import Change, Spec, Status
+from review_advisor.core.facts.earlier import Earlier
 from review_advisor.core.facts.patch import PatchError
 from review_advisor.core.facts.patch_files import files_of_patch
 from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
@@ -46,7 +47,7 @@ class About:
     """What is said about a change from outside; where nothing is said, its commits speak.
 
     ``title``, ``body`` and ``spec`` are the user's and come first. ``issues`` are those that ``pull_request`` closes,
-    ``fix_attempts`` how often it was sent back before.
+    ``fix_attempts`` how often it was sent back before, ``earlier`` its last review.
     """
 
     title: str | None = None
@@ -55,6 +56,7 @@ class About:
     pull_request: PullRequest | None = None
     issues: tuple[LinkedIssue, ...] = ()
     fix_attempts: int = 0
+    earlier: Earlier | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,15 @@ class GitSource:
         self._rules_tree = store.tree(sides.rules) if sides.rules else sides.base_tree
         self._change: Change | None = None
 
-    def after(self, fix_attempts: int) -> GitSource:
-        """The same source, of a change that was sent back so often before."""
-        return GitSource(self._store, self._sides, replace(self._about, fix_attempts=fix_attempts), self._scratch)
+    def after(self, fix_attempts: int, earlier: Earlier) -> GitSource:
+        """The same source, of a change that was reviewed before and sent back so often.
+
+        What differs since, and whether that head is part of the present history, is looked up here.
+        """
+        since = self._store.changed_since(earlier.head_sha, self._sides.head) if earlier.head_sha else None
+        known = replace(earlier, is_ancestor=since is not None, paths=since or frozenset())
+        about = replace(self._about, fix_attempts=fix_attempts, earlier=known)
+        return GitSource(self._store, self._sides, about, self._scratch)
 
     def change(self) -> Change:
         """The facts, read once. Raises ``SourceError`` with one clear sentence."""
@@ -157,7 +165,7 @@ class GitSource:
         )
         about = self._about
         if about.pull_request is not None:
-            change = _of_pull_request(change, about.pull_request, about.fix_attempts)
+            change = _of_pull_request(change, about.pull_request, about)
         elif sides.commits:
             change = self._with_words(change)
         change = replace(
@@ -211,7 +219,7 @@ class GitSource:
         return f"head {self._sides.head[:_SHORT]}" if self._sides.commits else "the index"
 
 
-def _of_pull_request(change: Change, pull_request: PullRequest, fix_attempts: int) -> Change:
+def _of_pull_request(change: Change, pull_request: PullRequest, about: About) -> Change:
     return replace(
         change,
         label=pull_request.label,
@@ -221,7 +229,8 @@ def _of_pull_request(change: Change, pull_request: PullRequest, fix_attempts: in
         base_sha=pull_request.base_sha,
         repository=pull_request.repository,
         pull_request=pull_request.number,
-        prior_fix_attempts=fix_attempts,
+        prior_fix_attempts=about.fix_attempts,
+        earlier=about.earlier,
     )
 
 

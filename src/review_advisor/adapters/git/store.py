@@ -76,6 +76,13 @@ class ObjectStore:
             return None
         return bases[0]
 
+    def changed_since(self, commit: str, head: str) -> frozenset[str] | None:
+        """Every path that differs between ``commit`` and ``head``; None if ``head`` is not known to come after it."""
+        if self.git.attempt("merge-base", "--is-ancestor", "--end-of-options", commit, head).code != 0:
+            return None
+        listed = self.git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", commit, head)
+        return frozenset(path.decode("utf-8", "backslashreplace") for path in listed.split(b"\0") if path)
+
     def _cut_off(self) -> frozenset[bytes]:
         """The commits whose parents a shallow clone leaves out."""
         listed = self.folder / "shallow"

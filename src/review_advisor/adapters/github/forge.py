@@ -24,12 +24,13 @@ from review_advisor.adapters.github.answers import (
 )
 from review_advisor.adapters.github.check_runs import bodies, missing
 from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
+from review_advisor.adapters.github.git_data import GitData
 from review_advisor.adapters.github.graph_answers import CommentNode, IssueNode, Root, ThreadNode
 from review_advisor.adapters.github.lines import commentable
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.publication.writes import Check, InlineComment
+from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
 from review_advisor.ports import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable
 
 _IDENTIFIED = TypeAdapter(Identified)
@@ -63,6 +64,7 @@ class GitHubForge:
         self._owner, _, self._name = repository.partition("/")
         self._root = f"/repos/{repository}"
         self._wire = wire
+        self._git_data = GitData(repository, wire)
 
     def pull_request(self, number: int) -> PullRequest:
         """The pull request as it is now; ``base_sha`` is the base branch's tip as GitHub last recorded it."""
@@ -227,6 +229,18 @@ class GitHubForge:
     def resolve_thread(self, thread_id: str) -> None:
         """Mark a thread of inline comments as resolved."""
         self._wire.mutate("resolve a thread", queries.RESOLVE_THREAD, {"thread": thread_id})
+
+    def is_protected(self, branch: str) -> bool:
+        """Whether any rule guards a branch of this repository, or it is the default branch."""
+        return self._git_data.is_protected(branch)
+
+    def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
+        """Make a commit on ``parent`` with these files put into its tree. No branch leads to it yet."""
+        return self._git_data.make_commit(parent, files, message)
+
+    def advance_branch(self, branch: str, commit: str) -> None:
+        """Move a branch forward to a commit, without force."""
+        self._git_data.advance_branch(branch, commit)
 
     def _bring_about(self, doing: str, check_id: int, steps: Iterable[Mapping[str, Any]]) -> None:
         for body in steps:

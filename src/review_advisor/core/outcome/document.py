@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -17,6 +17,7 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import Shard
 from review_advisor.core.outcome.coverage import FileCoverage, coverage
 from review_advisor.core.outcome.events import (
+    BlindJudged,
     CallEnded,
     Consulted,
     Event,
@@ -61,7 +62,10 @@ class Flags:
 
 @dataclass(frozen=True, slots=True)
 class PartRecord:
-    """One part of a surface: its reports, consults, judgements and rulings, in order."""
+    """One part of a surface: its reports, consults, judgements and rulings, in order.
+
+    ``blind`` is what the executor said of the diff alone, before all reports; None where it was not asked.
+    """
 
     shard: int
     reports: tuple[CheckedReport, ...]
@@ -70,6 +74,7 @@ class PartRecord:
     rulings: tuple[Ruling, ...]
     ended: PartEnded | None
     repairs: tuple[Repaired, ...] = ()
+    blind: BlindJudged | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +233,10 @@ def _exit_code(outcome: Outcome, flags: Flags, policy: Policy) -> int:
 
 def _flags(policy: Policy, events: Sequence[Event]) -> Flags:
     ended = _only(PartEnded, events)
-    lost = (f"{call.surface.value}/{call.role.value}" for call in _only(CallEnded, events) if _is_lost(call, events))
+    lost = (_question(call) for call in _only(CallEnded, events) if _is_lost(call, events))
+    unseen = any(each.report is None for each in _only(BlindJudged, events))
     return Flags(
-        degraded=any(part.degraded for part in ended),
+        degraded=unseen or any(part.degraded for part in ended),
         advisor_disabled=policy.advisor_disabled,
         lost=tuple(dict.fromkeys(lost)),
         recovered=any(part.recovered for part in ended),
@@ -238,8 +244,13 @@ def _flags(policy: Policy, events: Sequence[Event]) -> Flags:
     )
 
 
+def _question(call: CallEnded) -> str:
+    return f"{call.surface.value}/{call.role.value}{' (blind)' if call.blind else ''}"
+
+
 def _same_question(one: CallEnded, other: CallEnded) -> bool:
-    return (one.surface, one.role, one.shard, one.attempt) == (other.surface, other.role, other.shard, other.attempt)
+    same = (one.surface, one.role, one.shard, one.attempt) == (other.surface, other.role, other.shard, other.attempt)
+    return same and one.blind is other.blind
 
 
 def _is_lost(call: CallEnded, events: Sequence[Event]) -> bool:
@@ -267,6 +278,7 @@ def _surface(surface: Surface, events: Sequence[Event]) -> SurfaceRecord:
 def _part(shard: int, steps: Iterable[Step]) -> PartRecord:
     its = tuple(step for step in steps if step.shard == shard)
     ended = _only(PartEnded, its)
+    blind = _only(BlindJudged, its)
     return PartRecord(
         shard=shard,
         reports=tuple(event.report for event in _only(Reported, its)),
@@ -275,6 +287,7 @@ def _part(shard: int, steps: Iterable[Step]) -> PartRecord:
         rulings=tuple(event.ruling for event in _only(Ruled, its)),
         ended=ended[-1] if ended else None,
         repairs=_only(Repaired, its),
+        blind=blind[-1] if blind else None,
     )
 
 
@@ -289,18 +302,23 @@ def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:
 
 
 def _cost(calls: Iterable[CallEnded]) -> tuple[RoleCost, ...]:
-    """By role and model. What a subagent used within an executor's call is the mid-flight advisor's."""
     used: dict[tuple[Role, str], list[Usage]] = defaultdict(list)
     for call in calls:
-        if call.ended == "refused":
-            continue
-        for each in call.by_model or (ModelUsage(call.resolved_model or call.requested_model, call.usage),):
-            foreign = call.role is Role.EXECUTOR and call.resolved_model not in ("", each.model)
-            used[Role.MID_FLIGHT if foreign else call.role, each.model].append(each.usage)
+        for role, each in used_within(call):
+            used[role, each.model].append(each.usage)
     return tuple(
         RoleCost(role, model, len(usages), total_usage(usages))
         for (role, model), usages in sorted(used.items(), key=lambda item: (item[0][0].value, item[0][1]))
     )
+
+
+def used_within(call: CallEnded) -> Iterator[tuple[Role, ModelUsage]]:
+    """What each model used within a call, and as whom: an executor's subagent is the mid-flight advisor."""
+    if call.ended == "refused":
+        return
+    for each in call.by_model or (ModelUsage(call.resolved_model or call.requested_model, call.usage),):
+        foreign = call.role is Role.EXECUTOR and call.resolved_model not in ("", each.model)
+        yield (Role.MID_FLIGHT if foreign else call.role), each
 
 
 def total_usage(usages: Iterable[Usage]) -> Usage:

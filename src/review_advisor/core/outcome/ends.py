@@ -52,6 +52,35 @@ def halted(words: str) -> PartEnding:
     return PartEnding(Outcome.ESCALATED, words)
 
 
+def flipped(blind: CheckedReport, report: CheckedReport) -> str | None:
+    """Why a part goes to a human because what is said about the change turns the verdict on it, or None."""
+    if blind.verdict == report.verdict:
+        return None
+    return (
+        "the verdict flips once what is said about the change is shown:"
+        f" {blind.verdict} by the diff alone, then {report.verdict}"
+    )
+
+
+def unseen_blind(ending: PartEnding, missing: Lost | Refused, *, guarded: bool) -> PartEnding:
+    """The ending of a part whose diff was not judged alone although that was due: it is said, and degrades the review.
+
+    No approval under the guard stands without it. Nor does one where a cap of ours refused it: nobody can buy the
+    approval by making a change expensive.
+    """
+    refused = isinstance(missing, Refused)
+    what = f"the verdict by the diff alone was {'refused' if refused else 'lost'} ({missing_words(missing)})"
+    if ending.outcome is not Outcome.APPROVED or not (refused or guarded):
+        return replace(ending, because=f"{ending.because}; {what}")
+    because = what if refused else f"{what} while the self-modification guard holds"
+    return replace(ending, outcome=Outcome.ESCALATED, because=because, recovered=False)
+
+
+def missing_words(missing: Lost | Refused) -> str:
+    """Why an answer did not come, in a few words."""
+    return missing.detail if isinstance(missing, Refused) else missing.reason.value
+
+
 def ruled(
     ruling: Ruling, report: CheckedReport, attempts: Sequence[Attempt], repair: RepairState | None = None
 ) -> PartEnding:

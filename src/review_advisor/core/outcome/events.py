@@ -107,11 +107,15 @@ class CallStarted(Step):
     kind: Literal["call_started"] = "call_started"
     role: Role
     requested_model: str
+    blind: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallEnded(Step):
-    """A call was made, or refused by one of our caps. ``detail`` is empty for an answer."""
+    """A call was made, or refused by one of our caps. ``detail`` is empty for an answer.
+
+    ``blind``: it asked the executor about the diff alone.
+    """
 
     kind: Literal["call_ended"] = "call_ended"
     role: Role
@@ -127,6 +131,7 @@ class CallEnded(Step):
     tool_failures: int = 0
     prompt_characters: int = 0
     prompt_sha256: str = ""
+    blind: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +148,18 @@ class Consulted(Step):
 
     kind: Literal["consulted"] = "consulted"
     note: ConsultNote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindJudged(Step):
+    """What the executor said of a part's diff alone, before it was shown what is said about the change.
+
+    ``report`` is held against the change; it is None where no answer came, and ``missing`` says why.
+    """
+
+    kind: Literal["blind_judged"] = "blind_judged"
+    report: CheckedReport | None = None
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,6 +268,7 @@ StepEvent = (
     | CallEnded
     | Planned
     | Consulted
+    | BlindJudged
     | Reported
     | Repaired
     | Verified

@@ -10,8 +10,10 @@ from typing import assert_never
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import EXTENT_WORDS
+from review_advisor.core.outcome.blind_text import blind_words, lacks_blind
 from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord, total_usage
 from review_advisor.core.outcome.events import (
+    BlindJudged,
     CallEnded,
     CallStarted,
     Consulted,
@@ -78,12 +80,18 @@ def headline(document: OutcomeDocument) -> str:
         notes.append("retries exhausted")
     if document.repair is not None:
         notes.append("a repair is attached")
-    if document.flags.degraded:
-        notes.append("DEGRADED: not verified by the advisor")
+    notes += _degraded(document)
     if document.flags.advisor_disabled:
         notes.append("ADVISOR SWITCHED OFF: " + ", ".join(document.flags.advisor_disabled))
     tail = f" ({'; '.join(notes)})" if notes else ""
     return HEADLINES[document.outcome] + tail
+
+
+def _degraded(document: OutcomeDocument) -> Iterator[str]:
+    if any(part.ended and part.ended.degraded for surface in document.surfaces for part in surface.parts):
+        yield "DEGRADED: not verified by the advisor"
+    if lacks_blind(document):
+        yield "DEGRADED: not judged by the diff alone"
 
 
 def report_text(document: OutcomeDocument) -> str:
@@ -133,6 +141,8 @@ def _surface_text(surface: SurfaceRecord) -> str:
     for part in surface.parts:
         if len(surface.parts) > 1:
             lines.append(f"  part {part.shard + 1}")
+        if part.blind is not None:
+            lines.append(_wrapped("  diff alone   ", blind_words(part.blind)))
         lines += _part_lines(part)
     for each in surface.stored:
         missing = f" (not in the repository: {each.not_in_repository})" if each.not_in_repository else ""
@@ -293,8 +303,8 @@ def _step_line(event: StepEvent) -> str | None:
             return f"consult {event.note.status}: {event.note.consult.question}"
         case Ruled():
             return f"{event.ruling.move.value}: {event.ruling.because}"
-        case Verified():
-            return f"post_verify says {event.judged.result.verdict}"
+        case Verified() | BlindJudged():
+            return _verdict_words(event)
         case Repaired():
             return f"repair {event.result}: {repair_words(event)}"
         case Planned() | Reported() | PartEnded() | KnowledgeStored():
@@ -303,8 +313,14 @@ def _step_line(event: StepEvent) -> str | None:
             assert_never(event)
 
 
+def _verdict_words(event: Verified | BlindJudged) -> str:
+    if isinstance(event, Verified):
+        return f"post_verify says {event.judged.result.verdict}"
+    return f"by the diff alone: {event.report.verdict if event.report else 'no verdict'}"
+
+
 def _role_words(event: CallStarted | CallEnded) -> str:
-    words = event.role.value
+    words = event.role.value + (", diff alone" if event.blind else "")
     if event.attempt:
         words += f", attempt {event.attempt + 1}"
     return words + (f", part {event.shard + 1}" if event.shard else "")
@@ -325,6 +341,8 @@ def disagreement_transcript(document: OutcomeDocument) -> str | None:
 
 
 def _attempts_markdown(part: PartRecord) -> Iterator[str]:
+    if part.blind is not None:
+        yield f"### By the diff alone\n\n{_quoted(blind_words(part.blind))}"
     for number, report in enumerate(part.reports):
         yield f"### Attempt {number + 1}: the executor says {report.verdict}\n\n{_quoted(report.summary)}"
         for repaired in part.repairs:

@@ -38,3 +38,8 @@ def own_implementation(change: Change, config_path: str | None) -> tuple[str, ..
     if config_path is not None:
         patterns += ("/" + literal(config_path),)
     return patterns
+
+
+def every_implementation() -> tuple[str, ...]:
+    """The globs for whoever does not know the repository: those of any, and those of the bot's own."""
+    return OWN_IMPLEMENTATION_ANYWHERE + OWN_IMPLEMENTATION_HERE

@@ -45,6 +45,7 @@ class Rules:
     visual_paths: tuple[str, ...] = ()
     visual_folder: str | None = None
     wiki_folder: str | None = None
+    metadata_blind: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class Policy:
     shard_tokens: int
     wants_knowledge: bool = False
     repair: RoleDecision = RoleDecision(False, ("nothing was vetoed that could be repaired",))
+    blind: RoleDecision = RoleDecision(False, ("metadata_blind is off",))
 
     @property
     def advisor_disabled(self) -> tuple[str, ...]:
@@ -142,6 +144,7 @@ def decide_policy(
         shard_tokens=rules.shard_tokens,
         wants_knowledge=rules.wiki_folder is not None,
         repair=_repair(repair, change, shards),
+        blind=_blind(rules),
     )
 
 
@@ -153,6 +156,12 @@ def _repair(mode: RepairMode, change: Change, shards: int) -> RoleDecision:
     if shards > 1:
         return RoleDecision(False, (f"the change has {shards} parts, and each is judged apart",))
     return RoleDecision(True, ("a vetoed approval may be repaired, as a suggestion",))
+
+
+def _blind(rules: Rules) -> RoleDecision:
+    if not rules.metadata_blind:
+        return RoleDecision(False, ("metadata_blind is off",))
+    return RoleDecision(True, ("metadata_blind is on: each diff is judged alone first",))
 
 
 def policy_of_repaired(policy: Policy, change: Change, rules: Rules) -> Policy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from review_advisor.core.outcome.blind_text import blind_words, flips
 from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.repair_text import repair_words
@@ -13,8 +14,12 @@ from review_advisor.core.roles.transcript import Attempt
 
 
 def vetoes(document: OutcomeDocument) -> tuple[str, ...]:
-    """One list item for each veto of post-verify, with the points it made."""
-    return tuple(
+    """One list item for each verdict that flipped, and for each veto of post-verify with the points it made."""
+    turned = tuple(
+        f"- {surface.surface.value}{_part_words(surface, part)}: {phrase(words)}"
+        for surface, part, words in flips(document)
+    )
+    return turned + tuple(
         _veto(surface, part, attempt)
         for surface in document.surfaces
         for part in surface.parts
@@ -53,6 +58,8 @@ def _part_words(surface: SurfaceRecord, part: PartRecord) -> str:
 def _part_blocks(surface: SurfaceRecord, part: PartRecord) -> Iterator[str]:
     because = phrase(part.ended.because) if part.ended is not None else ""
     yield f"**{surface.surface.value}{_part_words(surface, part)}**: {because}"
+    if part.blind is not None:
+        yield f"By the diff alone:\n\n{quote(prose(blind_words(part.blind)))}"
     for number, report in enumerate(part.reports):
         yield f"Attempt {number + 1}: the executor says {report.verdict}.\n\n{quote(prose(report.summary))}"
         yield from (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from review_advisor.core.facts.earlier import Earlier, EarlierFinding
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.blast import BlastRadius
@@ -48,6 +49,23 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
         findings=_kept(findings),
         rounds=(before.rounds if before is not None else 0) + (not asked),
         fix_attempts=attempts + new_head if rejected else 0,
+    )
+
+
+def earlier_review(state: State) -> Earlier:
+    """The same as facts for the next review; what only git knows of it is still missing."""
+    return Earlier(
+        head_sha=state.head_sha,
+        base_sha=state.base_sha,
+        policy_digest=state.policy_digest,
+        complete=state.complete,
+        is_ancestor=False,
+        paths=frozenset(),
+        findings=tuple(
+            EarlierFinding(each.id, each.path, each.line, each.title, each.severity, each.status, each.reason, each.by)
+            for each in state.findings
+            if each.status != "fixed"
+        ),
     )
 
 

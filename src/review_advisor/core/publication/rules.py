@@ -18,6 +18,7 @@ class PublicationRules:
     token may not ask who it is. ``reviewers`` are accounts and ``org/team``. ``inline_from`` is the lowest severity
     that gets a comment in the diff, ``most_inline`` the most such comments in one review; the summary lists the others.
     ``most_rounds`` is how many reviews of one pull request pushes may start; what a person asks for does not count.
+    ``push_repairs``: a repair that was judged right is committed to the head's branch.
     """
 
     check_name: str = "review-advisor"
@@ -28,3 +29,4 @@ class PublicationRules:
     inline_from: Severity = "low"
     most_inline: int = 25
     most_rounds: int = 10
+    push_repairs: bool = False

@@ -58,3 +58,20 @@ class InlineComment:
     start_line: int | None
     side: Literal["LEFT", "RIGHT"]
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedFile:
+    """A whole file as a commit holds it. ``mode`` is git's: ``100644``, or ``100755`` for one that may be run."""
+
+    path: str
+    mode: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCommit:
+    """A commit that no branch leads to yet, and the name of its tree."""
+
+    sha: str
+    tree: str

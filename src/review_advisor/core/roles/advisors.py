@@ -137,6 +137,24 @@ class Executor:
         )
         return call if bench is None else replace(call, tree=bench.folder, edits=bench.grant)
 
+    def blind_call(self, row: SurfacePolicy, part: Part) -> AgentCall:
+        """The same about the part's diff and the tree alone, before the first attempt, and without consults.
+
+        Nothing that anybody said about the change is in it, and no plan, which was made from what they said.
+        """
+        seen = self._briefing
+        ask = (
+            f"Review {part.about} and give your verdict. You are shown the diff and the tree alone, on purpose: nothing"
+            " of what its author or anybody else says about it. Judge what it does."
+        )
+        sections = [
+            ask,
+            prompts.whole_change(seen.change, seen.nonce, prompts.FILES_LISTED_PER_PART),
+            prompts.diff(part.shard.files, seen.nonce, part.shard.index, part.of),
+            prompts.not_shown(part.unsent, seen.nonce),
+        ]
+        return replace(_call(seen, row, Role.EXECUTOR, ReviewReport, sections, tools=True, part=part), blind=True)
+
 
 class PostVerifyAdvisor:
     """Judges the executor's verdict on one part, with the spec, the plan, the report and the transcript."""

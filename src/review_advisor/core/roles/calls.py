@@ -48,6 +48,7 @@ class AgentCall:
 
     ``answer`` is the pydantic model whose JSON schema the reply must satisfy. ``tree`` is the
     exported head tree the agent may read with Read, Grep and Glob; None means no tools at all.
+    ``blind``: the executor is asked about the diff alone.
     """
 
     role: Role
@@ -63,6 +64,7 @@ class AgentCall:
     max_usd: float
     timeout_seconds: float
     edits: EditGrant | None = None
+    blind: bool = False
 
 
 @dataclass(frozen=True, slots=True)

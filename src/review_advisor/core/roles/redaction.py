@@ -55,7 +55,7 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """``text`` without secrets; half characters (lone surrogates, which UTF-8 cannot spell) become ``?``."""
-        found = redact(_whole(text))
+        found = redact(text if text.isascii() else _whole(text))
         if self.own is None:
             return found
         forward = self.own.sub(REDACTED, found)
@@ -133,8 +133,6 @@ def _secret_values(environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def _whole(text: str) -> str:
-    if text.isascii():
-        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -20,7 +20,8 @@ from review_advisor.core.roles.calls import EditGrant
 from review_advisor.core.roles.fence import clean, fence, redact
 from review_advisor.core.roles.transcript import Attempt
 
-_REGULAR_FILE = "100644"
+LEAKS = "the patch would carry what looks like a secret"
+REGULAR_MODE = "100644"
 _SHOWN_TO_EXECUTOR = 10
 _DELETED_OR_MOVED = (Status.DELETED, Status.RENAMED, Status.COPIED)
 
@@ -38,6 +39,46 @@ def edit_grant(change: Change, config_path: str | None) -> EditGrant:
 
 
 @dataclass(frozen=True, slots=True)
+class PathLaw:
+    """What a repair may do to each file. ``inside`` are the paths of the change, without those it deletes.
+
+    ``own`` are globs of the bot's implementation.
+    """
+
+    inside: frozenset[str]
+    own: tuple[str, ...]
+
+    def refusals(self, touched: Sequence[FileChange]) -> tuple[RefusedPath, ...]:
+        """Why these differences are no repair, each path once and by name, then what is wrong with them together."""
+        named = [RefusedPath(file.path, why) for file in touched if (why := self._why(file)) is not None]
+        return (*named, *(RefusedPath(WHOLE, why) for why in _too_much(touched)))
+
+    def _why(self, file: FileChange) -> str | None:
+        never = PathRule((*self.own, *NEVER_REPAIRED))
+        reasons = (
+            (bool(never.touched_by((file,))), "it tells the bot, CI, git or an agent what to do"),
+            (file.is_symlink or SYMLINK_MODE in (file.old_mode, file.new_mode), "a symbolic link"),
+            (file.is_submodule or SUBMODULE_MODE in (file.old_mode, file.new_mode), "a submodule"),
+            (file.status in _DELETED_OR_MOVED, f"a repair changes text, and this file is {file.status.value}"),
+            (_changes_mode(file), "a change of its mode"),
+            (file.binary, "binary"),
+            (file.status is Status.ADDED and not _is_plain(file.path), "a name that can mislead"),
+            (file.path not in self.inside and not TESTS.matches(file.path), "not a file of the change, and no test"),
+            (
+                file.path not in self.inside and file.removed > 0,
+                "removes lines of a test that the change does not touch",
+            ),
+            (_is_hidden(file), "adds invisible characters"),
+        )
+        return next((why for holds, why in reasons if holds), None)
+
+
+def carries_secret(patch: str) -> bool:
+    """Whether a patch holds what looks like a secret."""
+    return redact(patch) != patch
+
+
+@dataclass(frozen=True, slots=True)
 class Law:
     """What a repair of ``change`` is held against. ``redact`` is the review's own: it knows the harness's secrets."""
 
@@ -49,41 +90,28 @@ class Law:
         """Why ``edits`` are refused, each path once and by name; nothing means that they may be judged."""
         if edits.unfit:
             return edits.unfit
-        named = [RefusedPath(file.path, why) for file in edits.touched if (why := self._why(file)) is not None]
-        return (*named, *(RefusedPath(WHOLE, why) for why in self._too_much(edits)))
+        inside = frozenset(each.path for each in self.change.files if each.status is not Status.DELETED)
+        law = PathLaw(inside, own_implementation(self.change, self.rules.config_path))
+        return (*law.refusals(edits.touched), *(RefusedPath(WHOLE, why) for why in self._unshowable(edits)))
 
-    def _why(self, file: FileChange) -> str | None:
-        never = PathRule((*own_implementation(self.change, self.rules.config_path), *NEVER_REPAIRED))
-        inside = {each.path for each in self.change.files if each.status is not Status.DELETED}
-        reasons = (
-            (bool(never.touched_by((file,))), "it tells the bot, CI, git or an agent what to do"),
-            (file.is_symlink or SYMLINK_MODE in (file.old_mode, file.new_mode), "a symbolic link"),
-            (file.is_submodule or SUBMODULE_MODE in (file.old_mode, file.new_mode), "a submodule"),
-            (file.status in _DELETED_OR_MOVED, f"a repair changes text, and this file is {file.status.value}"),
-            (_changes_mode(file), "a change of its mode"),
-            (file.binary, "binary"),
-            (file.status is Status.ADDED and not _is_plain(file.path), "a name that can mislead"),
-            (file.path not in inside and not TESTS.matches(file.path), "not a file of the change, and no test"),
-            (file.path not in inside and file.removed > 0, "removes lines of a test that the change does not touch"),
-            (_is_hidden(file), "adds invisible characters"),
-        )
-        return next((why for holds, why in reasons if holds), None)
-
-    def _too_much(self, edits: Edits) -> Iterator[str]:
-        lines = sum(file.changed_lines for file in edits.touched)
-        if len(edits.touched) > MOST_REPAIRED_FILES:
-            yield f"{len(edits.touched)} files, more than {MOST_REPAIRED_FILES}"
-        if lines > MOST_REPAIRED_LINES:
-            yield f"{lines} changed lines, more than {MOST_REPAIRED_LINES}"
-        if self.redact(edits.patch) != edits.patch or redact(edits.patch) != edits.patch:
-            yield "the patch would carry what looks like a secret"
+    def _unshowable(self, edits: Edits) -> Iterator[str]:
+        if self.redact(edits.patch) != edits.patch or carries_secret(edits.patch):
+            yield LEAKS
         if _does_not_fit(self.change, edits.change, self.rules.shard_tokens):
             yield "the repaired change cannot be shown to its judge whole"
 
 
+def _too_much(touched: Sequence[FileChange]) -> Iterator[str]:
+    lines = sum(file.changed_lines for file in touched)
+    if len(touched) > MOST_REPAIRED_FILES:
+        yield f"{len(touched)} files, more than {MOST_REPAIRED_FILES}"
+    if lines > MOST_REPAIRED_LINES:
+        yield f"{lines} changed lines, more than {MOST_REPAIRED_LINES}"
+
+
 def _changes_mode(file: FileChange) -> bool:
     if file.status is Status.ADDED:
-        return file.new_mode != _REGULAR_FILE
+        return file.new_mode != REGULAR_MODE
     return file.old_mode != file.new_mode
 
 

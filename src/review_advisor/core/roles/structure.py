@@ -85,7 +85,8 @@ class SurfaceInput:
     check finds without asking a model, None when a model has to look. ``section`` is shown beside the diff. ``unread``
     names what can be seen by nobody. ``checker`` is what the executor's report is held against. ``reads`` is the
     folder its agents work in. ``teaches``: its reports may carry knowledge. ``pages`` are stored once it is approved.
-    ``goes_on``: it may begin where the last review of the same pull request ended.
+    ``goes_on``: it may begin where the last review of the same pull request ended. ``stands_alone``: its diff can be
+    judged without anything that is said about the change.
     """
 
     about: str = "this change"
@@ -97,6 +98,7 @@ class SurfaceInput:
     reads: Literal["head tree", "gallery"] = "head tree"
     teaches: bool = False
     goes_on: bool = False
+    stands_alone: bool = False
     pages: Callable[[Subject], tuple[Page, ...]] = _no_pages
 
 
@@ -160,9 +162,9 @@ def _entries(subject: Subject) -> Structural:
 
 
 SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
-    Surface.PR_REVIEW: SurfaceInput(teaches=True, goes_on=True),
+    Surface.PR_REVIEW: SurfaceInput(teaches=True, goes_on=True, stands_alone=True),
     Surface.PRE_MERGE_SPEC_CHECK: SurfaceInput(),
-    Surface.ADR_REVIEW: SurfaceInput(narrow=_records, structural=_unsound_records),
+    Surface.ADR_REVIEW: SurfaceInput(narrow=_records, structural=_unsound_records, stands_alone=True),
     Surface.VISUAL_GATE: SurfaceInput(
         about="these pictures",
         narrow=_picture_files,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from review_advisor.core.publication.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check
 from review_advisor.mockworld.github.gate import Gate, not_too_long, refused
 from review_advisor.mockworld.github.records import App, CheckAnnotation, CheckRun
 from review_advisor.mockworld.github.traffic import RefusedRequest, invalid, missing
@@ -119,3 +121,35 @@ def _check(values: CheckValues) -> None:
             raise invalid("annotations: start_line must be at least 1 and at most end_line")
         if len(each.title or "") > _LONGEST_TITLE or len(each.message.encode()) > _LONGEST_MESSAGE or not each.message:
             raise invalid("annotations: a title has at most 255 characters, a message at most 64 KB and is not empty")
+
+
+def steps(check: Check, annotations: list[Annotation]) -> list[CheckValues]:
+    """What to send, in order: fifty annotations a request, and in progress until the last."""
+    starts = range(0, max(len(annotations), 1), ANNOTATIONS_PER_REQUEST)
+    batches = [annotations[start : start + ANNOTATIONS_PER_REQUEST] for start in starts]
+    unfinished = replace(check, conclusion=None)
+    return [*(_values(unfinished, batch) for batch in batches[:-1]), _values(check, batches[-1])]
+
+
+def _values(check: Check, annotations: list[Annotation]) -> CheckValues:
+    return CheckValues(
+        name=check.name,
+        external_id=check.external_id,
+        status="in_progress" if check.conclusion is None else "completed",
+        conclusion=check.conclusion and check.conclusion.value,
+        title=check.title,
+        summary=check.summary,
+        details_url=check.details_url,
+        annotations=[_annotation(each) for each in annotations],
+    )
+
+
+def stands(each: Annotation, standing: Counter[CheckAnnotation]) -> bool:
+    """Whether this annotation stands; each standing one answers for one that is wanted."""
+    found = standing[_annotation(each)] > 0
+    standing[_annotation(each)] -= found
+    return found
+
+
+def _annotation(each: Annotation) -> CheckAnnotation:
+    return CheckAnnotation(each.path, each.start_line, each.end_line, each.level, each.message, each.title)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TypeVar
 
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.publication.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check, InlineComment
-from review_advisor.mockworld.github.checks import CheckValues
+from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
+from review_advisor.mockworld.github.checks import stands, steps
 from review_advisor.mockworld.github.conversation import NO_LABEL
 from review_advisor.mockworld.github.facts import NO_COMMIT
+from review_advisor.mockworld.github.git_data import TreeEntry
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import CheckAnnotation, CheckRun, Comment, Pull, Review, ReviewThread
+from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Review, ReviewThread
 from review_advisor.mockworld.github.reviewing import Remark
 from review_advisor.mockworld.github.session import Session, session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
@@ -106,7 +106,7 @@ class FakeForge:
 
     def create_check(self, commit: str, check: Check) -> int:
         """See ``Forge``. The annotations past the first fifty follow, and the conclusion comes last."""
-        first, *rest = _steps(check, list(check.annotations))
+        first, *rest = steps(check, list(check.annotations))
         with self._request():
             made = self._session.checks.create(commit, first).id
             for values in rest:
@@ -118,9 +118,9 @@ class FakeForge:
         missing = list(check.annotations)
         if missing:
             standing = Counter(self._read(lambda: self._session.checks.annotations(check_id)))
-            missing = [each for each in missing if not _stands(each, standing)]
+            missing = [each for each in missing if not stands(each, standing)]
         with self._request():
-            for values in _steps(check, missing):
+            for values in steps(check, missing):
                 self._session.checks.update(check_id, values)
 
     def create_comment(self, number: int, body: str) -> int:
@@ -189,6 +189,25 @@ class FakeForge:
         with self._request():
             self._session.reviewing.resolve(thread_id)
 
+    def is_protected(self, branch: str) -> bool:
+        """See ``Forge``."""
+        default = self._read(self._session.facts.repository).default_branch
+        return branch == default or bool(self._read(lambda: self._session.facts.branch(branch))[1])
+
+    def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
+        """See ``Forge``."""
+        base = self._read(lambda: self._session.git_data.commit(parent)).tree
+        with self._request():
+            git = self._session.git_data
+            entries = [TreeEntry(each.path, each.mode, git.create_blob(each.content)) for each in files]
+            tree = git.create_tree(base, entries)
+            return MadeCommit(git.create_commit(message, tree, (parent,)).sha, tree)
+
+    def advance_branch(self, branch: str, commit: str) -> None:
+        """See ``Forge``."""
+        with self._request():
+            self._session.git_data.update_ref(branch, commit)
+
     def _told(self, pull: Pull) -> PullRequest:
         return PullRequest(
             self._github.repository(pull.repository).name, pull.number, pull.title, pull.body, pull.author,
@@ -223,38 +242,6 @@ class FakeForge:
 def _failure(refused: RefusedRequest) -> ForgeError:
     kinds: dict[int, type[ForgeError]] = {401: ForgeDenied, 403: ForgeDenied, 404: ForgeMissing, 410: ForgeMissing}
     return kinds.get(refused.status, ForgeRejected)(refused.message)
-
-
-def _steps(check: Check, annotations: list[Annotation]) -> list[CheckValues]:
-    """What to send, in order: fifty annotations a request, and in progress until the last."""
-    starts = range(0, max(len(annotations), 1), ANNOTATIONS_PER_REQUEST)
-    batches = [annotations[start : start + ANNOTATIONS_PER_REQUEST] for start in starts]
-    unfinished = replace(check, conclusion=None)
-    return [*(_values(unfinished, batch) for batch in batches[:-1]), _values(check, batches[-1])]
-
-
-def _values(check: Check, annotations: list[Annotation]) -> CheckValues:
-    return CheckValues(
-        name=check.name,
-        external_id=check.external_id,
-        status="in_progress" if check.conclusion is None else "completed",
-        conclusion=check.conclusion and check.conclusion.value,
-        title=check.title,
-        summary=check.summary,
-        details_url=check.details_url,
-        annotations=[_annotation(each) for each in annotations],
-    )
-
-
-def _stands(each: Annotation, standing: Counter[CheckAnnotation]) -> bool:
-    """Whether this annotation stands; each standing one answers for one that is wanted."""
-    found = standing[_annotation(each)] > 0
-    standing[_annotation(each)] -= found
-    return found
-
-
-def _annotation(each: Annotation) -> CheckAnnotation:
-    return CheckAnnotation(each.path, each.start_line, each.end_line, each.level, each.message, each.title)
 
 
 def _check(run: CheckRun) -> StandingCheck:

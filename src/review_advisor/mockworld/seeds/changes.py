@@ -54,7 +54,7 @@ def some_files(dice: Dice) -> tuple[FileBlock, ...]:
 
 def _size(dice: Dice) -> int:
     return dice.weighted(
-        ((dice.whole(1, 5), 50), (dice.whole(6, 14), 30), (dice.whole(21, 26), 17), (dice.whole(195, 210), 3))
+        ((dice.whole(1, 5), 50), (dice.whole(6, 14), 30), (dice.whole(21, 26), 17), (dice.whole(195, 210), 2))
     )
 
 

@@ -29,7 +29,10 @@ class Dice:
 
     def weighted(self, things: Sequence[tuple[Thing, float]]) -> Thing:
         """One of them, by weight."""
-        at = self._random() * sum(weight for _, weight in things)
+        total = 0.0
+        for _, weight in things:
+            total += weight
+        at = self._random() * total
         for thing, weight in things:
             at -= weight
             if at < 0:

@@ -65,7 +65,7 @@ class Roster:
     def lines(self) -> dict[str, Any]:
         """What every role says, in order."""
         dice = self._dice
-        if dice.chance(0.04):
+        if dice.chance(0.025):
             return self._stubborn()
         if dice.chance(0.015):
             return self._second_thoughts()

@@ -1,0 +1,92 @@
+"""Making commits through GitHub's Git Data API: objects first, to which nothing leads, then one move of a branch."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from review_advisor.adapters.github.address import commit_name, shown
+from review_advisor.adapters.github.wire import Wire
+from review_advisor.core.publication.writes import CommittedFile, MadeCommit
+from review_advisor.ports import ForgeRejected
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Repository(_Answer):
+    default_branch: str
+
+
+class _Branch(_Answer):
+    protected: bool
+
+
+class _Named(_Answer):
+    sha: str
+
+
+class _Commit(_Named):
+    tree: _Named
+
+    def value(self) -> MadeCommit:
+        return MadeCommit(self.sha, self.tree.sha)
+
+
+_REPOSITORY, _BRANCH, _NAMED = TypeAdapter(_Repository), TypeAdapter(_Branch), TypeAdapter(_Named)
+_COMMIT = TypeAdapter(_Commit)
+_RULES = TypeAdapter(list[Any])
+Shape = TypeVar("Shape")
+
+
+class GitData:
+    """Branches and git objects of one repository. Every method raises ``ForgeError``."""
+
+    def __init__(self, repository: str, wire: Wire) -> None:
+        self._root = f"/repos/{repository}"
+        self._wire = wire
+
+    def is_protected(self, branch: str) -> bool:
+        """See ``Forge``. Branch protection and rulesets both count, whatever they ask for."""
+        name = _path(branch)
+        if self._wire.get("read the repository", self._root, _REPOSITORY).default_branch == branch:
+            return True
+        if self._wire.get("read the branch", f"{self._root}/branches/{name}", _BRANCH).protected:
+            return True
+        rules = self._wire.pages("read the branch's rules", f"{self._root}/rules/branches/{name}", _RULES)
+        return any(rules)
+
+    def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
+        """See ``Forge``. The parent's own tree is asked for: a commit's name is no base of a tree by GitHub's word."""
+        doing = f"read commit {shown(parent)}"
+        base = self._wire.get(doing, f"{self._root}/git/commits/{commit_name(parent)}", _COMMIT).tree.sha
+        entries = [
+            {"path": each.path, "mode": each.mode, "type": "blob", "sha": self._blob(each.content)} for each in files
+        ]
+        tree = self._make("store a tree", "trees", {"base_tree": base, "tree": entries}, _NAMED).sha
+        body = {"message": message, "tree": tree, "parents": [parent]}
+        return self._make("store a commit", "commits", body, _COMMIT).value()
+
+    def advance_branch(self, branch: str, commit: str) -> None:
+        """See ``Forge``."""
+        doing = f"move the branch {shown(branch)}"
+        path = f"{self._root}/git/refs/heads/{_path(branch)}"
+        self._wire.write(doing, "PATCH", path, {"sha": commit_name(commit), "force": False})
+
+    def _blob(self, content: bytes) -> str:
+        body = {"content": base64.b64encode(content).decode("ascii"), "encoding": "base64"}
+        return self._make("store a file", "blobs", body, _NAMED).sha
+
+    def _make(self, doing: str, kind: str, body: dict[str, Any], shape: TypeAdapter[Shape]) -> Shape:
+        return self._wire.make(doing, f"{self._root}/git/{kind}", body, shape)
+
+
+def _path(branch: str) -> str:
+    """A branch's name as a part of a path. Raises ``ForgeRejected`` for one that would lead somewhere else."""
+    if any(part in {"", ".", ".."} for part in branch.split("/")):
+        raise ForgeRejected(f"{shown(branch)} is not the name of a branch.")
+    return quote(branch)
