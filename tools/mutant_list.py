@@ -24,7 +24,9 @@ LARGE = f"{SCENARIOS}test_large_changes.py::"
 MONEY = f"{SCENARIOS}test_budgets_are_checked_before_money_is_spent.py::"
 REJECTIONS = f"{SCENARIOS}test_rejections_are_judged_too.py::"
 TWICE = f"{SCENARIOS}test_two_reviews_of_one_change.py::"
-RULINGS, DISPATCH, PHASE = "core/outcome/rulings.py", "dispatch.py", "review_phase.py"
+NEWER_RUN = f"{SCENARIOS}test_a_newer_run_on_the_same_head.py::"
+KEPT = "tests/adapters/test_answers_kept.py::"
+RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "dispatch.py", "review_loop.py"
 BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "core/roles/"
 
 MUTANTS = (
@@ -214,7 +216,7 @@ MUTANTS = (
     ),
     Mutant(
         "a switch is read again in mid-review",
-        PHASE,
+        LOOP,
         "if row.post_verify.disabled_by is not None:",
         "if row.post_verify.disabled_by or 'HYDRAFLOW_REVIEW_ADVISOR_ENABLED' in __import__('os').environ:",
         (f"{TWICE}test_the_processs_own_environment_is_not_read_while_a_review_runs_d24",),
@@ -307,7 +309,8 @@ MUTANTS = (
         "an answer without structured output is taken from its text",
         "adapters/claude/meaning.py",
         "        return Lost(LostReason.NO_STRUCTURED_OUTPUT,",
-        "        return Answered({}, receipt) if summary.result else Lost(LostReason.NO_STRUCTURED_OUTPUT,",
+        "        return Answered(__import__('json').loads(summary.result.text), receipt)\n"
+        "        return Lost(LostReason.NO_STRUCTURED_OUTPUT,",
         (f"{UNIT}test_claude_meaning.py::test_words_in_a_successful_result_are_not_believed",),
     ),
     Mutant(
@@ -347,7 +350,7 @@ MUTANTS = (
     ),
     Mutant(
         "tokens are not removed",
-        f"{ROLES}fence.py",
+        f"{ROLES}secret_shapes.py",
         "_SECRETS.sub(REDACTED, text)",
         "text",
         (f"{UNIT}roles/test_fence.py::test_a_token_never_enters_a_prompt",),
@@ -355,8 +358,8 @@ MUTANTS = (
     Mutant(
         "our own secrets go into prompts",
         DISPATCH,
-        "self._reserve(replace(call, prompt=self._redactor.redact(call.prompt)))",
-        "self._reserve(call)",
+        "prompt=self._redactor.redact(call.prompt),",
+        "prompt=call.prompt,",
         (f"{SCENARIOS}test_secrets_stay_out.py::test_a_secret_that_is_everywhere_is_told_nowhere",),
     ),
     Mutant(
@@ -393,5 +396,212 @@ MUTANTS = (
         "if not any(place.is_relative_to(root) for place in its))",
         "if entry or its)",
         (f"{UNIT}test_claude_locate.py::test_what_claude_starts_is_not_looked_for_in_the_checkout",),
+    ),
+    Mutant(
+        "a rejected pull request passes its check",
+        "core/publication/conclusion.py",
+        "Outcome.CHANGES_REQUESTED: Conclusion.FAILURE",
+        "Outcome.CHANGES_REQUESTED: Conclusion.SUCCESS",
+        (f"{SCENARIOS}test_publishing.py::test_a_rejection_fails_the_check_and_stands_on_its_lines",),
+    ),
+    Mutant(
+        "a head that moved gets the verdict",
+        "publish_phase.py",
+        "if published is None or pull_request.head_sha != outcome.head_sha:",
+        "if published is None:",
+        (f"{SCENARIOS}test_publishing.py::test_a_head_that_moves_while_it_is_published_never_gets_the_verdict",),
+    ),
+    Mutant(
+        "two pull requests with one head pass",
+        "publish_phase.py",
+        "        if not others:\n",
+        "        if others is not None:\n",
+        (f"{SCENARIOS}test_publishing.py::test_two_open_pull_requests_with_one_head_never_pass",),
+    ),
+    Mutant(
+        "a run concludes the check that another one has begun since",
+        "scribe.py",
+        'begun_by(first.external_id) not in ("", self._run)',
+        'begun_by(first.external_id) == "?"',
+        (f"{NEWER_RUN}test_whichever_run_began_last_concludes_also_one_with_a_lower_number",),
+    ),
+    Mutant(
+        "an old run's job that is started again concludes over a newer run",
+        "core/publication/markers.py",
+        "(len(other), other) > (len(run), run)",
+        "other == run",
+        (
+            f"{NEWER_RUN}test_an_older_run_that_publishes_again_changes_nothing_of_what_a_newer_one_concluded",
+            f"{NEWER_RUN}test_an_older_run_does_not_conclude_what_waits_for_a_person",
+        ),
+    ),
+    Mutant(
+        "what passed for one pull request passes another one",
+        "scribe.py",
+        "if check.conclusion not in (Conclusion.SUCCESS, Conclusion.CANCELLED):",
+        "if check.title is None:",
+        (f"{SCENARIOS}test_publishing.py::test_what_passed_for_one_pull_request_passes_no_other_one_of_the_same_head",),
+    ),
+    Mutant(
+        "a repair undoes a commit that its author took back",
+        "scribe.py",
+        "if head != parent:",
+        "if head is None:",
+        (f"{SCENARIOS}test_repair_is_pushed.py::test_a_commit_that_its_author_takes_back_meanwhile_stays_taken_back",),
+    ),
+    Mutant(
+        "an escalation is approved while a review is under way",
+        "conversation.py",
+        "(None in conclusions,",
+        '("?" in conclusions,',
+        (f"{SCENARIOS}test_conversation.py::test_nobody_approves_while_a_review_is_under_way",),
+    ),
+    Mutant(
+        "a dismissal while a review is published is lost",
+        "publish_phase.py",
+        "now = with_dismissals_of(state, scribe.remembered())",
+        "now = with_dismissals_of(state, None)",
+        (f"{SCENARIOS}test_conversation.py::test_a_dismissal_while_a_review_is_published_holds",),
+    ),
+    Mutant(
+        "a memory that somebody else edited is believed",
+        "core/publication/state.py",
+        'if comment.edited_by.casefold() not in ("", login.casefold()):',
+        'if comment.edited_by == "?":',
+        (f"{UNIT}publication/test_memory.py::test_only_what_nobody_else_has_edited_is_believed",),
+    ),
+    Mutant(
+        "a label that lies on a fork lets every push through",
+        "core/publication/beginning.py",
+        "    if pull_request.from_fork:\n",
+        "    if pull_request.from_fork and rules.fork_label not in pull_request.labels:\n",
+        (f"{SCENARIOS}test_beginning.py::test_a_push_to_a_fork_takes_the_label_off",),
+    ),
+    Mutant(
+        "whoever may label may command",
+        "core/facts/pull_request.py",
+        "return self in (Permission.WRITE,",
+        "return self in (Permission.TRIAGE, Permission.WRITE,",
+        (f"{SCENARIOS}test_conversation.py::test_a_stranger_is_neither_obeyed_nor_answered",),
+    ),
+    Mutant(
+        "a push hides a file with an open finding",
+        "core/policy/scope.py",
+        'if each.status == "open"}',
+        'if each.status == "?"}',
+        (f"{SCENARIOS}test_across_pushes.py::test_a_file_with_an_open_finding_is_read_again",),
+    ),
+    Mutant(
+        "a memory that leaves findings out is built on",
+        "core/publication/state.py",
+        'return any(each.status != "fixed" for each in findings)',
+        'return any(each.status == "?" for each in findings)',
+        (f"{UNIT}publication/test_memory.py::test_what_does_not_fit_gives_way_from_the_least_weighty_on",),
+    ),
+    Mutant(
+        "a command below hidden text counts",
+        "core/publication/commands.py",
+        "elif _HIDES.search(line):",
+        "elif fence:",
+        (f"{UNIT}publication/test_commands.py::test_what_could_hide_it_above_makes_it_none",),
+    ),
+    Mutant(
+        "a label is taken as leave to review a fork",
+        "pull_request_opening.py",
+        "permitted = labelled and forge.permission(asked.by.sender).may_write",
+        "permitted = labelled",
+        (
+            "tests/adapters/test_review_pull_request.py::test_a_label_by_somebody_who_may_not_write_lets_no_fork_through",
+        ),
+    ),
+    Mutant(
+        "a stranger's remark takes a passed check back",
+        "pull_requests.py",
+        "return heard and forge.permission(event.author).may_write",
+        "return heard",
+        (
+            "tests/adapters/test_pull_request_stories.py::test_a_broken_base_config_lets_no_strangers_word_take_a_passed_check_back",
+        ),
+    ),
+    Mutant(
+        "a number of many digits in the configuration is a crash",
+        "settings.py",
+        "except ValueError:  # Python reads no number of thousands of digits",
+        "except ZeroDivisionError:",
+        (f"{UNIT}test_settings.py::test_what_cannot_be_used_is_said_in_one_sentence",),
+    ),
+    Mutant(
+        "two pull requests with one head are looked for by commit only",
+        "adapters/github/forge.py",
+        'f"{self._root}/pulls", _PULL_REQUESTS, asked)',
+        'f"{self._root}/commits/{head}/pulls", _PULL_REQUESTS)',
+        (
+            "tests/adapters/github/test_reading_github.py::test_open_pull_requests_are_found_where_their_head_is_in_the_default_branch_by_now",
+        ),
+    ),
+    Mutant(
+        "authors approve their own escalations",
+        "core/publication/commands.py",
+        "if login.casefold() == pull_request.author.casefold():",
+        "if login == pull_request.head_sha:",
+        (f"{SCENARIOS}test_conversation.py::test_the_author_cannot_approve_their_own_escalation",),
+    ),
+    Mutant(
+        "whoever pushed the head approves its escalation",
+        "core/publication/commands.py",
+        "if login.casefold() in {maker.casefold() for maker in makers}:",
+        "if login in makers:",
+        (f"{SCENARIOS}test_conversation.py::test_whoever_made_the_head_commit_cannot_approve_its_escalation",),
+    ),
+    Mutant(
+        "what a pull request taught is written into the checkout",
+        "app.py",
+        'if options.selection.kind in ("pull_request", "event"):',
+        'if options.selection.kind == "pull_request":',
+        (
+            "tests/adapters/test_review_pull_request.py::test_what_is_learned_from_a_pull_request_never_enters_the_checkout",
+        ),
+    ),
+    Mutant(
+        "a consult of a killed run is forgotten",
+        "core/roles/kept.py",
+        "cap=max(0, grant.cap - answered - unrefunded)",
+        "cap=max(0, grant.cap - unrefunded)",
+        (f"{KEPT}test_the_consults_of_a_kept_answer_are_its_own_and_count_towards_the_cap",),
+    ),
+    Mutant(
+        "an answer is given to every attempt",
+        "core/roles/kept.py",
+        "asked = (call.role, call.surface, call.attempt, call.shard,",
+        "asked = (call.role, call.surface, call.shard,",
+        (f"{UNIT}roles/test_kept.py::test_another_question_has_another_key",),
+    ),
+    Mutant(
+        "whoever writes a file writes an answer",
+        "adapters/answers/store.py",
+        "if len(body) > _MOST_BYTES or not hmac.compare_digest(signature, self._signature(path.stem, body)):",
+        "if len(body) > _MOST_BYTES:",
+        (f"{KEPT}test_a_file_that_was_not_signed_by_us_is_no_answer",),
+    ),
+    Mutant(
+        "a reply is used before it is on disk",
+        "adapters/answers/remembering.py",
+        "if edits is not None and (isinstance(reply, Answered) or not self._ending):",
+        "if edits is not None and not isinstance(reply, Answered):",
+        (f"{KEPT}test_killed_at_any_event_and_started_again",),
+    ),
+    Mutant(
+        "a chain does not notice that its last event is gone",
+        "core/record/chain.py",
+        "if chain.events != len(chain.links):",
+        "if chain.events < len(chain.links):",
+        (f"{UNIT}record/test_chain.py::test_what_is_missing_added_or_of_another_run_is_named",),
+    ),
+    Mutant(
+        "a broken run is merged",
+        "adapters/ledger/exchange.py",
+        "    _refuse_broken(first_break(chain))\n    row = chain_id(",
+        "    row = chain_id(",
+        ("tests/adapters/test_ledger_exchange.py::test_a_broken_run_is_refused_by_name_and_nothing_is_taken",),
     ),
 )

@@ -14,6 +14,7 @@ from typing import Any
 
 from review_advisor.adapters.claude.environment import child_environment
 from review_advisor.adapters.claude.locate import PINNED_VERSION
+from review_advisor.adapters.telemetry.export import LONGEST_SECONDS
 from review_advisor.cli import USAGE
 from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
@@ -24,6 +25,7 @@ from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
 from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, SwitchError, read_switches
 from review_advisor.core.policy.trigger import MANY_CODE_LINES, CompositeTrigger, TriggerFacts
+from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS
 from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.structure import SURFACE_INPUTS
 from review_advisor.mockworld.expectations import flags_of
@@ -351,6 +353,25 @@ def install() -> str:
     return f"```sh\nnpm install --global @anthropic-ai/claude-code@{PINNED_VERSION}\n```"
 
 
+# --- telemetry -------------------------------------------------------------------------------------------------------
+
+
+def metrics() -> str:
+    """The nine metrics as they are sent."""
+    rows = [[code(each.name), each.kind, ", ".join(map(code, each.attributes)), each.description] for each in METRICS]
+    return table(["metric", "kind", "attributes", "what it counts"], rows)
+
+
+def buckets() -> str:
+    """The upper bounds of the histogram's buckets."""
+    return f"The histogram's buckets end at {', '.join(f'{bound:g}' for bound in SECONDS_BUCKETS)} seconds."
+
+
+def telemetry_limit() -> str:
+    """What telemetry may cost."""
+    return f"{LONGEST_SECONDS:g} seconds at the end of a review at most, and one line on stderr."
+
+
 # --- stories ---------------------------------------------------------------------------------------------------------
 
 
@@ -446,6 +467,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "own-implementation": own_implementation,
     "exit-codes": exits,
     "install": install,
+    "metrics": metrics,
+    "buckets": buckets,
+    "telemetry-limit": telemetry_limit,
     "story-words": story_words,
     "story-faults": story_faults,
     "layers": layers,

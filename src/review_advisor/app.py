@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -13,31 +12,42 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
-from review_advisor.adapters.artifacts import FolderArtifacts, check_writable, remove_stale, write_whole
+from review_advisor.adapters.artifacts import (
+    FolderArtifacts,
+    check_writable,
+    remove_refusal,
+    remove_stale,
+    write_refusal,
+    write_whole,
+)
 from review_advisor.adapters.claude.agents import ClaudeAgents
+from review_advisor.adapters.claude.environment import credential_secret
 from review_advisor.adapters.claude.locate import search_path
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.source import About, GitSource, PatchSource
 from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.pictures.pairs import ComparedPictures
+from review_advisor.adapters.telemetry.export import export_telemetry
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
 from review_advisor.configuration import load_settings, read_text
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.core.outcome.ends import end_of_stop
 from review_advisor.core.outcome.events import CallStarted, Event, ReviewEnded
+from review_advisor.core.outcome.files import review_files
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.repair_text import PATCH_FILE
-from review_advisor.core.outcome.session import session_rows
-from review_advisor.core.outcome.terminal import disagreement_transcript, report_text
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.core.roles.instructions import Instructions
+from review_advisor.core.roles.kept import RunNames, review_identity
+from review_advisor.core.roles.redaction import redactor
 from review_advisor.examination import AgentChoice, agent_command, repository_top
+from review_advisor.keeping import open_keeping
 from review_advisor.opening import Selection, open_change
 from review_advisor.ports import ArtifactError, CliError, Ports, SourceError, Wiki
 from review_advisor.review_phase import ReviewPhase, ReviewRequest
-from review_advisor.settings import Profile
+from review_advisor.settings import Profile, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,7 @@ class ReviewOptions:
     body_file: Path | None = None
     spec_file: Path | None = None
     repair: RepairMode = "suggest"
+    ledger: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +96,7 @@ def run_review(
         interrupts = stack.enter_context(_interrupts())
         if options.output is not None:
             remove_stale(options.output)
+            remove_refusal(options.output)
         opened = open_change(options.repo, options.selection, _said(options), options.config, environ)
         source = opened.source
         stack.callback(source.close)
@@ -102,33 +114,57 @@ def run_review(
         except OSError as error:
             raise CliError(f"A temporary folder cannot be made: {error.strerror}.") from None
         pool = stack.enter_context(ThreadPoolExecutor(options.jobs)) if options.jobs > 1 else None
-        calls = _Calls()
+        calls, instructions = _Calls(), load_instructions()
         pictures, wiki = _pictures_and_wiki(options, settings.rules, source)
         stack.callback(pictures.close)
-        ports = Ports(agents, source, FanOut([calls, subscriber]), artifacts, SystemClock(), pictures, wiki)
-        request = ReviewRequest(
-            new_run_id(), secrets.token_hex(8), settings.rules, settings.switches, settings.redactor, options.repair
-        )
+        request = _request(options, settings)
+        under = (request.rules, request.switches, request.repair, command, instructions.texts)
+        review = review_identity(source.change(), *under)
+        keeping = open_keeping(_artifact_root(options), options.ledger, review, credential_secret(environ), warn)
+        stack.callback(keeping.recorder.close)
+        asked = keeping.remembering(agents, RunNames(request.run_id, request.nonce), request.redactor)
+        journal = FanOut([calls, keeping, subscriber])
+        ports = Ports(asked, source, journal, artifacts, SystemClock(), pictures, wiki)
         try:
-            document = ReviewPhase(ports, load_instructions(), pool, options.jobs).review(request)
+            document = ReviewPhase(ports, instructions, pool, options.jobs).review(request)
             document = _stored(document, artifacts, options.output, interrupts)
+            keeping.over(document)
         except (ArtifactError, SourceError) as problem:
             _discard(artifacts, options.output)
             if calls.made:
                 raise ReviewBrokenError(f"{problem} The review did not run to its end.") from None
             raise
-        return StoredReview(document, artifacts.folder, interrupts.signal_number)
+        stored = StoredReview(document, artifacts.folder, interrupts.signal_number)
+        export_telemetry(document, environ, warn)
+        return stored
+
+
+def leave_refusal(output: Path, sentence: str, environ: Mapping[str, str]) -> None:
+    """Leave beside where the outcome would be why there is none, without this process's secrets; at best."""
+    with suppress(ArtifactError):
+        write_refusal(output, redactor(environ).redact(sentence))
+
+
+def _request(options: ReviewOptions, settings: Settings) -> ReviewRequest:
+    return ReviewRequest(
+        new_run_id(), secrets.token_hex(8), settings.rules, settings.switches, settings.redactor, options.repair
+    )
 
 
 def _pictures_and_wiki(
     options: ReviewOptions, rules: Rules, source: GitSource | PatchSource
 ) -> tuple[ComparedPictures, Wiki]:
-    """What a review reads and leaves in the working tree; a bare repository and a patch have none."""
+    """What a review reads and leaves in the working tree; a bare repository and a patch have none.
+
+    The review of a pull request leaves nothing there: the checkout is its base's, and belongs to whoever runs the bot.
+    """
     top = repository_top(options.repo) if options.selection.kind != "patch" else None
     before_and_after = WorkFolder(top, rules.visual_folder) if top and rules.visual_folder else None
     pictures = ComparedPictures(
         source.base_part, source.head_part, rules.visual_paths, before_and_after, rules.visual_folder or ""
     )
+    if options.selection.kind in ("pull_request", "event"):
+        return pictures, NoFolder("the review of a pull request writes nothing into the checkout")
     return pictures, WorkFolder(top, rules.wiki_folder) if top and rules.wiki_folder else NoFolder()
 
 
@@ -178,16 +214,10 @@ def _stored(
 
 
 def _store(document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None) -> None:
-    artifacts.write("report.txt", report_text(document))
     if document.repair is None:
         artifacts.remove(PATCH_FILE)
-    else:
-        artifacts.write(PATCH_FILE, document.repair.patch)
-    artifacts.write("advisor_session.jsonl", "".join(json.dumps(row) + "\n" for row in session_rows(document)))
-    transcript = disagreement_transcript(document)
-    if transcript is not None:
-        artifacts.write("transcript.md", transcript)
-    artifacts.write("outcome.json", outcome_json(document))
+    for name, text in review_files(document).items():
+        artifacts.write(name, text)
     if output is not None:
         write_whole(output, outcome_json(document))
 

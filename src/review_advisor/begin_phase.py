@@ -12,8 +12,6 @@ from review_advisor.core.publication.beginning import beginning, queued_pull_req
 from review_advisor.core.publication.check import check_in_progress, check_of_queue, check_waiting
 from review_advisor.core.publication.markers import external_id
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.state import read_state
-from review_advisor.core.publication.waiting import fork_waits
 from review_advisor.core.publication.writes import Conclusion
 from review_advisor.ports import Clock, Forge
 from review_advisor.scribe import Scribe
@@ -30,13 +28,19 @@ class Begun:
 
 
 class BeginPhase:
-    """Decides on events of one repository. The same event twice leaves the same behind."""
+    """Decides on events of one repository. The same event twice leaves the same behind.
 
-    def __init__(self, forge: Forge, clock: Clock, rules: PublicationRules, details_url: str | None = None) -> None:
+    ``run`` is this workflow run, which is to conclude the reviews that it begins; empty outside of one.
+    """
+
+    def __init__(
+        self, forge: Forge, clock: Clock, rules: PublicationRules, details_url: str | None = None, *, run: str = ""
+    ) -> None:
         self._forge = forge
         self._clock = clock
         self._rules = rules
         self._details_url = details_url
+        self._run = run
 
     def begin(self, event: Event) -> Begun:
         """Do what the event asks for. The check stands, in progress or waiting, once this returns.
@@ -64,15 +68,13 @@ class BeginPhase:
             return self._decided(scribe, pull_request, asked=False)
         if self._forge.permission(event.sender).may_write:
             return self._decided(scribe, pull_request, asked=True)
-        scribe.label(self._rules.fork_label, wanted=False, present=True)
-        waiting = fork_waits(self._rules, pull_request.head_sha)
-        scribe.check(pull_request.head_sha, check_waiting(self._rules, pull_request.number, waiting, self._details_url))
+        scribe.label(self._rules.fork_label, wanted=False, present=True)  # the check stays: theirs is no word on it
         return Begun(review=False, because=f"{event.sender} may not write to the repository, so their label is none")
 
     def _said(self, event: CommentEvent) -> Begun:
         if event.action != "created" or not event.on_pull_request:
             return Begun(review=False, because="only a new comment on a pull request is heard")
-        talk = Conversation(self._forge, self._clock, self._rules, self._details_url)
+        talk = Conversation(self._forge, self._clock, self._rules, self._details_url, run=self._run)
         heard = talk.hear(event.number, Comment(event.comment_id, event.author, event.body))
         if not heard.review:
             return Begun(review=False, because=heard.because)
@@ -80,9 +82,7 @@ class BeginPhase:
         return self._decided(scribe, scribe.pull_request(), asked=True)
 
     def _decided(self, scribe: Scribe, pull_request: PullRequest, *, asked: bool) -> Begun:
-        summaries = scribe.summaries()
-        state = read_state(summaries[0], self._rules.login) if summaries else None
-        decision = beginning(pull_request, state, self._rules, asked=asked)
+        decision = beginning(pull_request, scribe.remembered(), self._rules, asked=asked)
         if decision.drop_fork_label:
             scribe.label(self._rules.fork_label, wanted=False, present=True)
         number, head = pull_request.number, pull_request.head_sha
@@ -113,4 +113,4 @@ class BeginPhase:
         return scribe.conclusions(scribe.pull_request().head_sha, self._rules.check_name) == {Conclusion.SUCCESS}
 
     def _scribe(self, number: int) -> Scribe:
-        return Scribe(self._forge, self._clock, self._rules, number)
+        return Scribe(self._forge, self._clock, self._rules, number, run=self._run)

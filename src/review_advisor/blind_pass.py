@@ -26,6 +26,5 @@ def judged_blind(dispatch: Dispatch, head: Version) -> CheckedReport | Lost | Re
     found = head.check(answer, ()) if isinstance(answer, ReviewReport) else answer
     report = found if isinstance(found, CheckedReport) else None
     missing = "" if isinstance(found, CheckedReport) else missing_words(found)
-    event = BlindJudged(at=dispatch.now(), surface=row.surface, shard=part.shard.index, report=report, missing=missing)
-    dispatch.record(event)
+    dispatch.record_step(BlindJudged, row, part, report=report, missing=missing)
     return found

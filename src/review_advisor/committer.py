@@ -82,5 +82,5 @@ class Committer:
         made = self._scribe.make_commit(head, ready.files, ready.wanted.message)
         kept = not_as_judged(ready.wanted, made)
         if kept is None:
-            self._scribe.advance(branch, made.sha)
+            self._scribe.advance(branch, head, made.sha)
         return kept

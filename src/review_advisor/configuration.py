@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from pydantic import ValidationError
+
+from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.examination import repository_top
 from review_advisor.settings import (
     CONFIG_FILE,
     PYPROJECT,
+    TABLE,
     Config,
     ConfigError,
+    GithubConfig,
     Profile,
     Settings,
     has_table,
@@ -57,6 +65,33 @@ def base_config(base_file: BaseFile) -> tuple[Config, str | None]:
         if name == CONFIG_FILE or has_table(text):
             return parse_config(text, name), name
     return Config(), None
+
+
+def rules_that_stand(base_file: BaseFile) -> PublicationRules:
+    """Of a commit's configuration that cannot be used: every key of its ``github`` table that is right by itself.
+
+    By these the bot knows its own account and the check that is required: a slip elsewhere in the file loses neither.
+    """
+    right = {}
+    for key, value in _github_table(base_file).items():
+        with suppress(ValidationError):
+            GithubConfig.model_validate({key: value})
+            right[key] = value
+    return Config(github=GithubConfig.model_validate(right)).publication_rules()
+
+
+def _github_table(base_file: BaseFile) -> dict[str, Any]:
+    for name, above in ((CONFIG_FILE, ()), (PYPROJECT, ("tool", TABLE))):
+        try:
+            raw = base_file(name)
+            table: Any = tomllib.loads((raw or b"").decode())
+        except (ValueError, RecursionError):
+            return {}
+        for step in (*above, "github"):
+            table = table.get(step) if isinstance(table, dict) else None
+        if raw is not None and isinstance(table, dict):
+            return table
+    return {}
 
 
 def working_config(repo: Path) -> tuple[Config, str | None]:

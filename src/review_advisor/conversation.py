@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.publication import answers
 from review_advisor.core.publication.check import check_approved_by
@@ -16,12 +17,19 @@ from review_advisor.core.publication.commands import (
     Misspelt,
     ReviewAgain,
     leave,
+    may_approve,
     read_command,
 )
+from review_advisor.core.publication.dismissals import with_dismissed
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.state import KnownFinding, State, amended, read_state
+from review_advisor.core.publication.state import State, read_state
+from review_advisor.core.publication.summary import amended
+from review_advisor.core.publication.writes import Conclusion
 from review_advisor.ports import Clock, Forge
 from review_advisor.scribe import Scribe
+
+APPROVABLE: frozenset[str | None] = frozenset((Conclusion.ACTION_REQUIRED, Conclusion.SUCCESS))
+"""What the check of an escalated head may conclude: the same command heard again finds it passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +50,16 @@ class Heard:
 
 
 class Conversation:
-    """Answers one comment at a time; hearing the same one twice answers once."""
+    """Answers one comment at a time; hearing the same one twice answers once. ``run`` is this workflow run."""
 
-    def __init__(self, forge: Forge, clock: Clock, rules: PublicationRules, details_url: str | None = None) -> None:
+    def __init__(
+        self, forge: Forge, clock: Clock, rules: PublicationRules, details_url: str | None = None, *, run: str = ""
+    ) -> None:
         self._forge = forge
         self._clock = clock
         self._rules = rules
         self._details_url = details_url
+        self._run = run
 
     def hear(self, number: int, comment: Comment) -> Heard:
         """Do what the comment says, if it is a command and its author may give it. Raises ``ForgeError``.
@@ -60,7 +71,7 @@ class Conversation:
         command = read_command(comment.body)
         if command is None:
             return Heard(review=False, because="it holds no command")
-        scribe = Scribe(self._forge, self._clock, self._rules, number)
+        scribe = Scribe(self._forge, self._clock, self._rules, number, run=self._run)
         pull_request = scribe.pull_request()
         permission = self._forge.permission(comment.author)
         asked = Help() if isinstance(command, Misspelt) else command
@@ -72,24 +83,23 @@ class Conversation:
         if isinstance(command, Misspelt):
             scribe.answer(comment.id, answers.helped(command.why))
             return Heard(review=False, because=command.why)
-        return self._done(scribe, comment, command)
+        return self._done(scribe, comment, command, pull_request)
 
-    def _done(self, scribe: Scribe, comment: Comment, command: Command) -> Heard:
+    def _done(self, scribe: Scribe, comment: Comment, command: Command, pull_request: PullRequest) -> Heard:
         if isinstance(command, ReviewAgain):
             return Heard(review=True, because=f"{comment.author} asks for a review")
         if isinstance(command, Help):
             said = answers.helped()
         else:
-            summaries = scribe.summaries()
-            state = read_state(summaries[0], self._rules.login) if summaries else None
+            body, state = self._remembered(scribe)
             if state is None:
                 said = answers.refused(
                     "Nothing is remembered of a review of this pull request; it has to be reviewed first."
                 )
             elif isinstance(command, ApproveEscalation):
-                said = self._approved(scribe, comment, command, state, summaries[0].body)
+                said = self._approved(scribe, comment, command, pull_request)
             else:
-                said = self._about(scribe, comment, command, state, summaries[0].body)
+                said = self._about(scribe, comment, command, state, body)
         scribe.answer(comment.id, said)
         return Heard(review=False, because=said)
 
@@ -99,33 +109,52 @@ class Conversation:
             return answers.unknown(command.finding)
         if isinstance(command, Explain):
             return answers.explained(finding)
-        settled = finding.model_copy(update={"status": "dismissed", "reason": command.reason, "by": comment.author})
-        now = state.model_copy(update={"findings": _with(state.findings, settled)})
-        said = answers.dismissed(settled)
-        scribe.summary(amended(body, now, said))
-        scribe.resolve([settled.id])
-        return said
+        now = with_dismissed(state, finding, by=comment.author, reason=command.reason)
+        scribe.summary(amended(body, now))
+        scribe.resolve([finding.id])
+        return answers.dismissed(finding.id, command.reason)
 
-    def _approved(self, scribe: Scribe, comment: Comment, command: ApproveEscalation, state: State, body: str) -> str:
-        pull_request = scribe.pull_request()
-        head = pull_request.head_sha
-        if not head.startswith(command.sha):
-            return answers.refused(f"The head is {head}, not {command.sha}: look at it again.")
-        if (state.outcome, state.head_sha) != (Outcome.ESCALATED, head):
-            return answers.refused("Only the escalated review of the present head can be approved.")
-        if scribe.open_with(head) != (pull_request.number,):
-            return answers.refused("Another open pull request has the same head, and a check belongs to a commit.")
+    def _approved(self, scribe: Scribe, comment: Comment, command: ApproveEscalation, seen: PullRequest) -> str:
+        """Let the head pass, and only then say so: whatever ends this in between, nothing claims what is not so."""
+        granted = may_approve(comment.author, seen, scribe.makers(seen.head_sha))
+        if not granted.granted:
+            return answers.refused(granted.because)
+        body, state, refused = self._to_approve(scribe, command, seen)
+        if state is None or refused:
+            return answers.refused(refused)
+        about = (self._rules, seen.number, comment.author, command.reason)
+        scribe.check(state.head_sha, check_approved_by(*about, details_url=self._details_url))
         now = state.model_copy(update={"approved_by": comment.author})
-        said = answers.approved(now)
-        scribe.summary(amended(body, now, said))
+        scribe.summary(amended(body, now))
         scribe.label(self._rules.escalation_label, wanted=False, present=True)
-        about = (self._rules, pull_request.number, comment.author, command.reason)
-        check = check_approved_by(*about, details_url=self._details_url)
-        if scribe.pull_request().head_sha != head:
-            return answers.refused("The head has moved meanwhile: look at it again.")
-        scribe.check(head, check)
-        return said
+        return answers.approved(now)
 
+    def _to_approve(
+        self, scribe: Scribe, command: ApproveEscalation, seen: PullRequest
+    ) -> tuple[str, State | None, str]:
+        """The summary and its state, and why it cannot be approved, if it cannot: all as it is now.
 
-def _with(findings: tuple[KnownFinding, ...], changed: KnownFinding) -> tuple[KnownFinding, ...]:
-    return tuple(changed if each.id == changed.id else each for each in findings)
+        ``seen`` is the pull request as it was when the command was heard. The check is read before the state: a review
+        that ended in between has changed the state before its check.
+        """
+        head = seen.head_sha
+        alone = scribe.open_with(head) == (seen.number,)
+        conclusions = scribe.conclusions(head, self._rules.check_name)
+        body, state = self._remembered(scribe)
+        reviewed = (state.outcome, state.head_sha) if state is not None else None
+        now = scribe.pull_request()
+        reasons = (
+            (head != command.sha, f"The head is {head}, not {command.sha}: look at it again."),
+            (now.head_sha != head, "The head has moved meanwhile: look at it again."),
+            (now.base_ref != seen.base_ref, "The base branch has changed meanwhile: look at it again."),
+            (not alone, "Another open pull request has the same head, and a check belongs to a commit."),
+            (None in conclusions, "A review of this head is under way: wait for what it says."),
+            (reviewed != (Outcome.ESCALATED, head), "Only the escalated review of the present head can be approved."),
+            (not conclusions <= APPROVABLE, "The check of this head does not ask for a person's decision."),
+        )
+        return body, state, next((why for holds, why in reasons if holds), "")
+
+    def _remembered(self, scribe: Scribe) -> tuple[str, State | None]:
+        """The summary as it is now, and the state in it."""
+        summaries = scribe.summaries()
+        return (summaries[0].body, read_state(summaries[0], self._rules.login)) if summaries else ("", None)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event
-from review_advisor.core.policy.budgets import Budgets, Refused, Spending, allow
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, RoleSkipped
+from review_advisor.core.policy.budgets import Allowance, Budgets, Refused, Spending, allow
+from review_advisor.core.policy.policy import SurfacePolicy
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.advisors import Part
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
 from review_advisor.core.roles.fence import facts_text
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
@@ -41,7 +45,7 @@ class Asked(Generic[Checked]):
 class Dispatch:
     """All calls of one review. Used from several threads when parts run in parallel.
 
-    Every prompt, every reply and every event passes the redactor here, and nowhere else.
+    Every prompt, every reply and every event passes the redactor here. What is kept of a reply has passed it, too.
     """
 
     def __init__(self, ports: Ports, budgets: Budgets, jobs: int, redactor: Redactor) -> None:
@@ -71,6 +75,18 @@ class Dispatch:
             self._events.append(told)
             self._ports.journal.record(told)
 
+    def record_step(
+        self, event: Callable[..., Event], row: SurfacePolicy, part: Part, attempt: int = 0, **facts: Any
+    ) -> None:
+        """The same for what happened now in one part of a surface. ``facts`` are the event's own fields."""
+        self.record(event(at=self.now(), surface=row.surface, attempt=attempt, shard=part.shard.index, **facts))
+
+    def record_skipped(self, role: Role, row: SurfacePolicy, part: Part) -> None:
+        """The same for a role that the policy keeps out of a surface."""
+        decision = row.decisions[role]
+        because, disabled_by = decision.because, decision.disabled_by
+        self.record_step(RoleSkipped, row, part, role=role, because=because, disabled_by=disabled_by)
+
     def ask(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
         """Make ``call`` within the budgets. Raises ``Stop``; after one, no further call starts."""
         first = self._ask_once(call, answer)
@@ -81,10 +97,16 @@ class Dispatch:
 
     def _ask_once(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
         self._ports.agents.check_interrupt()
-        priced = self._reserve(replace(call, prompt=self._redactor.redact(call.prompt)))
-        if isinstance(priced, Refused):
-            self._record_call(call, Receipt(), "refused", priced.reason, priced.detail)
-            return Asked(priced)
+        allowed = self._reserve()
+        if isinstance(allowed, Refused):
+            self._record_call(call, Receipt(), "refused", allowed.reason, allowed.detail)
+            return Asked(allowed)
+        priced = replace(
+            call,
+            prompt=self._redactor.redact(call.prompt),
+            max_usd=allowed.max_usd,
+            timeout_seconds=allowed.timeout_seconds,
+        )
         self.record(
             CallStarted(
                 at=self.now(),
@@ -123,7 +145,7 @@ class Dispatch:
         self._record_call(call, reply.receipt, "lost", checked.reason.value, checked.detail)
         return checked
 
-    def _reserve(self, call: AgentCall) -> AgentCall | Refused:
+    def _reserve(self) -> Allowance | Refused:
         with self._lock:
             if self._stopped is not None:
                 raise self._stopped
@@ -133,7 +155,7 @@ class Dispatch:
                 return allowance
             self._spending.reserved_usd += allowance.max_usd
             self._spending.running += 1
-        return replace(call, max_usd=allowance.max_usd, timeout_seconds=allowance.timeout_seconds)
+            return allowance
 
     def _settle(self, call: AgentCall, receipt: Receipt) -> None:
         with self._lock:
@@ -178,5 +200,6 @@ class Dispatch:
                 prompt_characters=len(call.prompt),
                 prompt_sha256=hashlib.sha256(call.prompt.encode("utf-8", "replace")).hexdigest(),
                 blind=call.blind,
+                kept=receipt.kept,
             )
         )

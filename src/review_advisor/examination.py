@@ -14,9 +14,8 @@ from review_advisor.adapters.claude.locate import locate
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.run import git_version
 from review_advisor.core.policy.switches import SwitchError, read_switches
-from review_advisor.core.publication.gate import gate_remarks
+from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.ports import CliError, ForgeError, SourceError
-from review_advisor.starter import WORKFLOW_FILE, drift
 
 Agent = Literal["claude", "embedded"]
 EMBEDDED_EXTRAS = ("ruff", "detect_secrets")
@@ -85,6 +84,8 @@ def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Check, ...]:
 
 def examine_workflow(repo: Path) -> tuple[Check, ...]:
     """Whether the workflow in a working tree is the one that this version writes; nothing where there is none."""
+    from review_advisor.starter import WORKFLOW_FILE, drift
+
     path = repository_top(repo) / WORKFLOW_FILE
     if not path.is_file():
         return ()
@@ -100,24 +101,22 @@ def examine_workflow(repo: Path) -> tuple[Check, ...]:
     return (Check("github", "workflow", False, says),)
 
 
-def examine_github(repository: str, check_name: str, environ: Mapping[str, str]) -> tuple[Check, ...]:
-    """Whether the token serves, and whether the check named ``check_name`` is a gate that nobody can forge."""
-    from review_advisor.adapters.github.gate import open_gate  # noqa: PLC0415 (PyGithub is slow to import)
+def examine_github(repository: str, rules: PublicationRules, environ: Mapping[str, str]) -> tuple[Check, ...]:
+    """Whether the token serves, and whether the check that the rules name is a gate that nobody can forge."""
+    from review_advisor.adapters.actions import read_github
+    from review_advisor.adapters.github.gate import open_gate
+    from review_advisor.core.publication.gate import gate_remarks
 
     try:
-        reader = open_gate(
-            repository,
-            token=environ.get("GITHUB_TOKEN", ""),
-            api_url=environ.get("GITHUB_API_URL", ""),
-            clock=SystemClock(),
-        )
+        github = read_github(environ)
+        reader = open_gate(repository, token=github.token, api_url=github.api_url, clock=SystemClock())
         may_push = reader.may_push()
-    except ForgeError as problem:
+    except (SourceError, ForgeError) as problem:
         return (Check("github", "token", False, str(problem)),)
     says = "may push" if may_push else "may not push: it can read for a review, and its `publish` would be refused"
-    token = Check("github", "token", may_push, f"GitHub takes GITHUB_TOKEN for {repository}; its account {says}")
+    token = Check("github", "token", may_push, f"GitHub takes the token for {repository}; its account {says}")
     try:
-        remarks = gate_remarks(reader.gate(), check_name)
+        remarks = gate_remarks(reader.gate(rules.login), rules.check_name, rules.login)
     except ForgeError as problem:
         return token, Check("github", "required check", False, str(problem))
     return token, *(Check("github", each.name, each.ok, each.says) for each in remarks)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.repair import Edits
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
+
+if TYPE_CHECKING:  # only a pull request's review publishes
+    from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
+    from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
 
 
 class Agents(Protocol):
@@ -31,7 +33,7 @@ class Agents(Protocol):
         ...
 
     def end_running(self) -> None:
-        """End every call in flight (another part of this review has met a Stop)."""
+        """End every call in flight and start no later one (another part of this review has met a Stop)."""
         ...
 
 
@@ -65,8 +67,11 @@ class Source(Protocol):
 class Pictures(Protocol):
     """The change's pictures, before and after, compared without a model."""
 
-    def differences(self, change: Change) -> tuple[PictureDifference, ...]:
-        """Every pair there is, identical ones too; their crops are then in the gallery."""
+    def differences(self, change: Change, check_interrupt: Callable[[], None]) -> tuple[PictureDifference, ...]:
+        """Every pair there is, identical ones too; their crops are then in the gallery.
+
+        Once ``check_interrupt`` raises, no more is compared, and the rest is named.
+        """
         ...
 
     @property
@@ -84,7 +89,7 @@ class Wiki(Protocol):
 
 
 class Journal(Protocol):
-    """Where events go as they happen. Ledger and telemetry will read the same stream."""
+    """Where events go as they happen. Ledger and telemetry read the same stream."""
 
     def record(self, event: Event) -> None:
         """Take one event. Called from the thread where it happened."""
@@ -128,7 +133,11 @@ class Forge(Protocol):
         ...
 
     def open_pull_requests(self, head_sha: str) -> tuple[PullRequest, ...]:
-        """The open pull requests whose head is this very commit."""
+        """The open pull requests whose head is this very commit, the lowest number first."""
+        ...
+
+    def makers(self, commit: str) -> tuple[str, ...]:
+        """The accounts that the forge names as author and committer of a commit; none that it does not know."""
         ...
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
@@ -164,7 +173,7 @@ class Forge(Protocol):
         ...
 
     def create_check(self, commit: str, check: Check) -> int:
-        """Make a check run with its first fifty annotations; its id. With more, it is in progress until updated."""
+        """Make a check run that stands as ``check`` says; its id. More than fifty annotations take further requests."""
         ...
 
     def update_check(self, check_id: int, check: Check) -> None:
@@ -245,7 +254,14 @@ class ForgeError(Exception):
 
 
 class ForgeUnavailable(ForgeError):  # noqa: N818 (what the forge is, not what went wrong)
-    """No answer, a server's error, or a limit: whether a write took effect is not known."""
+    """No answer, a server's error, or a limit: whether a write took effect is not known.
+
+    ``wait``: after so many seconds the forge wants to be asked again; 0.0 where it does not say.
+    """
+
+    def __init__(self, sentence: str, wait: float = 0.0) -> None:
+        super().__init__(sentence)
+        self.wait = wait
 
 
 class ForgeDenied(ForgeError):  # noqa: N818 (as above)

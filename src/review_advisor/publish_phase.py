@@ -19,18 +19,21 @@ from review_advisor.core.publication.check import (
     check_superseded,
     check_waiting,
 )
+from review_advisor.core.publication.dismissals import with_dismissals_of
 from review_advisor.core.publication.inline import inline_comments, review_body
 from review_advisor.core.publication.markers import finding_in
-from review_advisor.core.publication.memory import failed, remembered
+from review_advisor.core.publication.memory import come_back, failed, remembered
 from review_advisor.core.publication.repair_push import Kept, coming_note, kept_note, pushed_note
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.state import State, read_state
-from review_advisor.core.publication.summary import summary_body, summary_did_not_run
+from review_advisor.core.publication.state import State
+from review_advisor.core.publication.summary import open_findings, summary_body, summary_did_not_run
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.core.roles.evidence import Finding
 from review_advisor.ports import Clock, Forge, Patcher
 from review_advisor.scribe import Scribe
+
+LEFT = "another run has begun a review of this head since, and has the word on the check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,34 +55,50 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class _Coming:
-    """A push that comes after the check, and how the summary reads with other notes than those that announce it."""
+    """A push that comes after the check, and how the summary is said with other notes than those that announce it."""
 
     repair: Ready
-    summary: Callable[[tuple[str, ...]], str]
+    say: Callable[[tuple[str, ...]], None]
 
 
 class PublishPhase:
-    """Publishes reviews of one repository. Every method may be repeated: what stands already is not written again."""
+    """Publishes reviews of one repository. Every method may be repeated: what stands already is not written again.
+
+    ``run`` is this workflow run; empty outside of one, which leaves nothing to another run.
+    """
 
     def __init__(
-        self, forge: Forge, clock: Clock, rules: PublicationRules, patcher: Patcher, details_url: str | None = None
+        self,
+        forge: Forge,
+        clock: Clock,
+        rules: PublicationRules,
+        patcher: Patcher,
+        details_url: str | None = None,
+        *,
+        run: str = "",
     ) -> None:
         self._forge = forge
         self._clock = clock
         self._rules = rules
         self._patcher = patcher
         self._details_url = details_url
+        self._run = run
 
     def publish(
         self, number: int, outcome: OutcomeDocument | DidNotRun, *, asked: bool, notes: tuple[str, ...] = ()
     ) -> Published:
         """Make the pull request say what the review came to. Raises ``ForgeError``.
 
-        A head that has moved since gets nothing but a superseded check on the old one. ``asked``: a person wanted this
-        review, so it is no round of its own. ``notes`` are said in the summary and on the check's page. A repair that
-        cannot be pushed is a note.
+        A head that has moved since gets nothing but a superseded check on the old one. A check that another run has
+        begun anew since is that run's to conclude, and where this one has no review, it writes nothing at all; neither
+        does it where a newer run has concluded the check.
+        ``asked``: a person wanted this review, so it is no round of its own. ``notes`` are said in the summary and on
+        the check's page. A repair that cannot be pushed is a note.
         """
-        scribe = Scribe(self._forge, self._clock, self._rules, number)
+        scribe = Scribe(self._forge, self._clock, self._rules, number, run=self._run)
+        left = self._left(scribe, outcome)
+        if left is not None and (left.check.conclusion is not None or isinstance(outcome, DidNotRun)):
+            return left
         pull_request = scribe.pull_request()
         published, coming = None, None
         if pull_request.head_sha == outcome.head_sha:
@@ -88,15 +107,27 @@ class PublishPhase:
         if published is None or pull_request.head_sha != outcome.head_sha:
             moved = check_superseded(self._rules, number, pull_request.head_sha, self._details_url)
             published, coming = Published(moved), None
-        scribe.check(outcome.head_sha or "", published.check)
+        left = self._left(scribe, outcome)
+        if left is not None:
+            published = replace(left, notes=(*published.notes, LEFT))
+        else:
+            scribe.check(outcome.head_sha or "", published.check)
         return published if coming is None else self._pushed(scribe, pull_request, published, coming)
+
+    def _left(self, scribe: Scribe, outcome: OutcomeDocument | DidNotRun) -> Published | None:
+        """The check as another run has it, if it is left to that one."""
+        standing = scribe.left_to_another(outcome.head_sha or "", self._rules.check_name)
+        if standing is None:
+            return None
+        concluded = next((each for each in Conclusion if each == standing.conclusion), None)
+        return Published(Check(standing.name, standing.external_id, standing.title, "", concluded), (LEFT,))
 
     def _pushed(self, scribe: Scribe, pull_request: PullRequest, published: Published, coming: _Coming) -> Published:
         kept = self._committer(scribe).push(pull_request, coming.repair)
         if kept is None:
             return replace(published, notes=(*published.notes, pushed_note(pull_request)))
         notes = (*published.notes, kept_note(kept))
-        scribe.summary(coming.summary(notes))
+        coming.say(notes)
         return replace(published, notes=notes)
 
     def _committer(self, scribe: Scribe) -> Committer:
@@ -112,32 +143,47 @@ class PublishPhase:
         notes: tuple[str, ...],
     ) -> tuple[Published, _Coming | None]:
         """Everything but the check and the push; those are returned."""
-        summaries = scribe.summaries()
-        before = read_state(summaries[0], self._rules.login) if summaries else None
+        before = scribe.remembered()
         number = pull_request.number
         if isinstance(outcome, DidNotRun):
             state = failed(before, outcome.run_id, outcome.head_sha, outcome.reason)
             scribe.summary(summary_did_not_run(outcome.reason, state))
             return Published(check_did_not_run(self._rules, number, outcome.reason, self._details_url)), None
         state = remembered(before, outcome, asked=asked)
-        not_placed = self._review(scribe, outcome, state)
+        not_placed = self._review(scribe, outcome, before, state)
         notes += self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
         settled = scribe.resolve(each.id for each in state.findings if each.status != "open")
         notes += () if settled is None else (settled,)
         repair = self._committer(scribe).prepare(pull_request, outcome)
         notes += (kept_note(repair),) if isinstance(repair, Kept) and repair.said else ()
-        summary = partial(summary_body, outcome, self._rules, state, not_placed)
-        coming = None if isinstance(repair, Kept) else _Coming(repair, summary)
-        scribe.summary(summary(notes if coming is None else (*notes, coming_note(pull_request))))
-        check = check_of(outcome, self._rules, number, notes, self._details_url)
+        say = partial(self._say, scribe, outcome, state, not_placed)
+        coming = None if isinstance(repair, Kept) else _Coming(repair, say)
+        say(notes if coming is None else (*notes, coming_note(pull_request)))
+        found = [each.severity for each in open_findings(outcome, state).values()]
+        check = check_of(outcome, self._rules, number, notes, self._details_url, found=found)
         return Published(self._alone(scribe, pull_request, check), notes), coming
 
-    def _review(self, scribe: Scribe, document: OutcomeDocument, state: State) -> tuple[Finding, ...]:
+    def _say(
+        self,
+        scribe: Scribe,
+        document: OutcomeDocument,
+        state: State,
+        not_placed: tuple[Finding, ...],
+        notes: tuple[str, ...],
+    ) -> None:
+        """Write the summary. What people dismissed while the review was published stays dismissed."""
+        now = with_dismissals_of(state, scribe.remembered())
+        scribe.summary(summary_body(document, self._rules, now, not_placed, notes))
+
+    def _review(
+        self, scribe: Scribe, document: OutcomeDocument, before: State | None, state: State
+    ) -> tuple[Finding, ...]:
         """Post the comments in the diff that are new; the findings that have none there."""
         dismissed = {each.id for each in state.findings if each.status == "dismissed"}
         wanted = tuple(each for each in document.findings if each.id not in dismissed)
+        scribe.discard_unfinished(document.run_id)
         said = frozenset(filter(None, (finding_in(each.body) for each in scribe.threads())))
-        comments = inline_comments(wanted, said, self._rules)
+        comments = inline_comments(wanted, said - come_back(before, document), self._rules)
         body = review_body(document, len(comments))
         placed = scribe.review(document.head_sha or "", document.run_id, body, comments)
         return tuple(each for each in wanted if each.id not in placed)

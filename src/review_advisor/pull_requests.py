@@ -9,19 +9,23 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from review_advisor.adapters.actions import GithubEnvironment, read_github
+from review_advisor.adapters.artifacts import read_refusal
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.connect import connect
 from review_advisor.begin_phase import BeginPhase, Begun
-from review_advisor.configuration import load_config
+from review_advisor.configuration import BaseFile, load_config, rules_that_stand
 from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome
+from review_advisor.core.publication.check import check_did_not_run
+from review_advisor.core.publication.commands import read_command
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.roles.redaction import redactor
-from review_advisor.ports import Forge
+from review_advisor.ports import Forge, ForgeRejected
 from review_advisor.publish_phase import DidNotRun, Published, PublishPhase
-from review_advisor.settings import Config, ConfigError
+from review_advisor.scribe import Scribe
+from review_advisor.settings import ConfigError
 
 MOST_BYTES = 100_000_000
 """An outcome of more than this is none of ours."""
@@ -52,21 +56,37 @@ class PublishedReview:
 def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     """Do what an event asks for. Raises ``SourceError`` and ``ForgeError``.
 
-    A base whose configuration cannot be used gets a failed check that says so.
+    A base whose configuration cannot be used gets a failed check that says so, if the event would begin anything.
     """
     github = read_github(environ)
     event = github.event(event_file)
     forge = _forge(github, event.repository)
     rules, broken = _rules_of_base(forge, _base_of(forge, event))
     if broken is not None and not isinstance(event, MergeGroupEvent):
+        if not _counts(event, forge, rules):
+            return Begun(review=False, because="nobody who may write asks for anything")
         return _refused(forge, event.number, rules, broken, github)
-    return BeginPhase(forge, SystemClock(), rules, github.run_url).begin(event)
+    return BeginPhase(forge, SystemClock(), rules, github.run_url, run=github.run).begin(event)
+
+
+def _counts(event: PullRequestEvent | CommentEvent, forge: Forge, rules: PublicationRules) -> bool:
+    """Whether an event may touch the check: a stranger's remark or label takes no passed one back."""
+    match event:
+        case PullRequestEvent(action="labeled"):
+            return event.label == rules.fork_label and forge.permission(event.sender).may_write
+        case PullRequestEvent():
+            return True
+        case CommentEvent():
+            heard = event.action == "created" and event.on_pull_request and read_command(event.body) is not None
+            return heard and forge.permission(event.author).may_write
 
 
 def _refused(forge: Forge, number: int, rules: PublicationRules, why: str, github: GithubEnvironment) -> Begun:
-    pull_request = forge.pull_request(number)
-    outcome = DidNotRun(github.run_id, pull_request.head_sha, why)
-    PublishPhase(forge, SystemClock(), rules, GitPatcher(), github.run_url).publish(number, outcome, asked=False)
+    """The check says so, and nothing else does: it is no failure of the head, which would count, and no review."""
+    scribe = Scribe(forge, SystemClock(), rules, number, run=github.run)
+    pull_request = scribe.pull_request()
+    if pull_request.state == "open":
+        scribe.check(pull_request.head_sha, check_did_not_run(rules, number, why, github.run_url))
     return Begun(review=False, because=why, pull_request=pull_request)
 
 
@@ -78,7 +98,7 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     pull_request = forge.pull_request(number)
     rules, broken = _rules_of_base(forge, pull_request.base_sha)
     outcome = _outcome(options, pull_request, github, environ)
-    phase = PublishPhase(forge, SystemClock(), rules, GitPatcher(), github.run_url)
+    phase = PublishPhase(forge, SystemClock(), rules, GitPatcher(), github.run_url, run=github.run)
     notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
     published = phase.publish(number, outcome, asked=options.asked, notes=notes)
     return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)
@@ -93,6 +113,9 @@ def read_document(file: Path, environ: Mapping[str, str]) -> OutcomeDocument | s
         with file.open("rb") as stream:
             raw = stream.read(MOST_BYTES + 1)
     except OSError as error:
+        refusal = redactor(environ).redact(read_refusal(file))
+        if refusal:
+            return f"The review was refused: {refusal}"
         return f"There is no outcome to publish: {error.strerror}. The run's log says why."
     try:
         document = read_outcome(raw)
@@ -138,17 +161,30 @@ def _base_of(forge: Forge, event: Event) -> str:
 
 
 def _rules_of_base(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
-    """What the base commit's configuration says; the defaults and a sentence if it cannot be used."""
+    """What the base commit's configuration says; with a sentence, if it cannot be used, what of it still stands."""
     try:
-        return load_config(Path(), None, lambda path: forge.file(path, commit))[0].publication_rules(), None
+        return load_config(Path(), None, _files_of(forge, commit))[0].publication_rules(), None
     except ConfigError as problem:
-        return Config().publication_rules(), f"The base's configuration cannot be used: {problem}"
+        rules = rules_that_stand(_files_of(forge, commit))
+        return rules, f"The base's configuration cannot be used: {problem}"
 
 
 def _breaks_configuration(forge: Forge, pull_request: PullRequest) -> str | None:
     """What is wrong with the configuration at the head. The review used the base's: the next one would break."""
     try:
-        load_config(Path(), None, lambda path: forge.file(path, pull_request.head_sha))
+        load_config(Path(), None, _files_of(forge, pull_request.head_sha))
     except ConfigError as problem:
         return f"this pull request breaks the configuration: {problem}"
     return None
+
+
+def _files_of(forge: Forge, commit: str) -> BaseFile:
+    """The files of a commit. One that the forge does not hand out, for its size, is no configuration."""
+
+    def file(path: str) -> bytes | None:
+        try:
+            return forge.file(path, commit)
+        except ForgeRejected as problem:
+            raise ConfigError(str(problem)) from None
+
+    return file

@@ -3,9 +3,7 @@
 change  -> policy, frozen
 for each surface that applies:
     plan    <- pre-flight, if its trigger fires
-    loop:   report <- executor, which may consult mid-flight (before that, if switched on, it judges the diff alone)
-            answer <- post-verify
-            ruling <- accept | retry with the full transcript | escalate to a human
+    loop:   executor, post-verify, ruling, over each of its parts (see ``review_loop``)
 outcome <- the surfaces' outcomes, the worst wins
 """
 
@@ -17,62 +15,46 @@ from concurrent.futures import Executor as Pool
 from dataclasses import dataclass, field
 from functools import cache
 
-from review_advisor.blind_pass import judged_blind
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.shards import must_be_read, shards, unsent_of
 from review_advisor.core.outcome.document import OutcomeDocument, file_facts, outcome_document
 from review_advisor.core.outcome.ends import (
     Ending,
-    PartEnding,
     end_of_stop,
-    flipped,
-    halted,
     join_parts,
     join_review,
-    never_approved,
-    nothing_changed,
-    ruled,
-    settled,
     too_late_for,
-    unread,
-    unseen_blind,
 )
 from review_advisor.core.outcome.events import (
-    Event,
     KnowledgeStored,
     PartEnded,
     Planned,
     PolicyFrozen,
-    Reported,
     ReviewEnded,
     RoleSkipped,
-    Ruled,
     SurfaceEnded,
-    Verified,
 )
 from review_advisor.core.outcome.learned import judgement_on, knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, rule
-from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy
 from review_advisor.core.policy.scope import review_scope
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import Switches
-from review_advisor.core.roles.advisors import Briefing, Executor, Part, PostVerifyAdvisor, PreFlightAdvisor
-from review_advisor.core.roles.answers import PostVerifyResult, ReviewPlan, ReviewReport
-from review_advisor.core.roles.calls import Lost, Stop
-from review_advisor.core.roles.evidence import CheckedReport, ShownChange
+from review_advisor.core.publication.wiki_page import Origin, page_text
+from review_advisor.core.roles.advisors import Briefing, Part, PreFlightAdvisor
+from review_advisor.core.roles.answers import ReviewPlan
+from review_advisor.core.roles.calls import Stop
+from review_advisor.core.roles.evidence import ShownChange
 from review_advisor.core.roles.fence import clean
 from review_advisor.core.roles.instructions import Instructions
-from review_advisor.core.roles.knowledge import Origin, Page, page_text, propose
-from review_advisor.core.roles.mid_flight import ConsultNote
+from review_advisor.core.roles.knowledge import Page, Proposal, propose
 from review_advisor.core.roles.prompts import cuts
 from review_advisor.core.roles.redaction import Redactor
-from review_advisor.core.roles.structure import SURFACE_INPUTS, Structural, Subject
-from review_advisor.core.roles.transcript import Attempt, disagreement_ids
+from review_advisor.core.roles.structure import SURFACE_INPUTS, Subject
 from review_advisor.dispatch import Dispatch
 from review_advisor.ports import Ports
-from review_advisor.workshop import Version, Workshop
+from review_advisor.review_loop import ReviewLoop
+from review_advisor.workshop import Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +89,7 @@ class ReviewPhase:
         """
         change = self._ports.source.change()
         parts, unsent = shards(change, request.rules.shard_tokens)
-        pictures = self._ports.pictures.differences(change) if change.files else ()
+        pictures = self._ports.pictures.differences(change, self._ports.agents.check_interrupt) if change.files else ()
         policy = decide_policy(
             change, request.rules, request.switches, len(parts), pictures=pictures, repair=request.repair
         )
@@ -176,7 +158,17 @@ class _RunningReview:
         self._pool = pool
         self._pre_flight_advisor = PreFlightAdvisor(briefing)
         self._whole = ShownChange(self._change.files, redactor=self._redactor, head_text=ports.source.head_text)
+        self._loop = ReviewLoop(ports.source, dispatch)
         self._plans: dict[Surface, ReviewPlan] = {}
+        self._subject = Subject(
+            change=self._change,
+            rules=self._rules,
+            whole=self._whole,
+            redactor=self._redactor,
+            head_text=ports.source.head_text,
+            pictures=briefing.pictures,
+            proposal=cache(self._proposal),
+        )
 
     def surfaces(self, joined: Callable[[Sequence[Ending]], Ending]) -> list[Ending]:
         """Review every surface that applies; a surface that stops ends the review."""
@@ -199,30 +191,27 @@ class _RunningReview:
         return ends
 
     def _surface(self, row: SurfacePolicy) -> Ending:
-        subject = self._subject()
+        subject = self._subject
         looks = SURFACE_INPUTS[row.surface]
         found = looks.structural(subject)
         parts = self._parts(row, subject)
+
+        def head(part: Part) -> Version:
+            return Version(self._briefing, row, part, subject)
+
         if found is None:
             plan = self._pre_flight(row, parts)
-            ending = join_parts(self._each(parts, lambda part: self._part(row, part, plan, subject)))
+            ending = join_parts(self._each(parts, lambda part: self._loop.review(head(part), plan)))
         else:
-            ending = join_parts([self._structural(Version(self._briefing, row, parts[0], subject), found)])
+            ending = join_parts([self._loop.judge(head(parts[0]), found)])
         if ending.outcome is Outcome.APPROVED:
             self._store(row, parts[0], looks.pages(subject))
         return ending
 
-    def _subject(self) -> Subject:
-        source, folder, events = self._ports.source, self._rules.wiki_folder, self._dispatch.events
-        return Subject(
-            change=self._change,
-            rules=self._rules,
-            whole=self._whole,
-            redactor=self._redactor,
-            head_text=source.head_text,
-            pictures=self._briefing.pictures,
-            proposal=cache(lambda: propose(knowledge_of(events), source.base_names(folder or ""))),
-        )
+    def _proposal(self) -> Proposal:
+        """What the review has learned when somebody first asks for it: wiki_ingest, which runs last."""
+        standing = self._ports.source.base_names(self._rules.wiki_folder or "")
+        return propose(knowledge_of(self._dispatch.events), standing)
 
     def _parts(self, row: SurfacePolicy, subject: Subject) -> list[Part]:
         looks = SURFACE_INPUTS[row.surface]
@@ -240,15 +229,6 @@ class _RunningReview:
             for shard in cut
         ]
 
-    def _structural(self, version: Version, found: Structural) -> PartEnded:
-        """Our own check stands in for the executor; post-verify is asked where the check does not settle it."""
-        row, part = version.row, version.part
-        self._record(Reported, row, 0, part, report=found.report, structural=True)
-        if not found.judged:
-            return self._end(row, part, 0, settled(found.report))
-        ruling, _ = self._post_verify(version, None, found.report, ())
-        return self._end(row, part, 0, ruled(ruling, found.report, ()))
-
     def _store(self, row: SurfacePolicy, part: Part, pages: Sequence[Page]) -> None:
         """Store what an approved surface leaves behind, beside the review and in the repository's own folder."""
         if not pages:
@@ -261,21 +241,22 @@ class _RunningReview:
             self._ports.artifacts.write(f"wiki/{page.name}", text)
             missing = self._ports.wiki.store(page.name, text) or ""
             title = page.entry.title
-            self._record(KnowledgeStored, row, 0, part, title=title, name=page.name, not_in_repository=missing)
+            self._dispatch.record_step(
+                KnowledgeStored, row, part, title=title, name=page.name, not_in_repository=missing
+            )
 
     def _each(self, parts: Sequence[Part], review: Callable[[Part], PartEnded]) -> list[PartEnded]:
         """All parts, in their order; in parallel when there is a pool. The first to fail ends the others."""
         if self._pool is None:
             return [review(part) for part in parts]
         futures = [self._pool.submit(review, part) for part in parts]
-        wait(futures, return_when=FIRST_EXCEPTION)
-        failures = [future.exception() for future in futures if future.done()]
-        if any(failures):
+        done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        if any(future.exception() for future in done):
             self._dispatch.halt(Stop("Another part of this review failed."))
         wait(futures)
-        bug = next((error for error in failures if error is not None and not isinstance(error, Stop)), None)
-        if bug is not None:
-            raise bug
+        failures = [error for future in futures if (error := future.exception()) is not None]
+        for error in sorted(failures, key=lambda error: isinstance(error, Stop)):  # a bug is told before a stop
+            raise error
         return [future.result() for future in futures]
 
     def _pre_flight(self, row: SurfacePolicy, parts: Sequence[Part]) -> ReviewPlan | None:
@@ -283,110 +264,14 @@ class _RunningReview:
         if SURFACE_DEFAULTS[row.surface].pre_flight is PreFlightRule.REUSE:
             return self._plans.get(Surface.PR_REVIEW)
         if not row.pre_flight.runs:
-            self._skipped(row, Role.PRE_FLIGHT, parts[0])
+            self._dispatch.record_skipped(Role.PRE_FLIGHT, row, parts[0])
             return None
         call = self._pre_flight_advisor.call(row, parts[0] if len(parts) == 1 else None)
         plan = self._dispatch.ask(call, ReviewPlan).answer
         if not isinstance(plan, ReviewPlan):
             return None
         self._plans[row.surface] = plan
-        self._record(Planned, row, 0, parts[0], plan=plan)
+        self._dispatch.record_step(Planned, row, parts[0], plan=plan)
         name = "preflight.json" if row.surface is Surface.PR_REVIEW else f"preflight.{row.surface.value}.json"
         self._ports.artifacts.write(name, plan.model_dump_json(indent=2) + "\n")
         return plan
-
-    def _part(self, row: SurfacePolicy, part: Part, plan: ReviewPlan | None, subject: Subject) -> PartEnded:
-        """One part: the loop below, about the head at first, and about what a repair made of it after a veto."""
-        if not row.mid_flight.runs:
-            self._skipped(row, Role.MID_FLIGHT, part)
-        head = Version(self._briefing, row, part, subject)
-        blind = judged_blind(self._dispatch, head)
-        alone = blind if isinstance(blind, CheckedReport) else None
-        with Workshop(self._ports.source, self._dispatch, head) as workshop:
-            attempt, ending = self._attempts(workshop, head, plan, alone)
-        if isinstance(blind, Lost | Refused):
-            ending = unseen_blind(ending, blind, guarded=self._policy.guard.holds)
-        return self._end(row, part, attempt, ending)
-
-    def _attempts(
-        self, workshop: Workshop, version: Version, plan: ReviewPlan | None, alone: CheckedReport | None
-    ) -> tuple[int, PartEnding]:
-        """The self-repairing loop: execute, verify, rule; a retry hands back the whole transcript.
-
-        ``alone`` is the report on the diff alone, against which the first attempt's verdict is held.
-        """
-        row, part = version.row, version.part
-        attempts: tuple[Attempt, ...] = ()
-        before: CheckedReport | None = None
-        consults: tuple[ConsultNote, ...] = ()
-        while True:
-            with workshop.bench(version, attempts) as bench:
-                ask = Executor(version.briefing).call
-                call = ask(version.row, version.part, plan, attempts, before=before, consults=consults, bench=bench)
-                asked = self._dispatch.ask(call, ReviewReport)
-                if not isinstance(asked.answer, ReviewReport):
-                    return len(attempts), unread(asked.answer)
-                latest = workshop.read_back(version, bench, len(attempts))
-            report = latest.check(asked.answer, disagreement_ids(attempts))
-            self._record(Reported, row, len(attempts), part, report=report)
-            unchanged = nothing_changed(before, report, same_diff=latest.tree == version.tree)
-            version = latest
-            turned = flipped(alone, report) if alone is not None and not attempts else None
-            halt = version.halt(asked.consults) or turned or unchanged
-            if halt is not None:
-                return len(attempts), halted(halt)
-            ruling, judged = self._post_verify(version, plan, report, attempts)
-            if ruling.move is not Move.RETRY or judged is None:
-                return len(attempts), ruled(ruling, report, attempts, version.briefing.repair)
-            attempts += (judged,)
-            consults += asked.consults
-            before = report
-
-    def _post_verify(
-        self, version: Version, plan: ReviewPlan | None, report: CheckedReport, attempts: tuple[Attempt, ...]
-    ) -> tuple[Ruling, Attempt | None]:
-        """The ruling on the executor's verdict, and the judgement if there was one."""
-        row, part = version.row, version.part
-        answer: PostVerifyResult | Lost | Refused | Disabled
-        judged: Attempt | None = None
-        if row.post_verify.disabled_by is not None:
-            self._skipped(row, Role.POST_VERIFY, part)
-            answer = Disabled(row.post_verify.disabled_by)
-        else:
-            call = PostVerifyAdvisor(version.briefing).call(row, part, plan, report, attempts)
-            asked = self._dispatch.ask(call, PostVerifyResult)
-            answer = asked.answer
-            if isinstance(answer, PostVerifyResult):
-                judged = Attempt(len(attempts), report.verdict, report.summary, answer, asked.raw)
-                self._record(Verified, row, len(attempts), part, judged=judged)
-        ruling = rule(version.standing(report, attempts), answer)
-        self._record(Ruled, row, len(attempts), part, ruling=ruling)
-        return ruling, judged
-
-    def _skipped(self, row: SurfacePolicy, role: Role, part: Part) -> None:
-        decision = row.decisions[role]
-        self._record(RoleSkipped, row, 0, part, role=role, because=decision.because, disabled_by=decision.disabled_by)
-
-    def _record(
-        self, event: Callable[..., Event], row: SurfacePolicy, attempt: int, part: Part, **facts: object
-    ) -> None:
-        at = self._dispatch.now()
-        self._dispatch.record(event(at=at, surface=row.surface, attempt=attempt, shard=part.shard.index, **facts))
-
-    def _end(self, row: SurfacePolicy, part: Part, attempt: int, ending: PartEnding) -> PartEnded:
-        ending = never_approved(ending, part.unread)
-        ended = PartEnded(
-            at=self._dispatch.now(),
-            surface=row.surface,
-            attempt=attempt,
-            shard=part.shard.index,
-            outcome=ending.outcome,
-            because=ending.because,
-            read=ending.read,
-            degraded=ending.degraded,
-            recovered=ending.recovered,
-            exhausted=ending.exhausted,
-            repaired=ending.repaired,
-        )
-        self._dispatch.record(ended)
-        return ended

@@ -7,43 +7,64 @@ does a request whose answer was lost: nobody knows then what it did, and the nex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TypeVar
 
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.publication.markers import answer_marker, external_id, finding_in, review_marker
+from review_advisor.core.publication.check import check_waiting
+from review_advisor.core.publication.markers import (
+    answer_marker,
+    begun_by,
+    external_id,
+    finding_in,
+    is_by_newer,
+    is_check_of,
+    is_review,
+    number_in,
+    review_marker,
+)
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.publication.state import own_summaries
+from review_advisor.core.publication.state import State, own_summaries, read_state
+from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import (
-    ANNOTATIONS_PER_REQUEST,
     Check,
     CommittedFile,
+    Conclusion,
     InlineComment,
     MadeCommit,
 )
+from review_advisor.placing import prepared
 from review_advisor.ports import (
     Clock,
     Forge,
     ForgeDenied,
+    ForgeError,
     ForgeMissing,
     ForgeRejected,
     ForgeUnavailable,
 )
 
 WAITS = (2.0, 10.0, 30.0)
-"""Seconds before each further look, after a request without an answer."""
+"""Seconds before each further look, after a request without an answer; more where the forge asks for more."""
+MOST_WAITED = 120.0
+"""The longest wait that a forge may ask for; a longer one is not waited for at all."""
 
 T = TypeVar("T")
 
 
 class Scribe:
-    """Writes as the configured account on one pull request. Raises ``ForgeError`` once the forge stays silent."""
+    """Writes as the configured account on one pull request. Raises ``ForgeError`` once the forge stays silent.
 
-    def __init__(self, forge: Forge, clock: Clock, rules: PublicationRules, number: int) -> None:
+    ``run`` is this workflow run, which its checks name; empty outside of one.
+    """
+
+    def __init__(self, forge: Forge, clock: Clock, rules: PublicationRules, number: int, *, run: str = "") -> None:
         self._forge = forge
         self._clock = clock
         self._rules = rules
         self._number = number
+        self._run = run
 
     def pull_request(self) -> PullRequest:
         """The pull request as it is now."""
@@ -54,37 +75,73 @@ class Scribe:
         found = self._until_it_stands(lambda: self._forge.open_pull_requests(head_sha))
         return tuple(sorted(each.number for each in found))
 
+    def makers(self, commit: str) -> tuple[str, ...]:
+        """The accounts that the forge names as those who made a commit."""
+        return self._until_it_stands(lambda: self._forge.makers(commit))
+
     def check(self, commit: str, check: Check) -> None:
         """Make the one check run of this pull request on ``commit`` stand as ``check`` says.
 
-        A check run cannot be deleted: a second one of ours, should there be one, is made to say the same.
+        A check run cannot be deleted: a second one of ours, should there be one, is made to say the same. Unless it
+        passes, or says nothing about ``commit`` any more, no check that we made there for another pull request passes
+        either: a check belongs to a commit.
         """
-        self._until_it_stands(lambda: self._check(commit, check))
+        named = replace(check, external_id=external_id(self._number, self._run))
+        self._until_it_stands(lambda: self._check(commit, named))
 
     def _check(self, commit: str, check: Check) -> None:
-        standing = [each.id for each in self._own_checks(commit, check.name)]
+        every = self._forge.checks(commit, check.name)
+        if check.conclusion not in (Conclusion.SUCCESS, Conclusion.CANCELLED):
+            self._take_back(every)
+        standing = [each.id for each in self._own(every)]
         if not standing:
-            self._forge.create_check(commit, check)
-            whole = len(check.annotations) <= ANNOTATIONS_PER_REQUEST
-            standing = [each.id for each in self._own_checks(commit, check.name)][1 if whole else 0 :]
+            made = self._forge.create_check(commit, check)
+            every = self._forge.checks(commit, check.name)
+            self._is_by_us(next((f"{each.app}[bot]" for each in every if each.id == made), None))
+            standing = [each.id for each in self._own(every) if each.id != made]
         for each in standing:
             self._forge.update_check(each, check)
+
+    def _take_back(self, checks: Iterable[StandingCheck]) -> None:
+        for each in checks:
+            other = number_in(each.external_id)
+            theirs = self._mine(f"{each.app}[bot]") and other not in (None, self._number)
+            if theirs and other is not None and each.conclusion == Conclusion.SUCCESS:
+                undecided = check_waiting(self._rules, other, same_head(self._number))
+                self._forge.update_check(each.id, replace(undecided, external_id=each.external_id))
 
     def conclusions(self, commit: str, name: str) -> set[str | None]:
         """What our check runs on ``commit`` conclude; None is one in progress."""
         return {each.conclusion for each in self._until_it_stands(lambda: self._own_checks(commit, name))}
 
+    def left_to_another(self, commit: str, name: str) -> StandingCheck | None:
+        """The check, where another workflow run has the word on it: it is to conclude it, or has and is the newer one.
+
+        Outside of a workflow run nothing is left to others. Of two checks of ours the older one says whose they are.
+        """
+        standing = self._until_it_stands(lambda: self._own_checks(commit, name)) if self._run else []
+        for first in standing[:1]:
+            begun = first.conclusion is None and begun_by(first.external_id) not in ("", self._run)
+            if begun or is_by_newer(first.external_id, self._run):
+                return first
+        return None
+
     def _own_checks(self, commit: str, name: str) -> list[StandingCheck]:
-        app = self._rules.login.removesuffix("[bot]").casefold()
+        return self._own(self._forge.checks(commit, name))
+
+    def _own(self, checks: Iterable[StandingCheck]) -> list[StandingCheck]:
         return [
-            each
-            for each in self._forge.checks(commit, name)
-            if each.external_id == external_id(self._number) and each.app.casefold() == app
+            each for each in checks if is_check_of(self._number, each.external_id) and self._mine(f"{each.app}[bot]")
         ]
 
     def summaries(self) -> tuple[StandingComment, ...]:
         """The bot's own summaries; more than one only where something went wrong."""
         return self._until_it_stands(lambda: own_summaries(self._forge.comments(self._number), self._rules.login))
+
+    def remembered(self) -> State | None:
+        """The state in the standing summary; None where there is none to trust."""
+        standing = self.summaries()
+        return read_state(standing[0], self._rules.login) if standing else None
 
     def summary(self, body: str) -> None:
         """Make the one summary comment say ``body``. The oldest stays, others of ours go."""
@@ -96,8 +153,10 @@ class Scribe:
     def _summary(self, body: str) -> None:
         standing = own_summaries(self._forge.comments(self._number), self._rules.login)
         if not standing:
-            self._forge.create_comment(self._number, body)
-            standing = own_summaries(self._forge.comments(self._number), self._rules.login)
+            made = self._forge.create_comment(self._number, body)
+            every = self._forge.comments(self._number)
+            self._is_by_us(next((each.author for each in every if each.id == made), None))
+            standing = own_summaries(every, self._rules.login)
         for first in standing[:1]:
             if first.body != body:
                 self._forge.update_comment(first.id, body)
@@ -120,6 +179,18 @@ class Scribe:
             lambda: tuple(each for each in self._forge.threads(self._number) if self._mine(each.author))
         )
 
+    def discard_unfinished(self, run_id: str) -> None:
+        """Throw away what another run than this one prepared and never showed: its comments are said nowhere."""
+        self._until_it_stands(lambda: self._discard_unfinished(run_id))
+
+    def _discard_unfinished(self, run_id: str) -> None:
+        for each in self._own_reviews():
+            if each.pending and is_review(each.body) and not self._of_run(each, run_id):
+                self._forge.discard_review(self._number, each.id)
+
+    def _own_reviews(self) -> list[StandingReview]:
+        return [each for each in self._forge.reviews(self._number) if self._mine(each.author)]
+
     def review(self, commit: str, run_id: str, body: str, comments: tuple[InlineComment, ...]) -> frozenset[str]:
         """Post the run's one review, if there is anything to say in the diff; the findings that then stand there.
 
@@ -130,49 +201,14 @@ class Scribe:
         return frozenset(finding for each in self.threads() if (finding := finding_in(each.body)) is not None)
 
     def _review(self, commit: str, run_id: str, body: str, comments: tuple[InlineComment, ...]) -> None:
-        own = [each for each in self._forge.reviews(self._number) if self._mine(each.author)]
-        if any(self._of_run(each, run_id) and not each.pending for each in own):
+        own = [each for each in self._own_reviews() if self._of_run(each, run_id)]
+        if any(not each.pending for each in own):
             return
-        for each in own:
-            if each.pending and not self._of_run(each, run_id):
-                self._forge.discard_review(self._number, each.id)
-        begun = next((each.id for each in own if each.pending and self._of_run(each, run_id)), None)
+        begun = next((each.id for each in own), None)
         if begun is None and comments:
-            begun = self._start(commit, f"{review_marker(run_id)}\n{body}", comments)
+            begun = prepared(self._forge, self._number, commit, f"{review_marker(run_id)}\n{body}", comments)
         if begun is not None:
             self._forge.submit_review(self._number, begun)
-
-    def _start(self, commit: str, body: str, comments: tuple[InlineComment, ...]) -> int | None:
-        try:
-            return self._forge.start_review(self._number, commit, body, comments)
-        except ForgeRejected:
-            fitting = self._fitting(comments)
-        if len(fitting) == len(comments):
-            return self._one_by_one(commit, body, comments)
-        return self._forge.start_review(self._number, commit, body, fitting) if fitting else None
-
-    def _fitting(self, comments: tuple[InlineComment, ...]) -> tuple[InlineComment, ...]:
-        """The comments whose lines the forge shows in its diff."""
-        lines = self._forge.commentable_lines(self._number)
-        fitting = []
-        for each in comments:
-            shown = lines.get(each.path)
-            side = frozenset[int]() if shown is None else shown.right if each.side == "RIGHT" else shown.left
-            if set(range(each.start_line or each.line, each.line + 1)) <= side:
-                fitting.append(each)
-        return tuple(fitting)
-
-    def _one_by_one(self, commit: str, body: str, comments: tuple[InlineComment, ...]) -> int | None:
-        """The forge refuses the whole for a reason it does not name: find the comments that it takes alone."""
-        taken: tuple[InlineComment, ...] = ()
-        for each in comments:
-            try:
-                begun = self._forge.start_review(self._number, commit, body, (each,))
-            except ForgeRejected:
-                continue
-            taken += (each,)
-            self._forge.discard_review(self._number, begun)
-        return self._forge.start_review(self._number, commit, body, taken) if taken else None
 
     def resolve(self, findings: Iterable[str]) -> str | None:
         """Resolve the threads about these findings; a note where the token may not."""
@@ -209,13 +245,22 @@ class Scribe:
         """A commit on ``parent``, to which no branch leads. One that was made in vain is nowhere to be seen."""
         return self._until_it_stands(lambda: self._forge.make_commit(parent, files, message))
 
-    def advance(self, branch: str, commit: str) -> None:
-        """Move the pull request's own branch to ``commit``, unless it is there already."""
-        self._until_it_stands(lambda: self._advance(branch, commit))
+    def advance(self, branch: str, parent: str, commit: str) -> None:
+        """Move the pull request's own branch from ``parent`` to ``commit``, unless it is there already.
 
-    def _advance(self, branch: str, commit: str) -> None:
-        if self._forge.pull_request(self._number).head_sha != commit:
-            self._forge.advance_branch(branch, commit)
+        A branch that is anywhere else is left there: its author took ``parent`` back, or pushed on. Between this look
+        and the move one request's time goes by, in which a force-push would still be undone: the forge cannot be told
+        from where to move a branch.
+        """
+        self._until_it_stands(lambda: self._advance(branch, parent, commit))
+
+    def _advance(self, branch: str, parent: str, commit: str) -> None:
+        head = self._forge.pull_request(self._number).head_sha
+        if head == commit:
+            return
+        if head != parent:
+            raise ForgeRejected("the branch has moved meanwhile")
+        self._forge.advance_branch(branch, commit)
 
     def _allowed(self, write: Callable[[], None]) -> str | None:
         """Do what may be done without; why it was not done, if it was not."""
@@ -229,12 +274,21 @@ class Scribe:
         for seconds in WAITS:
             try:
                 return look_and_write()
-            except ForgeUnavailable:
-                self._clock.sleep(seconds)
+            except ForgeUnavailable as silent:
+                if silent.wait > MOST_WAITED:
+                    raise
+                self._clock.sleep(max(seconds, silent.wait))
         return look_and_write()
 
     def _mine(self, author: str) -> bool:
         return author.casefold() == self._rules.login.casefold()
+
+    def _is_by_us(self, maker: str | None) -> None:
+        """Whatever is made under another name than the configured one would be made anew each time."""
+        if maker is not None and not self._mine(maker):
+            raise ForgeError(
+                f"The token writes as {maker}, but github.login is {self._rules.login}: set it to that name."
+            )
 
     def _of_run(self, review: StandingReview, run_id: str) -> bool:
         return review.body.startswith(review_marker(run_id))

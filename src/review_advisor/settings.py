@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
+from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.switches import (
@@ -51,7 +52,14 @@ def _inside(folder: str) -> str:
     return "/".join(parts)
 
 
+def _quiet(folder: str) -> str:
+    if gives_orders(f"{folder}/page.md"):
+        raise ValueError("name a folder that no agent, editor or CI system takes its orders from")
+    return folder
+
+
 Inside = Annotated[str, AfterValidator(_inside)]
+Quiet = Annotated[Inside, AfterValidator(_quiet)]
 
 
 class ConfigError(ValueError):
@@ -148,9 +156,9 @@ class Config(_Table):
         default=Rules().visual_folder,
         description="A folder of the working tree with pictures in `before` and `after`, compared as well.",
     )
-    wiki_folder: Inside | None = Field(
+    wiki_folder: Quiet | None = Field(
         default=Rules().wiki_folder,
-        description="A folder of the repository that durable facts learned in a review are stored in, as Markdown.",
+        description="A folder for lasting facts that reviews learn, as Markdown; a pull request's go to its summary.",
     )
     fail_on: Literal["verdict", "degraded"] = Field(
         default="verdict",
@@ -192,6 +200,8 @@ def parse_config(text: str, origin: str) -> Config:
         raise ConfigError(f"{origin} is not valid TOML: {error}.") from None
     except RecursionError:
         raise ConfigError(f"{origin} is not valid TOML: nested too deeply.") from None
+    except ValueError:  # Python reads no number of thousands of digits
+        raise ConfigError(f"{origin} is not valid TOML: a number has too many digits.") from None
     if PurePath(origin).name == PYPROJECT:
         tool = table.get("tool")
         table = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
@@ -205,7 +215,7 @@ def has_table(text: str) -> bool:
     """Whether a pyproject.toml configures this product, or would if it were TOML."""
     try:
         tool = tomllib.loads(text).get("tool", {})
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return f"[tool.{TABLE}" in text
     return isinstance(tool, dict) and TABLE in tool
 

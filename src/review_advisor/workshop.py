@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from review_advisor.core.facts.repair import Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards, unsent_of
@@ -89,25 +89,26 @@ class Workshop:
 
     def read_back(self, version: Version, bench: Workbench | None, attempt: int) -> Version:
         """The version to judge after an executor's turn: what its edits made, if they were fit to be judged."""
-        untouched = replace(version, briefing=_with_state(version, ()))
         if bench is None:
-            return untouched
+            return _with_state(version, ())
         edits = self._source.edits(bench.folder)
         if not edits.unfit and edits.tree == (version.tree or self._head.subject.change.tree):
-            return untouched
+            return _with_state(version, ())
         its_head = self._head.subject
         refused = Law(its_head.change, its_head.rules, its_head.redactor.redact).refusals(edits)
         if refused:
-            self._record(version, attempt, result="refused", refused=refused)
-            return replace(version, briefing=_with_state(version, refused))
+            self._dispatch.record_step(Repaired, version.row, version.part, attempt, result="refused", refused=refused)
+            return _with_state(version, refused)
         return self._repaired(edits, attempt)
 
     def _repaired(self, edits: Edits, attempt: int) -> Version:
         head = self._head
         made = head if edits.tree == head.subject.change.tree else self._with(edits)
         policy = made.briefing.policy
-        self._record(
-            made,
+        self._dispatch.record_step(
+            Repaired,
+            made.row,
+            made.part,
             attempt,
             result="withdrawn" if made is head else "accepted",
             patch=edits.patch,
@@ -144,10 +145,10 @@ class Workshop:
             tree=edits.tree,
         )
 
-    def _record(self, version: Version, attempt: int, **facts: Any) -> None:
-        at, surface, shard = self._dispatch.now(), version.row.surface, version.part.shard.index
-        self._dispatch.record(Repaired(at=at, surface=surface, attempt=attempt, shard=shard, **facts))
 
-
-def _with_state(version: Version, refused: tuple[RefusedPath, ...]) -> Briefing:
-    return replace(version.briefing, repair=replace(version.briefing.repair, refused=refused))
+def _with_state(version: Version, refused: tuple[RefusedPath, ...]) -> Version:
+    """The version after a turn of which ``refused`` was not taken."""
+    seen = version.briefing
+    if seen.repair.refused == refused:
+        return version
+    return replace(version, briefing=replace(seen, repair=replace(seen.repair, refused=refused)))

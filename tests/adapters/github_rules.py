@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+ACTIONS_APP = 15_368
+"""GitHub Actions on github.com; another server has another number for it."""
+
 
 @dataclass
 class GithubRules:
@@ -24,6 +27,10 @@ class GithubRules:
         self.answers["/repos/octo/demo"] = {"default_branch": branch, "permissions": {"push": push, "pull": True}}
         self.answers["/repos/octo/demo/branches/main"] = {"protection": {"enabled": False}}
         self.answers["/repos/octo/demo/rules/branches/main"] = []
+        self.app("github-actions", ACTIONS_APP)
+
+    def app(self, slug: str, number: int) -> None:
+        self.answers[f"/apps/{slug}"] = {"id": number, "slug": slug}
 
     def protection(self, *checks: dict[str, Any], strict: bool | None = None) -> None:
         required = {"contexts": [check["context"] for check in checks], "checks": list(checks)}

@@ -275,7 +275,7 @@ def test_an_interrupt_from_a_signal_handler_in_the_calling_thread_works(play: Pl
             signal.signal(signal.SIGUSR1, before)
 
 
-def test_ending_the_running_calls_is_lost_for_them_and_no_bar_to_later_ones(play: Play, private: Path) -> None:
+def test_ending_the_running_calls_is_lost_for_them_and_lets_no_later_one_start(play: Play, private: Path) -> None:
     with ClaudeAgents(play(("sleep", 30)), {"PATH": os.environ["PATH"]}, LIMITS) as agents:
         outcomes: list[Answered | Lost] = []
         thread = threading.Thread(target=lambda: outcomes.append(agents.run(CALL)))
@@ -285,7 +285,9 @@ def test_ending_the_running_calls_is_lost_for_them_and_no_bar_to_later_ones(play
         thread.join(10)
         assert [lost(outcome) for outcome in outcomes] == [LostReason.CRASH]
         play(("write", result(structured_output={"n": 1})))
-        assert isinstance(agents.run(CALL), Answered)
+        late = agents.run(CALL)
+        assert isinstance(late, Lost)
+        assert late.detail == "The review was ended before this call could start; nothing was asked."
 
 
 def test_a_bug_in_the_reader_leaves_no_child(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:

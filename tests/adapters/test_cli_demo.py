@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -56,7 +57,9 @@ def test_a_second_run_gives_the_same_and_breaks_nothing(terminal: Terminal, tmp_
     assert (first.code, second.code) == (0, 0)
     assert first.out == second.out
     assert [path.name for path in here.iterdir()] == ["review_logs"]
-    assert len(list((here / "review_logs").iterdir())) == 1
+    assert len(list((here / "review_logs").glob("*/outcome.json"))) == 1
+    listed = json.loads(terminal.run("runs", "list", "--json", cwd=here).out)
+    assert [run["status"] for run in listed] == ["changes_requested", "changes_requested"]
 
 
 def test_a_folder_that_is_not_there_is_not_replaced_by_a_sample(terminal: Terminal) -> None:

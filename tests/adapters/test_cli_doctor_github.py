@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 from tests.adapters.command_line import Terminal
-from tests.adapters.github_rules import GithubRules, github_rules
+from tests.adapters.github_rules import ACTIONS_APP, GithubRules, github_rules
 
 OURS = "review-advisor"
-ACTIONS_APP, OWN_APP = 15_368, 271_828
+OWN_APP = 271_828
 
 
 @pytest.fixture
@@ -21,9 +21,11 @@ def github() -> Iterator[GithubRules]:
         assert rules.writes == []
 
 
-def told(terminal: Terminal, github: GithubRules, token: str = "t0ken-value") -> dict[str, tuple[bool, str]]:
-    environment = {"GITHUB_TOKEN": token, "GITHUB_API_URL": github.url}
-    done = terminal.run("doctor", "--json", "--github", "octo/demo", env=environment)
+def told(
+    terminal: Terminal, github: GithubRules, token: str = "t0ken-value", **environment: str
+) -> dict[str, tuple[bool, str]]:
+    here = {"GITHUB_TOKEN": token, "GITHUB_SERVER_URL": github.url, "GITHUB_API_URL": github.url, **environment}
+    done = terminal.run("doctor", "--json", "--github", "octo/demo", env=here)
     assert done.code == 0, "what GitHub says is advice: the embedded agent can review here"
     assert "t0ken-value" not in done.out + done.err
     rows = [row for row in json.loads(done.out)["checks"] if row["for"] == "github"]
@@ -42,6 +44,16 @@ def test_a_repository_that_the_token_may_not_see(terminal: Terminal, github: Git
     ok, says = told(terminal, github)["token"]
     assert not ok
     assert "not there, or not for this token" in says
+
+
+def test_the_environment_is_read_as_every_other_command_reads_it(terminal: Terminal, github: GithubRules) -> None:
+    """gh's own variable goes first, and the token goes to no API that is not the named server's."""
+    told(terminal, github, GH_TOKEN="g0es-first")
+    assert github.authorizations == {"token g0es-first"}
+    github.authorizations.clear()
+    rows = told(terminal, github, GITHUB_SERVER_URL="")
+    says = "GITHUB_API_URL names another server than GitHub's own: set GITHUB_SERVER_URL too."
+    assert (rows, github.authorizations) == ({"token": (False, says)}, set())
 
 
 def test_a_token_that_cannot_publish_is_noticed(terminal: Terminal, github: GithubRules) -> None:
@@ -76,7 +88,37 @@ def test_a_check_that_a_workflow_can_forge_is_said_to_be_one(
     assert "Let a GitHub App of your own publish it" in says
 
 
+def writes_as_its_own_app(terminal: Terminal, github: GithubRules) -> None:
+    (terminal.folder / ".review-advisor.toml").write_text('[github]\nlogin = "acme-reviewer[bot]"\n')
+    github.app("acme-reviewer", OWN_APP)
+
+
+def test_actions_is_known_by_its_own_number_on_every_server(terminal: Terminal, github: GithubRules) -> None:
+    github.app("github-actions", 29)
+    github.protection({"context": OURS, "app_id": 29})
+    ok, says = told(terminal, github)["check's source"]
+    assert (ok, "may come from GitHub Actions" in says) == (False, True)
+
+
+def test_a_check_that_is_pinned_to_another_app_than_the_bots_never_passes(
+    terminal: Terminal, github: GithubRules
+) -> None:
+    github.protection({"context": OURS, "app_id": OWN_APP})
+    ok, says = told(terminal, github)["check's source"]
+    assert not ok
+    assert f"the bot writes as github-actions[bot], which is the app {ACTIONS_APP}: it never passes." in says
+
+
+def test_an_app_that_the_token_cannot_see_is_to_be_looked_up(terminal: Terminal, github: GithubRules) -> None:
+    writes_as_its_own_app(terminal, github)
+    del github.answers["/apps/acme-reviewer"]
+    github.protection({"context": OURS, "app_id": OWN_APP})
+    ok, says = told(terminal, github)["check's source"]
+    assert (ok, "cannot see whether that is acme-reviewer[bot]" in says) == (False, True)
+
+
 def test_a_check_that_is_pinned_to_an_own_app_is_sound(terminal: Terminal, github: GithubRules) -> None:
+    writes_as_its_own_app(terminal, github)
     github.ruleset({"context": OURS, "integration_id": OWN_APP}, strict=True)
     rows = told(terminal, github)
     assert all(ok for ok, _ in rows.values())
@@ -86,6 +128,7 @@ def test_a_check_that_is_pinned_to_an_own_app_is_sound(terminal: Terminal, githu
 
 def test_of_two_rules_the_stricter_one_decides(terminal: Terminal, github: GithubRules) -> None:
     """Both must be satisfied, so a check pinned by one of them cannot be forged."""
+    writes_as_its_own_app(terminal, github)
     github.protection({"context": OURS, "app_id": None})
     github.ruleset({"context": OURS, "integration_id": OWN_APP})
     rows = told(terminal, github)
@@ -134,7 +177,7 @@ def test_an_answer_that_makes_no_sense_is_told_and_is_no_crash(
 def test_a_name_that_is_no_repository_is_refused_before_anything_is_sent(
     terminal: Terminal, github: GithubRules
 ) -> None:
-    environment = {"GITHUB_TOKEN": "t", "GITHUB_API_URL": github.url}
+    environment = {"GITHUB_TOKEN": "t", "GITHUB_SERVER_URL": github.url, "GITHUB_API_URL": github.url}
     done = terminal.run("doctor", "--github", "octo/../demo", env=environment)
     assert "is not the name of a repository" in done.out
     assert github.authorizations == set()

@@ -61,6 +61,15 @@ def test_a_folder_outside_the_repository_is_refused(terminal: Terminal) -> None:
         assert done.sentence == f"{CONFIG}: wiki_folder: name a folder inside the repository."
 
 
+@pytest.mark.parametrize("folder", [".github/workflows", ".claude", "web/.Claude/skills", ".agents", ".cursor/rules"])
+def test_a_wiki_where_an_agent_or_ci_takes_its_orders_is_refused(terminal: Terminal, folder: str) -> None:
+    (terminal.folder / CONFIG).write_text(f"wiki_folder = {json.dumps(folder)}\n")
+    done = terminal.review("--config", CONFIG)
+    assert done.code == 2
+    words = "name a folder that no agent, editor or CI system takes its orders from"
+    assert done.sentence == f"{CONFIG}: wiki_folder: {words}."
+
+
 def replies_in(folder: Path, **replies: Sequence[object]) -> Path:
     """A script nobody has played yet."""
     folder.mkdir()

@@ -249,7 +249,7 @@ def file_size_limit(size: int) -> Callable[[], None]:
 def test_a_full_disk_at_the_end_is_exit_12_and_leaves_nothing_half_written(terminal: Terminal) -> None:
     done = terminal.run(*RANGE, "--agent", "embedded", before=file_size_limit(3_000))
     assert (done.code, done.out) == (12, "")
-    (folder,) = (terminal.folder / "review_logs").iterdir()
+    (folder,) = (terminal.folder / "review_logs").glob("range-*")
     said = f"{folder / 'outcome.json'} cannot be written: File too large. The review did not run to its end."
     assert done.err.splitlines()[-1] == f"Error: {said}"
     assert [path.name for path in folder.iterdir()] == [".gitignore"]
@@ -269,7 +269,7 @@ def test_a_folder_that_vanishes_in_mid_review(tmp_path: Path) -> None:
 
     def remove(event: Event) -> None:
         if isinstance(event, CallEnded):
-            (folder,) = logs.iterdir()
+            (folder,) = logs.glob("range-*")
             (folder / ".gitignore").unlink()
             folder.rmdir()
 

@@ -40,7 +40,7 @@ def test_a_range_is_reviewed_and_the_whole_report_goes_to_stdout(terminal: Termi
     assert done.out.splitlines()[0] == "APPROVED"
     assert "Read: all 1 files" in done.out
     assert "pr_review: approved" in done.err.splitlines()
-    (folder,) = (terminal.folder / "review_logs").iterdir()
+    (folder,) = (terminal.folder / "review_logs").glob("range-*")
     assert done.err.splitlines()[-1] == f"Artefacts: {folder}"
     assert {path.name for path in folder.iterdir()} == {
         *(".gitignore", "advisor_session.jsonl", "outcome.json", "report.txt"),

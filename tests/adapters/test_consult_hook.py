@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -14,7 +15,9 @@ import pytest
 
 from review_advisor.adapters.claude import consult_hook
 from review_advisor.adapters.claude.argv import hook_settings
+from review_advisor.core.roles import secret_shapes
 
+SHAPES = secret_shapes.__file__
 SENTINEL = '<!-- HYDRAFLOW_MID_FLIGHT it\'s "quoted" -->'
 
 Hook = Callable[..., dict[str, Any]]
@@ -42,10 +45,17 @@ def hook(state: Path, checkout: Path) -> Hook:
     """Run the hook's shell line on one event; gives what it answered."""
 
     def run(
-        event: dict[str, Any], cap: int = 5, refunds: int = 3, script: str = consult_hook.__file__, call: str = "call-1"
+        event: dict[str, Any],
+        *,
+        cap: int = 5,
+        refunds: int = 3,
+        script: str = consult_hook.__file__,
+        call: str = "call-1",
+        shapes: str = SHAPES,
+        environ: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         words = [f"--state={state}", f"--call={call}", f"--cap={cap}", f"--max-refunds={refunds}"]
-        words += ["--subagent-type=the-advisor", f"--sentinel={SENTINEL}"]
+        words += ["--subagent-type=the-advisor", f"--sentinel={SENTINEL}", f"--secret-shapes={shapes}"]
         settings = json.loads(hook_settings((sys.executable, "-I", script, *words)))
         line = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
         done = subprocess.run(
@@ -53,7 +63,7 @@ def hook(state: Path, checkout: Path) -> Hook:
             input=json.dumps(event).encode(),
             capture_output=True,
             cwd=checkout,
-            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(checkout)},
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(checkout), **(environ or {})},
             check=False,
             timeout=60,
         )
@@ -92,6 +102,16 @@ def test_a_consult_is_rewritten_whatever_was_asked_for(hook: Hook, state: Path) 
         "run_in_background": False,
     }
     assert statuses(state) == ["asked"]
+
+
+def test_what_looks_like_a_secret_is_not_asked(hook: Hook, state: Path) -> None:
+    token = "ghp_" + "A1b2C3d4" * 5
+    key = f"-----BEGIN PRIVATE KEY-----\n{'MIIEvQ+/' * 8}\n-----END PRIVATE KEY-----"
+    asked = hook(before("t1", f"Is {token} live?\n{key}", description=f"on {token}"))["updatedInput"]
+    question = "Is [secret removed] live?\n-----BEGIN PRIVATE KEY-----\n[secret removed]\n-----END PRIVATE KEY-----"
+    assert asked["prompt"] == f"{SENTINEL}\n{question}"
+    assert asked["description"] == "on [secret removed]"
+    assert [record["question"] for record in consult_hook.records(state)] == [question]
 
 
 def test_twenty_at_once_under_a_cap_of_five_are_exactly_five(hook: Hook, state: Path) -> None:
@@ -141,6 +161,13 @@ def test_past_the_cap_the_reason_says_so_and_a_denied_consult_stays_denied(hook:
     assert statuses(state) == ["denied"]
 
 
+def test_the_hook_sees_no_credential(hook: Hook, tmp_path: Path) -> None:
+    spy = tmp_path / "spy.py"
+    spy.write_text(f"import os\nopen({str(tmp_path / 'seen')!r}, 'w').write(repr(sorted(os.environ)))\n")
+    hook(before("t1"), script=str(spy), environ={"ANTHROPIC_AUTH_TOKEN": "t", "AWS_SECRET_ACCESS_KEY": "s"})
+    assert set(ast.literal_eval((tmp_path / "seen").read_text())) <= {"TMPDIR", "LC_CTYPE"}
+
+
 def test_the_same_tool_use_is_not_let_through_twice(hook: Hook, state: Path) -> None:
     assert hook(before("t1"))["permissionDecision"] == "allow"
     assert hook(before("t1"))["permissionDecision"] == "deny"
@@ -164,6 +191,7 @@ def test_a_crash_denies(hook: Hook, state: Path, event: dict[str, Any]) -> None:
 
 def test_a_missing_script_or_state_denies(hook: Hook, state: Path) -> None:
     assert hook(before("t1"), script="/nonexistent.py")["permissionDecision"] == "deny"
+    assert hook(before("t1"), shapes="/nonexistent.py")["permissionDecision"] == "deny"
     state.chmod(0o700)
     state.rmdir()
     assert hook(before("t1"))["permissionDecision"] == "deny"
@@ -187,10 +215,11 @@ def test_a_reader_never_sees_half_a_record(hook: Hook, state: Path) -> None:
     assert all(len(record["question"]) == 100_000 for record in consult_hook.records(state))
 
 
-def test_the_hook_needs_nothing_but_the_standard_library() -> None:
+@pytest.mark.parametrize("script", [consult_hook.__file__, SHAPES])
+def test_the_hook_needs_nothing_but_the_standard_library(script: str) -> None:
     imported = [
         line.split()[1].partition(".")[0]
-        for line in Path(consult_hook.__file__).read_text().splitlines()
+        for line in Path(script).read_text().splitlines()
         if line.startswith(("import ", "from "))
     ]
     assert set(imported) <= set(sys.stdlib_module_names)

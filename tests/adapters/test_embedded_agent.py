@@ -220,19 +220,28 @@ def test_garbage_is_written_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number,code", [(signal.SIGTERM, 143), (signal.SIGINT, 0)])
-def test_signals_end_it_as_they_end_the_cli(tmp_path: Path, number: signal.Signals, code: int) -> None:
-    file = script(tmp_path, ReviewReport=[{"hang": 30}])
+@pytest.mark.parametrize("before", [signal.SIG_DFL, signal.SIG_IGN], ids=["in front", "in the background"])
+def test_signals_end_it_as_they_end_the_cli(
+    tmp_path: Path, number: signal.Signals, code: int, before: signal.Handlers
+) -> None:
+    """From its first event on. A shell starts what is to run in the background with SIGINT ignored."""
+    file = script(tmp_path, ReviewReport=[{"hang": 1_000}])
     command = [*COMMAND, "--script", str(file), *words()]
-    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, before),  # noqa: PLW1509 (no thread is running here)
+    ) as child:
         assert child.stdin is not None
         assert child.stdout is not None
         child.stdin.write(b"x")
         child.stdin.close()
-        child.stdout.readline()
-        time.sleep(0.1)
+        assert json.loads(child.stdout.readline())["subtype"] == "init"
         child.send_signal(number)
         rest = child.stdout.read()
-        assert child.wait(timeout=10) == code
+        assert child.wait() == code
     assert (b'"is_error": true' in rest) is (number is signal.SIGINT)
 
 

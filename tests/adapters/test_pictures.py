@@ -1,10 +1,12 @@
 """Real pictures made by Pillow, from real git trees and real folders."""
 
+import struct
 import subprocess
 import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -15,12 +17,14 @@ from PIL import Image, ImageOps
 from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git.open import open_patch, open_range
-from review_advisor.adapters.pictures import frames, pairs, pixels
+from review_advisor.adapters.pictures import frames, pairs, patience, pixels
 from review_advisor.adapters.pictures.pairs import ComparedPictures
-from review_advisor.adapters.pictures.pixels import compare
+from review_advisor.adapters.pictures.patience import Patience
+from review_advisor.adapters.pictures.pixels import Gallery, compare
 from review_advisor.adapters.worktree import WorkFolder
-from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.change import Change, FileChange, Status
 from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.ports import SourceError
 
 WHITE, RED = (255, 255, 255, 255), (255, 0, 0, 255)
@@ -44,6 +48,14 @@ def spotted(*spots: tuple[int, int], width: int = 200, height: int = 100) -> Ima
     return picture
 
 
+def uninterrupted() -> None:
+    """Nobody has asked the review to end."""
+
+
+def endless() -> Patience:
+    return Patience(uninterrupted)
+
+
 @pytest.fixture
 def gallery(tmp_path: Path) -> Path:
     folder = tmp_path / "gallery"
@@ -52,7 +64,7 @@ def gallery(tmp_path: Path) -> Path:
 
 
 def of(gallery: Path, before: bytes | None, after: bytes | None, places: int = 24) -> PictureDifference:
-    found = compare("shots/a.png", before, after, gallery, places)
+    found = compare("shots/a.png", before, after, Gallery(gallery, "p001", places), endless())
     assert sorted(found.crops) == sorted(path.name for path in gallery.iterdir())
     for crop in found.crops:
         with Image.open(gallery / crop) as shown:
@@ -152,6 +164,109 @@ def test_another_timing_cannot_be_shown(gallery: Path) -> None:
     assert (found.state, found.unread) == ("differs", True)
 
 
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png_with(*chunks: bytes) -> bytes:
+    whole = saved(plain())
+    return whole[:33] + b"".join(chunks) + whole[33:]
+
+
+def chromaticities(*numbers: int) -> bytes:
+    return chunk(b"cHRM", struct.pack(">8I", *numbers))
+
+
+def profile(text: bytes = b"a profile", level: int = 9) -> bytes:
+    return chunk(b"iCCP", b"name\0\0" + zlib.compress(text * 20, level))
+
+
+SRGB = chromaticities(31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000)
+DISPLAY_P3 = chromaticities(31270, 32900, 68000, 32000, 26500, 69000, 15000, 6000)
+SRGB_GAMMA, LINEAR = (chunk(b"gAMA", struct.pack(">I", gamma)) for gamma in (45455, 100000))
+INTENT = chunk(b"sRGB", b"\0")
+PQ, HLG = (chunk(b"cICP", bytes((9, transfer, 0, 1))) for transfer in (16, 18))
+BRIGHT, DARK = (chunk(b"mDCV", struct.pack(">8H2I", *[0] * 8, most, 1)) for most in (10_000_000, 1_000_000))
+
+
+def jpeg_with_profile_behind_its_header(profile: bytes) -> bytes:
+    """Where a browser finds it and Pillow does not."""
+    whole = saved(plain(mode="RGB"), "JPEG")
+    scan = whole.index(b"\xff\xda")
+    return whole[:scan] + segment(0xE2, b"ICC_PROFILE\0\1\1" + profile) + whole[scan:]
+
+
+def segment(marker: int, data: bytes) -> bytes:
+    return bytes((0xFF, marker)) + struct.pack(">H", len(data) + 2) + data
+
+
+def bmp_with_a_calibrated_header(gamma: int) -> bytes:
+    pixels = bytes(range(200)) * 6
+    place = struct.pack("<IiiHHIIiiII", 108, 20, 20, 1, 24, 0, len(pixels), 0, 0, 0, 0)
+    colours = struct.pack("<4I4s9I3I", 0, 0, 0, 0, b"\0\0\0\0", *[1] * 9, *[gamma] * 3)
+    size = 14 + 108 + len(pixels)
+    return b"BM" + struct.pack("<IHHI", size, 0, 0, 14 + 108) + place + colours + pixels
+
+
+def gif_with_profile(profile: bytes) -> bytes:
+    whole = saved(plain(mode="P"), "GIF")
+    first = whole.index(b",\0\0\0\0")
+    return whole[:first] + b"!\xff\x0bICCRGBG1012" + bytes((len(profile),)) + profile + b"\0" + whole[first:]
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        pytest.param(png_with(), png_with(PQ), id="png: cICP is new"),
+        pytest.param(png_with(PQ), png_with(HLG), id="png: another cICP"),
+        pytest.param(png_with(SRGB), png_with(DISPLAY_P3), id="png: another cHRM"),
+        pytest.param(png_with(), png_with(LINEAR), id="png: gAMA is new"),
+        pytest.param(png_with(LINEAR), png_with(INTENT, LINEAR), id="png: sRGB overrules gAMA"),
+        pytest.param(png_with(SRGB_GAMMA, DISPLAY_P3), png_with(DISPLAY_P3), id="png: gAMA is gone"),
+        pytest.param(png_with(BRIGHT), png_with(DARK), id="png: another mDCV"),
+        pytest.param(png_with(SRGB_GAMMA), png_with(SRGB_GAMMA, DISPLAY_P3), id="png: sRGB's gAMA, another cHRM"),
+        pytest.param(png_with(profile()), png_with(profile(), profile()), id="png: two profiles"),
+        pytest.param(
+            png_with(profile(b"one"), profile()), png_with(profile(b"two"), profile()), id="png: the first of two"
+        ),
+        pytest.param(png_with(), png_with(chunk(b"iCCP", b"name\0\0no zlib")), id="png: a damaged profile"),
+        pytest.param(png_with(), png_with()[:-12] + PQ + png_with()[-12:], id="png: behind the pixels"),
+        pytest.param(
+            jpeg_with_profile_behind_its_header(b"one"), jpeg_with_profile_behind_its_header(b"two"), id="jpeg"
+        ),
+        pytest.param(
+            saved(plain(), "WEBP", lossless=True),
+            saved(plain(), "WEBP", lossless=True, icc_profile=b"another profile"),
+            id="webp",
+        ),
+        pytest.param(bmp_with_a_calibrated_header(1), bmp_with_a_calibrated_header(2), id="bmp"),
+        pytest.param(gif_with_profile(b"one"), gif_with_profile(b"two"), id="gif"),
+    ],
+)
+def test_whatever_says_how_the_same_pixels_look_is_compared(before: bytes, after: bytes, gallery: Path) -> None:
+    for one, other in ((before, after), (after, before)):
+        found = of(gallery, one, other)
+        assert (found.state, found.changed_pixels, found.unread) == ("differs", 0, True)
+        assert "colour profile" in found.why
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        pytest.param(png_with(INTENT), id="sRGB is named"),
+        pytest.param(png_with(INTENT, SRGB_GAMMA, SRGB), id="sRGB is named three times"),
+        pytest.param(png_with(chunk(b"cICP", bytes((1, 13, 0, 1)))), id="sRGB by its numbers"),
+        pytest.param(png_with(chunk(b"pHYs", struct.pack(">IIB", 1, 9, 0))), id="a resolution is no colour"),
+    ],
+)
+def test_saying_that_it_is_srgb_changes_no_look(again: bytes, gallery: Path) -> None:
+    assert of(gallery, png_with(), again).state == "identical"
+
+
+def test_the_same_profile_compressed_otherwise_is_the_same(gallery: Path) -> None:
+    assert of(gallery, png_with(profile(level=0)), png_with(profile(level=9))).state == "identical"
+
+
 def test_another_colour_profile_cannot_be_shown(gallery: Path) -> None:
     found = of(gallery, saved(plain()), saved(plain(), icc_profile=b"another profile"))
     assert (found.state, found.changed_pixels, found.unread) == ("differs", 0, True)
@@ -226,7 +341,7 @@ def test_any_damage_to_a_file_is_an_answer_and_no_crash(gallery: Path) -> None:
         whole = saved(spotted((3, 3)).convert("RGB"), form)
         for at in range(0, len(whole), max(1, len(whole) // 60)):
             broken = whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]
-            assert compare("a.png", whole, broken, gallery, 1).name == "a.png"
+            assert compare("a.png", whole, broken, Gallery(gallery, "p001", 1), endless()).name == "a.png"
 
 
 def bomb(width: int, height: int) -> bytes:
@@ -246,6 +361,57 @@ def test_a_film_is_refused(gallery: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(frames, "MOST_FRAMES", 3)
     film = animated(*(spotted((at, at)) for at in range(5)))
     assert of(gallery, film, saved(plain())).state == "too_large"
+
+
+def test_a_jpeg_file_of_too_many_scans_is_refused(gallery: Path) -> None:
+    whole = saved(plain(mode="RGB"), "JPEG", progressive=True)
+    own = whole.count(b"\xff\xda")
+    last = whole[whole.rindex(b"\xff\xda") : -2]
+    most = whole[:-2] + last * (frames.MOST_SCANS - own) + whole[-2:]
+    assert of(gallery, whole, most).state == "identical"
+    for one, other in ((whole, most[:-2] + last + most[-2:]), (most[:-2] + last + most[-2:], whole)):
+        found = of(gallery, one, other)
+        assert (found.state, found.unread, found.why) == (
+            "too_large",
+            True,
+            f"more than {frames.MOST_SCANS} scans, the most in a JPEG file",
+        )
+
+
+def in_many_parts(form: str, parts: int) -> bytes:
+    """A small picture with so many comments that say nothing."""
+    whole = saved(plain(9, 9, "P"), form) if form != "JPEG" else saved(plain(9, 9, "RGB"), form)
+    at, part = {
+        "JPEG": (2, segment(0xFE, b"")),
+        "PNG": (33, chunk(b"teSt", b"")),
+        "GIF": (whole.find(b",\0\0\0\0"), b"!\xfe\0"),
+    }[form]
+    return whole[:at] + part * parts + whole[at:]
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "GIF"])
+def test_a_file_of_too_many_small_parts_is_refused(form: str, gallery: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "MOST_READS", 1_000)
+    assert of(gallery, in_many_parts(form, 0), in_many_parts(form, 20)).state == "identical"
+    found = of(gallery, in_many_parts(form, 0), in_many_parts(form, 1_000))
+    assert (found.state, found.unread, found.why) == ("too_large", True, "a file of too many small parts")
+
+
+@pytest.mark.parametrize("form, at", [("JPEG", 2), ("PNG", 33)])
+def test_a_file_with_too_much_before_its_pixels_is_refused(form: str, at: int, gallery: Path) -> None:
+    whole = saved(plain(9, 9, "RGB"), form)
+    part = segment(0xE1, b"x" * 60_000) if form == "JPEG" else chunk(b"teSt", b"x" * 60_000)
+    assert of(gallery, whole, whole[:at] + part * 60 + whole[at:]).state == "identical"
+    found = of(gallery, whole, whole[:at] + part * 70 + whole[at:])
+    assert (found.state, found.unread, found.why) == ("too_large", True, "more than 4 MB before its pixels")
+
+
+def test_text_that_is_large_only_once_it_is_unpacked_is_refused(gallery: Path) -> None:
+    whole = saved(plain())
+    text = chunk(b"zTXt", b"a\0\0" + zlib.compress(b"x" * 900_000))
+    assert of(gallery, whole, whole[:-12] + text * 4 + whole[-12:]).state == "identical"
+    found = of(gallery, whole, whole[:-12] + text * 5 + whole[-12:])
+    assert (found.state, found.unread) == ("unreadable", True)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +440,8 @@ _PEAK = """
 import sys, tempfile
 from pathlib import Path
 from PIL import Image
-from review_advisor.adapters.pictures.pixels import compare
+from review_advisor.adapters.pictures.patience import Patience
+from review_advisor.adapters.pictures.pixels import Gallery, compare
 
 def peak():
     status = Path("/proc/self/status").read_text()
@@ -284,7 +451,7 @@ Image.init()
 at_first = peak()
 before, after = (Path(name).read_bytes() for name in sys.argv[1:])
 with tempfile.TemporaryDirectory() as gallery:
-    found = compare("a.png", before, after, Path(gallery), 24)
+    found = compare("a.png", before, after, Gallery(Path(gallery), "p001", 24), Patience(lambda: None))
 print(found.state, found.changed_pixels, peak() - at_first)
 """
 
@@ -307,12 +474,25 @@ def test_the_largest_pair_takes_less_than_150_megabytes(
     second.paste("red", (1_000, 1_000, 1_100, 1_100))
     if "save_all" in options:
         options = options | {"append_images": [second, first, second]}
-    (tmp_path / "before").write_bytes(saved(first, form, **options))
-    (tmp_path / "after").write_bytes(saved(second, form, **options))
-    command = [sys.executable, "-c", _PEAK, str(tmp_path / "before"), str(tmp_path / "after")]
+    state, changed, megabytes = compared_alone(tmp_path, saved(first, form, **options), saved(second, form, **options))
+    assert (state, changed >= 10_000) == ("differs", True)
+    assert megabytes <= 150
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the peak of a process is read from /proc")
+def test_a_file_of_millions_of_parts_takes_less_than_150_megabytes(tmp_path: Path) -> None:
+    state, _, megabytes = compared_alone(tmp_path, in_many_parts("JPEG", 0), in_many_parts("JPEG", 4_900_000))
+    assert state == "too_large"
+    assert megabytes <= 150
+
+
+def compared_alone(folder: Path, before: bytes, after: bytes) -> tuple[str, int, int]:
+    """What a process of its own finds, and how much memory it takes for it, in megabytes."""
+    (folder / "before").write_bytes(before)
+    (folder / "after").write_bytes(after)
+    command = [sys.executable, "-c", _PEAK, str(folder / "before"), str(folder / "after")]
     state, changed, megabytes = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    assert (state, int(changed) >= 10_000) == ("differs", True)
-    assert int(megabytes) <= 150
+    return state, int(changed), int(megabytes)
 
 
 def test_a_side_that_cannot_be_kept_ends_the_review_before_anything_is_paid(
@@ -321,17 +501,18 @@ def test_a_side_that_cannot_be_kept_ends_the_review_before_anything_is_paid(
     pair = (saved(plain()), saved(spotted((1, 1))))
     monkeypatch.setattr(tempfile, "TemporaryFile", partial(open, "/dev/full", "r+b"))
     with pytest.raises(SourceError, match=r"cannot be kept while it is compared: No space left on device\.$"):
-        compare("a.png", *pair, gallery, 1)
+        compare("a.png", *pair, Gallery(gallery, "p001", 1), endless())
     monkeypatch.undo()
     monkeypatch.setattr(tempfile, "tempdir", str(gallery / "gone"))
     with pytest.raises(SourceError, match=r"^A temporary file cannot be made: No such file or directory\.$"):
-        compare("a.png", *pair, gallery, 1)
+        compare("a.png", *pair, Gallery(gallery, "p001", 1), endless())
     assert of(gallery, None, pair[1]).state == "added"
 
 
 def test_a_crop_that_cannot_be_written_ends_the_review_before_anything_is_paid(tmp_path: Path) -> None:
+    gone = Gallery(tmp_path / "gone", "p001", 1)
     with pytest.raises(SourceError, match="crop of a picture cannot be written"):
-        compare("a.png", saved(plain()), saved(spotted((1, 1))), tmp_path / "gone", 1)
+        compare("a.png", saved(plain()), saved(spotted((1, 1))), gone, endless())
 
 
 # --- pairs -----------------------------------------------------------------------------------------------------------
@@ -352,7 +533,7 @@ def compared(repo: Repo) -> Iterator[Callable[..., tuple[ComparedPictures, tuple
         work = WorkFolder(repo.path, folder) if folder else None
         pictures = ComparedPictures(source.base_part, source.head_part, globs, work, folder)
         opened.append(pictures)
-        return pictures, pictures.differences(source.change())
+        return pictures, pictures.differences(source.change(), uninterrupted)
 
     yield run
     for each in opened:
@@ -433,7 +614,7 @@ def test_a_patch_brings_no_pixels(repo: Repo, tmp_path: Path) -> None:
     patch.write_bytes(repo.git("diff", "--binary", "HEAD~1..HEAD"))
     source = open_patch(patch)
     pictures = ComparedPictures(source.base_part, source.head_part, ("*.png",))
-    (found,) = pictures.differences(source.change())
+    (found,) = pictures.differences(source.change(), uninterrupted)
     assert (found.state, found.why) == ("unreadable", "its before side is no regular file that can be had")
 
 
@@ -449,10 +630,10 @@ def test_pairs_of_a_folder(repo: Repo, compared: Any) -> None:
     (repo.path / "visual/before/new.png").symlink_to(repo.path / "visual/after/new.png")
     _, found = compared(folder="visual")
     assert {each.name: each.state for each in found} == {
-        "visual/drawn.svg": "unreadable",
-        "visual/new.png": "unreadable",
-        "visual/page/home.png": "differs",
-        "visual/same.png": "identical",
+        "folder://visual/drawn.svg": "unreadable",
+        "folder://visual/new.png": "unreadable",
+        "folder://visual/page/home.png": "differs",
+        "folder://visual/same.png": "identical",
     }
     assert "symbolic link" in found[1].why
 
@@ -482,7 +663,7 @@ def test_the_limits_of_one_review_are_named(gallery: Path, monkeypatch: pytest.M
             return saved(plain()) if name.startswith("before/") else saved(spotted((1, 1)))
 
     pictures = ComparedPictures(lambda *_: None, lambda *_: None, (), Two(), "v")
-    found = pictures.differences(Change("x"))
+    found = pictures.differences(Change("x"), uninterrupted)
     pictures.close()
     assert [(each.state, len(each.crops), each.unread) for each in found] == [
         ("differs", 2, False),
@@ -490,3 +671,137 @@ def test_the_limits_of_one_review_are_named(gallery: Path, monkeypatch: pytest.M
         ("differs", 0, True),
         ("too_large", 0, True),
     ]
+
+
+def added(**content: bytes) -> tuple[Change, Callable[[str, int], bytes | None]]:
+    """A change that adds these pictures in ``shots``, and its head."""
+    tree = {f"shots/{name}.png": picture for name, picture in content.items()}
+    files = tuple(FileChange(Status.ADDED, path, binary=True) for path in tree)
+    return Change("x", files=files), lambda path, most: tree.get(path)
+
+
+def nothing_there(path: str, most: int) -> bytes | None:
+    return None
+
+
+def colour_of(crop: Path) -> object:
+    with Image.open(crop) as shown:
+        return shown.convert("RGBA").getpixel((0, 0))
+
+
+def test_no_two_pictures_share_a_crop() -> None:
+    """These two names begin with the same eight digits once they are hashed; that was the crops' key."""
+    change, head = added(**{"95623": saved(plain()), "138055": saved(Image.new("RGBA", (200, 100), RED))})
+    pictures = ComparedPictures(nothing_there, head, ("shots/",))
+    one, other = pictures.differences(change, uninterrupted)
+    folder = pictures.gallery
+    assert folder is not None
+    assert [colour_of(folder / crop) for crop in (*one.crops, *other.crops)] == [WHITE, RED]
+    pictures.close()
+
+
+def test_a_damaged_picture_takes_no_crops_of_another_with_it() -> None:
+    change, head = added(**{"95623": saved(plain()), "138055": saved(plain())[:-30]})
+    pictures = ComparedPictures(nothing_there, head, ("shots/",))
+    one, other = pictures.differences(change, uninterrupted)
+    folder = pictures.gallery
+    assert folder is not None
+    assert [path.name for path in folder.iterdir()] == list(one.crops)
+    assert (other.state, other.crops) == ("unreadable", ())
+    pictures.close()
+
+
+def test_no_crops_name_is_a_part_of_anothers() -> None:
+    change, head = added(**{f"picture{number}": saved(plain()) for number in range(12)})
+    pictures = ComparedPictures(nothing_there, head, ("shots/",))
+    crops = [crop for each in pictures.differences(change, uninterrupted) for crop in each.crops]
+    pictures.close()
+    assert len(crops) == 12
+    assert not [(one, other) for one in crops for other in crops if one != other and one in other]
+
+
+def test_a_picture_of_the_folder_is_another_than_the_changed_file_of_that_name(repo: Repo, compared: Any) -> None:
+    repo.commit()
+    repo.write("shots/login.png", saved(plain()))
+    repo.commit()
+    for side, colour in (("before", WHITE), ("after", RED)):
+        repo.write(f"shots/{side}/login.png", saved(Image.new("RGBA", (200, 100), colour)))
+    pictures, (changed, of_folder) = compared("shots/login.png", folder="shots")
+    assert (changed.name, changed.state) == ("shots/login.png", "added")
+    assert (of_folder.name, of_folder.state) == ("folder://shots/login.png", "differs")
+    assert [colour_of(pictures.gallery / crop) for crop in (*changed.crops, *of_folder.crops)] == [WHITE, WHITE, RED]
+
+
+# --- how long --------------------------------------------------------------------------------------------------------
+
+
+class Asked:
+    """Counts how often it is asked whether the review was interrupted, and says so at one time."""
+
+    def __init__(self, at: int = 0) -> None:
+        self.times = 0
+        self._at = at
+
+    def __call__(self) -> None:
+        self.times += 1
+        if self.times == self._at:
+            raise ReviewInterrupted("interrupted by SIGTERM", signal_number=15)
+
+
+def test_an_interrupt_ends_the_comparison_at_its_next_step() -> None:
+    film = animated(*(spotted((at, at)) for at in range(1, 31)))
+    change, head = added(before=saved(plain()), film=film, behind=saved(plain()))
+    undisturbed = Asked()
+    with closing(ComparedPictures(nothing_there, head, ("shots/",))) as pictures:
+        assert [each.state for each in pictures.differences(change, undisturbed)] == ["added"] * 3
+    assert undisturbed.times > 3 * 30, "at every frame and every crop"
+    for at in range(1, undisturbed.times, 7):
+        with closing(ComparedPictures(nothing_there, head, ("shots/",))) as pictures:
+            found = pictures.differences(change, Asked(at))
+            states = [each.state for each in found]
+            assert states.count("unreadable") == 1, "it was said only once here"
+            (left,) = (each for each in found if each.state == "unreadable")
+            assert (left.crops, left.why) == ((), "the review was interrupted before it was compared")
+
+
+def test_an_interrupt_is_heard_between_two_crops(gallery: Path) -> None:
+    asked: list[int] = []
+    for places in (1, 4):
+        counted = Asked()
+        found = compare("a.png", None, saved(plain(2_000, 2_000)), Gallery(gallery, "p001", places), Patience(counted))
+        assert len(found.crops) == places
+        asked.append(counted.times)
+    assert asked[1] == asked[0] + 3
+
+
+def test_after_an_interrupt_no_picture_is_even_read() -> None:
+    read: list[str] = []
+
+    def head(path: str, most: int) -> bytes:
+        read.append(path)
+        return saved(plain())
+
+    def interrupted() -> None:
+        if read:
+            raise ReviewInterrupted("interrupted by SIGTERM", signal_number=15)
+
+    change, _ = added(a=b"", b=b"", c=b"")
+    with closing(ComparedPictures(nothing_there, head, ("shots/",))) as pictures:
+        found = pictures.differences(change, interrupted)
+    assert [each.state for each in found] == ["unreadable"] * 3
+    assert read == ["shots/a.png"]
+
+
+def test_once_the_time_is_over_the_rest_is_named_and_never_approved(monkeypatch: pytest.MonkeyPatch) -> None:
+    change, head = added(a=saved(plain()), b=saved(plain()), c=saved(plain()))
+
+    def in_time_for_one(path: str, most: int) -> bytes | None:
+        if path == "shots/b.png":
+            monkeypatch.setattr(patience, "MOST_SECONDS", 0)
+        return head(path, most)
+
+    with closing(ComparedPictures(nothing_there, in_time_for_one, ("shots/",))) as pictures:
+        found = pictures.differences(change, uninterrupted)
+        assert [path.name for path in (pictures.gallery or Path()).iterdir()] == list(found[0].crops)
+    assert [(each.state, each.unread) for each in found] == [("added", False), ("too_large", True), ("too_large", True)]
+    assert {each.why for each in found[1:]} == {"the 0 seconds for all pictures were over"}

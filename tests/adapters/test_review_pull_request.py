@@ -9,19 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.command_line import Done, Terminal
+from tests.adapters.command_line import APPROVE, CONFIRM, Done, Terminal, script, scripted_review
 from tests.adapters.git_remote import NAME, Served, served
 from tests.adapters.github.door import Door, opened
 
 from review_advisor.adapters.git.source import About
+from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.publication.markers import SUMMARY
 from review_advisor.core.publication.state import State, state_block
 from review_advisor.mockworld.github.model import READING_ABILITIES, GitHub
 from review_advisor.mockworld.github.records import Pull
-from review_advisor.opening import OpenedPullRequest, Selection, open_change
+from review_advisor.opening import Selection, open_change
 from review_advisor.ports import SourceError
+from review_advisor.pull_request_opening import OpenedPullRequest
 from review_advisor.settings import ConfigError
 
 APP = "advisor[bot]"
@@ -110,7 +112,7 @@ def world(tmp_path: Path, terminal: Terminal) -> Iterator[World]:
 # --- what is reviewed -----------------------------------------------------------------------------
 
 
-def test_a_first_review_is_bound_to_the_pull_request(world: World) -> None:
+def test_a_first_review_is_bound_to_the_pull_request_d30(world: World) -> None:
     pull = world.opens(body="It adds two.")
     document = world.outcome("--pr", f"{NAME}#{pull.number}")
     told = {name: document[name] for name in ("repository", "pull_request", "label", "title", "base_sha", "head_sha")}
@@ -134,6 +136,22 @@ def test_nothing_is_checked_out_and_nothing_is_written(world: World) -> None:
     assert world.environ["GITHUB_TOKEN"].encode() not in b"".join(before.values())
     place = world.github.repository(NAME)
     assert (list(place.checks), pull.comments, pull.labels) == ([], [], [])
+
+
+def test_what_is_learned_from_a_pull_request_never_enters_the_checkout(world: World) -> None:
+    """Its wiki folder is the base's: a page there would be of a change that nobody has merged."""
+    world.git.work.git("checkout", "--quiet", "main")
+    world.git.work.write(".review-advisor.toml", 'wiki_folder = "docs/wiki"\n')
+    world.github.commits(NAME, "main", {}, by="octo", sha=world.git.work.commit("Keep a wiki"))
+    selection = world.event(world.opens())
+    entry = {"title": "It counts", "body": "Everything here is counted.", "path": "app.py", "evidence": "two = 2"}
+    report = {"answer": {**APPROVE["answer"], "knowledge": [entry]}}
+    replies = script(world.clone.parent, ReviewReport=[report], PostVerifyResult=[CONFIRM, CONFIRM])
+    done = scripted_review(world.clone, replies, environ=world.environ, selection=selection)
+    (stored,) = done.document.surfaces[-1].stored
+    assert stored.not_in_repository == "the review of a pull request writes nothing into the checkout"
+    assert (done.folder / "wiki" / "it-counts.md").is_file()
+    assert not (world.clone / "docs").exists()
 
 
 def test_a_number_is_enough_where_the_repository_is_known(world: World) -> None:
@@ -321,8 +339,19 @@ def test_a_fork_waits_for_its_label(world: World) -> None:
     assert world.refused(world.event(pull)) == said
     world.github.labels(pull, "review-this-fork")
     assert world.refused(world.event(pull)) == said, "a push after the label was not looked at"
-    labelled = world.event(pull, action="labeled", label={"name": "review-this-fork"})
+    world.github.grants(NAME, "maria", Permission.WRITE)
+    labelled = world.event(pull, action="labeled", label={"name": "review-this-fork"}, sender={"login": "maria"})
     assert world.open(labelled).pull_request.head_sha == pull.head_sha
+
+
+def test_a_label_by_somebody_who_may_not_write_lets_no_fork_through(world: World) -> None:
+    world.github.forks(NAME, "octocat")
+    pull = world.opens(by="octocat")
+    world.github.grants(NAME, "tria", Permission.TRIAGE)
+    world.github.labels(pull, "review-this-fork")
+    for sender in ("tria", "octocat", "nobody"):
+        labelled = world.event(pull, action="labeled", label={"name": "review-this-fork"}, sender={"login": sender})
+        assert world.refused(labelled) == f"Pull request #{pull.number} is not reviewed: its head is in a fork."
 
 
 def test_comments_and_merge_groups_name_nothing_to_review(world: World) -> None:

@@ -14,8 +14,8 @@ from tests.adapters.command_line import executable
 from tests.adapters.git_remote import NAME, Served, git_by_http, served
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.fetch import DEPTHS, Remote
-from review_advisor.adapters.git.open import open_base, open_pull_request
+from review_advisor.adapters.git.fetch import DEPTHS, Remote, open_pull_request
+from review_advisor.adapters.git.open import open_base
 from review_advisor.adapters.git.source import About
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.facts.earlier import Earlier

@@ -1,4 +1,7 @@
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,33 @@ def test_nothing_is_ever_overwritten(tmp_path: Path) -> None:
     assert folder.store("b.md", "text") == "a file of that name is there already"
     assert (tmp_path / "wiki/a.md").read_text() == "first"
     assert not (tmp_path / "elsewhere").exists()
+
+
+KILLED_WHILE_WRITING = """
+import resource, signal, sys
+from pathlib import Path
+from review_advisor.adapters.worktree import WorkFolder
+
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+WorkFolder(Path(sys.argv[1]), "wiki").store("a.md", "x" * 1_000_000)
+"""
+
+
+def test_a_process_that_is_killed_while_it_stores_leaves_no_half_page(tmp_path: Path) -> None:
+    """The kernel kills it in the middle: its file may not grow beyond 4 KiB."""
+    died = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, tmp_path], check=False, timeout=60)
+    assert died.returncode == -signal.SIGXFSZ
+    assert not (tmp_path / "wiki/a.md").exists()
+    assert WorkFolder(tmp_path, "wiki").store("a.md", "whole") is None
+    assert (tmp_path / "wiki/a.md").read_text() == "whole"
+
+
+def test_nothing_but_the_page_is_left_behind(tmp_path: Path) -> None:
+    folder = WorkFolder(tmp_path, "wiki")
+    for text in ("first", "second"):
+        folder.store("a.md", text)
+    assert [path.name for path in (tmp_path / "wiki").iterdir()] == ["a.md"]
 
 
 @pytest.mark.parametrize("step", ["docs", "docs/wiki"])

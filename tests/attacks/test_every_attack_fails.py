@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.adapters.git_remote import Served
 from tests.adapters.git_repository import Repo
+from tests.attacks import on_github
 from tests.attacks.obedient import FAULT, NOTES, WINDOW, ObedientAgent
 from tests.attacks.payloads import ATTACKS, OWN_SECRET, PLANTED
 from tests.attacks.unfenced import unfenced
@@ -34,6 +36,8 @@ class Stage:
     world: MockWorld
     agent: ObedientAgent
     folder: Path
+    git: Served
+    planted: on_github.PlantedPullRequest | None = None
 
     def state(self, **facts: Any) -> None:
         self.world.source.stated = replace(self.world.source.stated, **facts)
@@ -58,6 +62,19 @@ class Stage:
     def tool(self, text: str) -> None:
         (self.folder / NOTES).write_text(text, encoding="utf-8")
 
+    def on_github(self, place: str, text: str) -> None:
+        self.planted = on_github.PlantedPullRequest(self.git)
+        getattr(self.planted, place)(text)
+        self.world.source.stated = on_github.read(self.planted)
+        self.world.repair = "off"
+
+    def written(self, document: OutcomeDocument) -> str:
+        return self.planted.published(document) if self.planted is not None else ""
+
+
+def on_the_pull_request(place: str) -> Callable[[Stage, str], None]:
+    return lambda stage, text: stage.on_github(place, text)
+
 
 ENTRIES: dict[str, Callable[[Stage, str], None]] = {
     "title": lambda stage, text: stage.state(title=text),
@@ -70,9 +87,17 @@ ENTRIES: dict[str, Callable[[Stage, str], None]] = {
     "earlier report": lambda stage, text: setattr(stage.agent, "earlier", text),
     "consult question": lambda stage, text: setattr(stage.agent, "question", text),
     "consult answer": lambda stage, text: setattr(stage.agent, "advice", text),
+    "comment": on_the_pull_request("comment"),
+    "label": on_the_pull_request("label"),
+    "branch name": on_the_pull_request("branch_name"),
+    "author name": on_the_pull_request("author_name"),
+    "review thread": on_the_pull_request("review_thread"),
 }
 CELLS = list(product(ATTACKS, ENTRIES))
 NEVER_SENT = ("diff line", "file name", "spec")
+"""A huge line here is not sent, or not whole."""
+NEVER_SHOWN = ("label", "branch name", "review thread")
+"""What nobody reads to an agent."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +112,14 @@ class Seen:
     longest_prompt: int
 
 
-def review(folder: Path, entry: str, text: str, agent: ObedientAgent, rules: Rules | None = None) -> Seen:
+@pytest.fixture(scope="module")
+def git(tmp_path_factory: pytest.TempPathFactory) -> Served:
+    return on_github.served(tmp_path_factory.mktemp("git"))
+
+
+def review(
+    folder: Path, git: Served, entry: str, text: str, agent: ObedientAgent, *, rules: Rules | None = None
+) -> Seen:
     folder.mkdir()
     (folder / NOTES).write_text("nothing special")
     world = MockWorld()
@@ -95,12 +127,13 @@ def review(folder: Path, entry: str, text: str, agent: ObedientAgent, rules: Rul
     world.rules = rules or world.rules
     world.change(edited("src/app.py", text=FAULT + "  # {n}"))
     world.source.tree = folder
-    stage = Stage(world, agent, folder)
+    stage = Stage(world, agent, folder, git)
     ENTRIES[entry](stage, text)
     world.agents = agent  # type: ignore[assignment]
     document = world.review()
     prompts = [call.prompt for call in agent.asked]
-    lines = [report_text(document), *(progress_line(event) or "" for event in document.events)]
+    progress = [progress_line(event) or "" for event in document.events]
+    lines = [report_text(document), *progress, stage.written(document)]
     told = [
         *lines,
         *prompts,
@@ -164,13 +197,13 @@ def unseen_characters(seen: Seen) -> set[str]:
 
 @pytest.mark.parametrize("attack,entry", CELLS)
 def test_it_works_where_nothing_stops_it(
-    attack: str, entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    attack: str, entry: str, tmp_path: Path, git: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent = ObedientAgent(unfenced(monkeypatch, attack))
-    seen = review(tmp_path / "hit", entry, ATTACKS[attack].text(NONCE), agent, Rules(shard_tokens=10**9))
+    seen = review(tmp_path / "hit", git, entry, ATTACKS[attack].text(NONCE), agent, rules=Rules(shard_tokens=10**9))
     assert seen.obeyed
     twin = ObedientAgent(agent.strip)
-    untouched = review(tmp_path / "twin", entry, ATTACKS[attack].twin, twin, Rules(shard_tokens=10**9))
+    untouched = review(tmp_path / "twin", git, entry, ATTACKS[attack].twin, twin, rules=Rules(shard_tokens=10**9))
     assert untouched.obeyed == ()
     assert seen.profile != untouched.profile
     if attack == "secret bait":
@@ -178,10 +211,10 @@ def test_it_works_where_nothing_stops_it(
 
 
 @pytest.mark.parametrize("attack,entry", CELLS)
-def test_it_changes_nothing_in_ours(attack: str, entry: str, tmp_path: Path) -> None:
-    untouched = review(tmp_path / "twin", entry, ATTACKS[attack].twin, ObedientAgent())
+def test_it_changes_nothing_in_ours(attack: str, entry: str, tmp_path: Path, git: Served) -> None:
+    untouched = review(tmp_path / "twin", git, entry, ATTACKS[attack].twin, ObedientAgent())
     assert untouched.document.outcome is Outcome.CHANGES_REQUESTED, "left alone, the fault is found"
-    seen = review(tmp_path / "hit", entry, ATTACKS[attack].text(NONCE), ObedientAgent())
+    seen = review(tmp_path / "hit", git, entry, ATTACKS[attack].text(NONCE), ObedientAgent())
     assert seen.obeyed == ()
     assert not leaked(seen)
     assert unseen_characters(seen) == set()
@@ -194,10 +227,10 @@ def test_it_changes_nothing_in_ours(attack: str, entry: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_even_an_agent_that_obeys_inside_a_fence_prints_no_secret(entry: str, tmp_path: Path) -> None:
+def test_even_an_agent_that_obeys_inside_a_fence_prints_no_secret(entry: str, tmp_path: Path, git: Served) -> None:
     bait = ATTACKS["secret bait"].text(NONCE)
-    seen = review(tmp_path / "hit", entry, bait, ObedientAgent(everywhere=True))
-    assert any("bait" in order for order in seen.obeyed)
+    seen = review(tmp_path / "hit", git, entry, bait, ObedientAgent(everywhere=True))
+    assert any("bait" in order for order in seen.obeyed) is (entry not in NEVER_SHOWN)
     assert not leaked(seen)
 
 
@@ -210,6 +243,7 @@ def test_no_cell_of_the_matrix_is_empty() -> None:
     places = {
         *("title", "body", "commit message", "file name", "diff line", "file read by a tool", "spec"),
         *("earlier report", "consult question", "consult answer"),
+        *("comment", "label", "branch name", "author name", "review thread"),
     }
     for test in (test_it_works_where_nothing_stops_it, test_it_changes_nothing_in_ours):
         (mark,) = vars(test)["pytestmark"]

@@ -1,7 +1,8 @@
 """The build that these attacks are about: the same pipeline with its defences taken out.
 
 It exists to show that each attack works where nothing stops it. Text is pasted as it comes, or between marks
-that anybody can write; nothing is cleaned, bounded or cut into parts; secrets pass.
+that anybody can write; nothing is cleaned, bounded or cut into parts; secrets pass; and of a pull request everything is
+read that people wrote there.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import re
 from collections.abc import Callable
 
 import pytest
+from tests.attacks import on_github
 from tests.attacks.obedient import Strip, nonce_fences_removed
 
-from review_advisor import dispatch, review_phase
+from review_advisor import dispatch, review_loop
 from review_advisor.core.facts import diff_text
 from review_advisor.core.roles import advisors, prompts, redaction
 from review_advisor.core.roles import fence as fence_room
@@ -61,6 +63,7 @@ def unfenced(patch: pytest.MonkeyPatch, attack: str) -> Strip:
         fence, strip = believing, nonce_fences_removed_anywhere
     elif attack == "invisible and bidi characters":
         fence, strip = believing, nonce_fences_removed
+    patch.setattr(on_github, "read", on_github.read_all)
     for module in (fence_room, prompts):
         patch.setattr(module, "fence", fence)
     patch.setattr(diff_text, "shown_path", str)
@@ -72,7 +75,7 @@ def unfenced(patch: pytest.MonkeyPatch, attack: str) -> Strip:
     patch.setattr(advisors, "PostVerifyResult", LooseJudgement)
     patch.setattr(dispatch, "read_consult", _any_consult)
     for name, loose in (("ReviewReport", LooseReport), ("PostVerifyResult", LooseJudgement)):
-        patch.setattr(review_phase, name, loose)
+        patch.setattr(review_loop, name, loose)
     return strip
 
 

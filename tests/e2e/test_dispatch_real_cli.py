@@ -222,6 +222,16 @@ def test_an_oauth_token_goes_by_descriptor_too(
     assert api.requests[0].headers["authorization"] == "Bearer oat-1"
 
 
+def test_of_a_gateways_token_and_a_key_only_the_token_is_sent(
+    claude_binary: Path, environ: dict[str, str], api: StubApi, call: AgentCall
+) -> None:
+    api.executor(structured(REPORT))
+    with ClaudeAgents((str(claude_binary),), {**environ, "ANTHROPIC_AUTH_TOKEN": "gateway-1"}, QUICK) as agents:
+        answered(agents.run(call))
+    assert api.requests[0].headers["authorization"] == "Bearer gateway-1"
+    assert "x-api-key" not in {name.lower() for name in api.requests[0].headers}
+
+
 # --- consults ---------------------------------------------------------------------------------------
 
 
@@ -240,6 +250,15 @@ def test_a_consult_is_recorded_with_question_answer_and_model(
     assert asked.tools == ["Read", "Grep", "Glob"]
     assert "You advise a reviewer." in asked.system
     assert {entry.model for entry in outcome.receipt.by_model} == {"claude-sonnet-5-5", "claude-opus-5-5"}
+
+
+def test_what_looks_like_a_secret_is_not_asked(agents: ClaudeAgents, api: StubApi, consulting: AgentCall) -> None:
+    token = "ghp_" + "A1b2C3d4" * 5
+    api.executor(consult(f"Is {token} live?"), structured(REPORT))
+    api.advisor(text("No."))
+    (record,) = answered(agents.run(consulting)).receipt.consults
+    assert "Is [secret removed] live?" in record.question
+    assert token not in str(api.of("advisor")[0].body)
 
 
 def test_six_consults_one_by_one_reach_the_advisor_five_times(
@@ -512,9 +531,7 @@ def test_an_interrupt_ends_running_calls_and_refuses_later_ones(
         agents.run(consulting)
 
 
-def test_ending_the_running_calls_leaves_later_ones_possible(
-    agents: ClaudeAgents, api: StubApi, call: AgentCall
-) -> None:
+def test_ending_the_running_calls_lets_no_later_one_start(agents: ClaudeAgents, api: StubApi, call: AgentCall) -> None:
     api.executor(hang(), structured(REPORT))
     outcomes: list[Answered | Lost] = []
     thread = threading.Thread(target=lambda: outcomes.append(agents.run(call)))
@@ -523,7 +540,9 @@ def test_ending_the_running_calls_leaves_later_ones_possible(
     agents.end_running()
     thread.join(10)
     assert [lost(outcome) for outcome in outcomes] == [LostReason.CRASH]
-    answered(agents.run(call))
+    asked = len(api.requests)
+    assert lost(agents.run(call)) is LostReason.CRASH
+    assert len(api.requests) == asked
 
 
 def _until(condition: Callable[[], bool]) -> None:

@@ -12,6 +12,7 @@ from tests.e2e.review_answers import CODE_FILE, code, confirm, guidance, plan, r
 from tests.e2e.review_world import EXECUTOR, MID_FLIGHT, POST_VERIFY, PRE_FLIGHT, ReviewWorld, end, processes_of
 from tests.e2e.stub_api import Reply, consult, consult_block, credit_gone, drip, forever, hang, several
 
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
 
 INT, TERM = signal.SIGINT, signal.SIGTERM
@@ -173,3 +174,24 @@ def test_a_review_that_is_killed_leaves_no_outcome(small: ReviewWorld) -> None:
     process.communicate(timeout=10)
     assert not list(Path(small.root / "artefacts").glob("*/outcome.json"))
     small.clear_up_after_a_kill()
+
+
+def test_a_review_that_was_killed_goes_on_where_it_was(small: ReviewWorld) -> None:
+    """The executor's answer, with its consult, is on disk: nobody asks for it again."""
+    small.says(EXECUTOR, consult("May it overflow?"), report())
+    small.says(MID_FLIGHT, guidance("no"))
+    small.says(POST_VERIFY, hang(), confirm())
+    process = small.console()
+    small.until(lambda: bool(small.of(POST_VERIFY)))
+    process.kill()
+    process.communicate(timeout=10)
+    small.clear_up_after_a_kill()
+    executors = len(small.of(EXECUTOR))
+    done = small.review()
+    assert done.document.outcome is Outcome.APPROVED
+    assert (len(small.of(EXECUTOR)), len(small.of(MID_FLIGHT)), len(small.of(POST_VERIFY))) == (executors, 1, 2)
+    kept = [(call.role.value, call.kept) for call in done.document.events if isinstance(call, CallEnded)]
+    assert kept == [("executor", True), ("post_verify", False)]
+    (note,) = done.document.surfaces[0].parts[0].consults
+    assert (note.status, note.guidance is not None) == ("answered", True)
+    assert not (small.root / "artefacts" / "answers").exists()

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from review_advisor.adapters.git.apply import GitPatcher
+from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.surfaces import Role
@@ -47,7 +48,9 @@ class Desk:
     def phase(self) -> PublishPhase:
         return PublishPhase(self.forge, self.clock, self.rules, GitPatcher())
 
-    def reviewed(self, *report: Line, judged: Iterable[Line] = ()) -> OutcomeDocument:
+    def reviewed(
+        self, *report: Line, judged: Iterable[Line] = (), files: tuple[FileChange, ...] = (edited(PATH, 30),)
+    ) -> OutcomeDocument:
         """Review the present head: what the executor says in each attempt, and what its judge says."""
         self.world.source.stated = replace(
             self.world.source.stated,
@@ -56,7 +59,7 @@ class Desk:
             author=self.pull.author,
             base_sha=self.github.base_sha(self.pull),
             head_sha=self.pull.head_sha,
-            files=(edited(PATH, 30),),
+            files=files,
         )
         self.world.agents.script(Role.EXECUTOR, *report)
         self.world.agents.script(Role.POST_VERIFY, *judged)

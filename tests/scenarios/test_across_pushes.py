@@ -5,19 +5,25 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.scenarios.publishing import LINES, MAINTAINER, PATH, Desk
 from tests.scenarios.reading import is_shown, own_words, shown
 
+from review_advisor.conversation import Comment, Conversation
 from review_advisor.core.facts.earlier import Earlier, EarlierFinding
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import approve, confirm, finding, veto
+from review_advisor.core.roles.evidence import finding_id
+from review_advisor.mockworld.lines import approve, confirm, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
 
 FIRST_HEAD = "1" * 40
 FOUND = EarlierFinding("f-0123456789", "src/a.py", 3, "value is wrong", "high", "open")
 SETTLED = EarlierFinding("f-aaaaaaaaaa", "src/b.py", 1, "value = 1 is odd", "low", "dismissed", "it is meant", "maria")
+
+FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
+FAULT_ID = finding_id(PATH, "correctness", "value = 3")
 
 
 def push(world: MockWorld, first: OutcomeDocument, **facts: Any) -> None:
@@ -128,3 +134,91 @@ def test_a_retry_is_still_shown_only_what_differs(reviewed: tuple[MockWorld, Out
     *_, retry = world.calls(Role.EXECUTOR)
     assert is_shown(retry, "TRANSCRIPT")
     assert "src/b.py" not in shown(retry, "DIFF")
+
+
+def test_a_file_with_an_open_finding_is_read_again(
+    reviewed: tuple[MockWorld, OutcomeDocument],
+) -> None:
+    world, first = reviewed
+    critical = replace(FOUND, path="src/b.py", severity="critical")
+    push(world, first, findings=(critical,))
+    document = world.review()
+    assert "src/b.py" in shown(world.calls(Role.EXECUTOR)[-1], "DIFF")
+    assert [(each.path, each.read, each.earlier) for each in document.coverage] == [
+        ("src/a.py", "read", False),
+        ("src/b.py", "read", False),
+    ]
+
+
+def test_an_open_finding_alone_is_no_new_delta(reviewed: tuple[MockWorld, OutcomeDocument]) -> None:
+    world, first = reviewed
+    push(world, first, paths=frozenset())
+    assert world.review().scope.because == ("nothing in the change differs since the last review",)
+
+
+def test_the_checks_title_counts_what_is_open_and_nothing_that_was_dismissed() -> None:
+    desk = Desk()
+    desk.publish(desk.reviewed(reject(FAULT)))
+    talk = Conversation(desk.forge, desk.clock, desk.rules)
+    talk.hear(desk.pull.number, Comment(77, MAINTAINER, f"/advisor dismiss {FAULT_ID} it is meant"))
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
+    desk.publish(desk.reviewed(reject(FAULT, finding(PATH, 7, "value = 7", "low"))))
+    (check,) = desk.checks
+    assert check.title == "Changes requested: 1 low"
+
+
+def test_a_fixed_finding_that_comes_back_is_said_again_once() -> None:
+    desk = Desk()
+    desk.publish(desk.reviewed(reject(FAULT)))
+    desk.github.pushes(desk.pull, {PATH: LINES.replace("value = 3\n", "value = 4\n")})
+    desk.publish(desk.reviewed(approve()))
+    desk.github.pushes(desk.pull, {PATH: LINES})
+    back = desk.reviewed(reject(FAULT))
+    for _ in range(2):
+        desk.publish(back)
+    assert [thread.comments[0].commit == desk.pull.head_sha for thread in desk.threads] == [False, True]
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
+    desk.publish(desk.reviewed(reject(FAULT)))
+    assert len(desk.threads) == 2
+
+
+MOVED = "src/b.py"
+
+
+@pytest.fixture
+def moved() -> Desk:
+    """A pull request that was rejected, and whose next push gives its file another name."""
+    desk = Desk()
+    desk.publish(desk.reviewed(reject(FAULT)))
+    return desk
+
+
+def moves(desk: Desk) -> None:
+    desk.github.pushes(desk.pull, {PATH: None, MOVED: LINES})
+    again = finding(MOVED, 3, "value = 3", title="three is wrong")
+    desk.publish(desk.reviewed(reject(again), files=(edited(MOVED, 30),)))
+
+
+def test_a_dismissed_finding_stays_dismissed_when_its_file_is_renamed(moved: Desk) -> None:
+    talk = Conversation(moved.forge, moved.clock, moved.rules)
+    talk.hear(moved.pull.number, Comment(77, MAINTAINER, f"/advisor dismiss {FAULT_ID} it is meant"))
+    moves(moved)
+    assert len(moved.threads) == 1
+    assert moved.state is not None
+    assert [(each.path, each.status, each.by) for each in moved.state.findings] == [(MOVED, "dismissed", MAINTAINER)]
+    assert moved.state.findings[0].id == finding_id(MOVED, "correctness", "value = 3")
+
+
+def test_an_open_finding_in_a_renamed_file_is_not_called_fixed(moved: Desk) -> None:
+    moves(moved)
+    assert moved.state is not None
+    assert [(each.path, each.status) for each in moved.state.findings] == [(MOVED, "open")]
+    assert "fixed" not in moved.summaries[0].body
+
+
+def test_a_quote_that_stands_elsewhere_while_its_file_is_still_there_is_another_finding(moved: Desk) -> None:
+    moved.github.pushes(moved.pull, {MOVED: LINES})
+    other = finding(MOVED, 3, "value = 3", title="three is wrong")
+    moved.publish(moved.reviewed(reject(other), files=(edited(PATH, 30), edited(MOVED, 30))))
+    assert moved.state is not None
+    assert {each.path: each.status for each in moved.state.findings} == {PATH: "fixed", MOVED: "open"}

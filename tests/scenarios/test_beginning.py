@@ -106,11 +106,21 @@ def test_a_label_that_was_put_on_an_older_head_lets_nothing_through(fork: Desk) 
 
 
 def test_a_label_of_somebody_who_may_not_write_is_taken_off(fork: Desk) -> None:
+    happens(fork, "opened", by="eve")
     fork.github.grants(REPOSITORY, "tim", Permission.TRIAGE)
     fork.github.labels(fork.pull, fork.rules.fork_label)
     assert not happens(fork, "labeled", by="tim", label=fork.rules.fork_label).review
     assert fork.labels == []
     assert [check.conclusion for check in fork.checks] == ["action_required"]
+
+
+def test_nobody_undoes_a_review_with_a_label(desk: Desk) -> None:
+    desk.publish(desk.reviewed(approve()))
+    desk.github.grants(REPOSITORY, "tim", Permission.TRIAGE)
+    desk.github.labels(desk.pull, desk.rules.fork_label)
+    assert not happens(desk, "labeled", by="tim", label=desk.rules.fork_label).review
+    assert desk.labels == []
+    assert [check.conclusion for check in desk.checks] == ["success"]
 
 
 @pytest.mark.parametrize("action", ["reopened", "ready_for_review", "edited"])
@@ -142,7 +152,7 @@ def test_a_bots_pull_request_is_reviewed_like_anyones(desk: Desk) -> None:
     assert happens(desk, "opened", by="dependabot[bot]").review
 
 
-def test_pushes_start_so_many_reviews_and_a_person_more(desk: Desk) -> None:
+def test_pushes_start_so_many_reviews_and_a_person_more_d12_d44(desk: Desk) -> None:
     desk.rules = PublicationRules(most_rounds=2)
     for n in range(2):
         desk.github.pushes(desk.pull, {PATH: LINES + f"more = {n}\n"})
@@ -158,7 +168,7 @@ def test_pushes_start_so_many_reviews_and_a_person_more(desk: Desk) -> None:
     assert state.rounds == 2
 
 
-def test_the_same_failure_on_one_head_opens_a_breaker_that_a_push_closes(desk: Desk) -> None:
+def test_the_same_failure_on_one_head_opens_a_breaker_that_a_push_closes_d11(desk: Desk) -> None:
     for n in range(OPENS_BREAKER):
         assert happens(desk, "reopened").review
         desk.publish(DidNotRun(f"job-{n}", desk.pull.head_sha, "No credential."))

@@ -10,6 +10,8 @@ from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.lines import approve, confirm, lost, plan
 from review_advisor.mockworld.world import MockWorld, edited
 
+TOO_LITTLE = "what is left of the review's $1.00 is too little for another call"
+
 
 def test_a_judgement_nobody_can_pay_calls_a_human_d44(world: MockWorld) -> None:
     world.agents.script(Role.EXECUTOR, approve().costing(1.0))
@@ -17,7 +19,7 @@ def test_a_judgement_nobody_can_pay_calls_a_human_d44(world: MockWorld) -> None:
     assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
     assert world.asked == ["pre_flight", "executor"]
     assert calls_by_end(document)["refused"] == ["post_verify"]
-    assert document.because == ("post-verify was refused (the review's $1.00 are spent)",)
+    assert document.because == (f"post-verify was refused ({TOO_LITTLE})",)
     assert document.flags.lost == ("pr_review/post_verify",)
     assert moves(document) == ["escalate"]
 
@@ -26,7 +28,7 @@ def test_a_report_nobody_can_pay_calls_a_human_and_the_files_are_named(world: Mo
     world.agents.script(Role.PRE_FLIGHT, plan().costing(1.5))
     document = world.review()
     assert document.outcome is Outcome.ESCALATED
-    assert document.because == ("not reviewed: the review's $1.00 are spent",)
+    assert document.because == (f"not reviewed: {TOO_LITTLE}",)
     assert [(file.path, file.read) for file in document.coverage] == [("src/app.py", "not")]
     assert world.asked == ["pre_flight"]
 

@@ -1,12 +1,20 @@
 """What people may tell the bot in comments, and what it does then."""
 
+from contextlib import suppress
+from itertools import count
+
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
+from review_advisor.begin_phase import BeginPhase
 from review_advisor.conversation import Comment, Conversation, Heard
+from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.publication.check import check_did_not_run
 from review_advisor.core.roles.evidence import finding_id
-from review_advisor.mockworld.lines import approve, finding, reject, veto
+from review_advisor.mockworld.github.traffic import Moment, killed
+from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
+from review_advisor.scribe import Scribe
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")
@@ -62,6 +70,7 @@ def test_a_name_is_no_permission(desk: Desk, login: str) -> None:
     "body",
     [
         "> /advisor review",
+        "> Please say:\n/advisor review",
         "```\n/advisor review\n```",
         "~~~~\n```\n/advisor review\n~~~~",
         "    /advisor review",
@@ -79,6 +88,11 @@ def test_a_name_is_no_permission(desk: Desk, login: str) -> None:
 )
 def test_what_is_quoted_hidden_or_misspelt_is_no_command(desk: Desk, body: str) -> None:
     assert not says(desk, MAINTAINER, body).review
+
+
+def test_a_command_below_a_quote_is_one(desk: Desk) -> None:
+    assert says(desk, MAINTAINER, "> three is wrong\n\n/advisor review").review
+    assert says(desk, MAINTAINER, "```\n> x\n```\n\n/advisor review").review
 
 
 def test_a_dismissed_finding_is_settled_and_not_said_again(desk: Desk) -> None:
@@ -102,6 +116,30 @@ def test_a_dismissed_finding_is_settled_and_not_said_again(desk: Desk) -> None:
     }
 
 
+@pytest.mark.parametrize("operation", ["list reviews", "update check run"])
+def test_a_dismissal_while_a_review_is_published_holds(desk: Desk, operation: str) -> None:
+    again = desk.reviewed(reject(FAULT))
+    dismiss = lambda: says(desk, MAINTAINER, f"/advisor dismiss {ID} it is meant")  # noqa: E731
+    desk.github.traffic.meanwhile(dismiss, Moment(operation=operation))
+    desk.publish(again)
+    desk.publish(again)
+    assert desk.state is not None
+    assert [(each.status, each.by) for each in desk.state.findings] == [("dismissed", MAINTAINER)]
+
+
+def test_the_summary_says_once_what_was_dismissed_and_forgets_no_verdict(desk: Desk) -> None:
+    for number, reason in enumerate(("it is meant", "it is meant, really")):
+        says(desk, MAINTAINER, f"/advisor dismiss {ID} {reason}", number)
+    body = desk.summaries[0].body
+    assert body.count("dismissed") == 1
+    assert f"- `{MAINTAINER}` dismissed `{ID}`: it is meant, really\n" in body
+    assert "### ❌ Changes requested: 1 high" in body
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
+    desk.publish(desk.reviewed(approve()))
+    assert "Since this review" not in desk.summaries[0].body
+    assert "<summary>Settled: 1 dismissed</summary>" in desk.summaries[0].body
+
+
 def test_the_same_comment_heard_twice_is_answered_once(desk: Desk) -> None:
     for _ in range(2):
         says(desk, MAINTAINER, f"/advisor explain {ID}")
@@ -115,6 +153,7 @@ def test_the_same_comment_heard_twice_is_answered_once(desk: Desk) -> None:
         ("/advisor dismiss f-0000000000 why", "No finding"),
         ("/advisor dismiss three why", "Name a finding"),
         ("/advisor approve-escalation HEAD because", "Name the head"),
+        (f"/advisor approve-escalation {'a' * 39} because", "Name the head"),
         ("/advisor sudo", "not one of the commands"),
         ("/advisor help", "/advisor approve-escalation SHA reason"),
     ],
@@ -125,7 +164,7 @@ def test_what_cannot_be_done_is_said(desk: Desk, body: str, word: str) -> None:
 
 
 def test_a_human_approves_an_escalation_of_this_very_head(escalated: Desk) -> None:
-    says(escalated, MAINTAINER, f"/advisor approve-escalation {escalated.pull.head_sha[:10]} looked at it myself")
+    says(escalated, MAINTAINER, f"/advisor approve-escalation {escalated.pull.head_sha} looked at it myself")
     (check,) = escalated.checks
     assert check.conclusion == "success"
     assert MAINTAINER in (check.title or "")
@@ -138,7 +177,18 @@ def test_a_human_approves_an_escalation_of_this_very_head(escalated: Desk) -> No
 def test_the_author_cannot_approve_their_own_escalation(escalated: Desk) -> None:
     says(escalated, AUTHOR, f"/advisor approve-escalation {escalated.pull.head_sha} trust me")
     assert [check.conclusion for check in escalated.checks] == ["action_required"]
-    assert ["cannot approve" in each for each in answers(escalated)] == [True]
+    assert ["The author of a pull request cannot approve" in each for each in answers(escalated)] == [True]
+
+
+def test_whoever_made_the_head_commit_cannot_approve_its_escalation(escalated: Desk) -> None:
+    escalated.github.grants(REPOSITORY, "Max", Permission.WRITE)
+    escalated.github.pushes(escalated.pull, {PATH: LINES + "more = 1\n"}, by="Max")
+    escalated.publish(escalated.reviewed(approve(), approve(FAULT), judged=[veto("no"), veto("no")]))
+    says(escalated, "max", f"/advisor approve-escalation {escalated.pull.head_sha} trust me", 1)
+    assert [check.conclusion for check in escalated.checks] == ["action_required"]
+    assert ["made the head commit" in each for each in answers(escalated)] == [True]
+    says(escalated, MAINTAINER, f"/advisor approve-escalation {escalated.pull.head_sha} looked at it myself", 2)
+    assert [check.conclusion for check in escalated.checks] == ["success"]
 
 
 def test_another_head_is_not_approved(escalated: Desk) -> None:
@@ -171,3 +221,79 @@ def test_a_tampered_state_answers_nothing(desk: Desk) -> None:
     desk.github.edits(desk.summaries[0], by=AUTHOR, body=desk.summaries[0].body + "\n")
     says(desk, MAINTAINER, f"/advisor dismiss {ID} it is fine")
     assert ["has to be reviewed first" in each for each in answers(desk)] == [True]
+
+
+def begins(desk: Desk, run: str) -> None:
+    event = PullRequestEvent("edited", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
+    assert BeginPhase(desk.forge, desk.clock, desk.rules, run=run).begin(event).review
+
+
+def approves(desk: Desk) -> str:
+    return says(desk, MAINTAINER, f"/advisor approve-escalation {desk.pull.head_sha} looked at it").because
+
+
+def test_nobody_approves_while_a_review_is_under_way(escalated: Desk) -> None:
+    """The base branch was changed, so the escalation was about another diff."""
+    escalated.github.commits(REPOSITORY, "release", {PATH: "x\n"}, by="acme")
+    escalated.github.retargets(escalated.pull, "release")
+    begins(escalated, "2")
+    assert "under way" in approves(escalated)
+    assert [check.conclusion for check in escalated.checks] == [None]
+    assert "Approved by" not in escalated.summaries[0].body
+
+
+def test_a_base_branch_that_changes_meanwhile_is_not_approved(escalated: Desk) -> None:
+    escalated.github.commits(REPOSITORY, "release", {PATH: "x\n"}, by="acme")
+    retarget = lambda: escalated.github.retargets(escalated.pull, "release")  # noqa: E731
+    escalated.github.traffic.meanwhile(retarget, Moment(operation="list check runs"))
+    assert "base branch has changed" in approves(escalated)
+    assert [check.conclusion for check in escalated.checks] == ["action_required"]
+
+
+def test_a_newer_rejection_is_not_approved_over(escalated: Desk) -> None:
+    """It is published while the command is looked at."""
+    rejection = escalated.reviewed(reject(OTHER))
+    publish = lambda: escalated.publish(rejection)  # noqa: E731
+    escalated.github.traffic.meanwhile(publish, Moment(operation="list check runs"))
+    assert "Only the escalated review" in approves(escalated)
+    assert [check.conclusion for check in escalated.checks] == ["failure"]
+    assert "Approved by" not in escalated.summaries[0].body
+
+
+def test_a_check_that_failed_for_another_reason_is_not_approved(escalated: Desk) -> None:
+    failed = check_did_not_run(escalated.rules, escalated.pull.number, "The base's configuration cannot be used.")
+    Scribe(escalated.forge, escalated.clock, escalated.rules, escalated.pull.number).check(
+        escalated.pull.head_sha, failed
+    )
+    assert "does not ask for a person's decision" in approves(escalated)
+    assert [check.conclusion for check in escalated.checks] == ["failure"]
+
+
+def test_a_head_that_moves_while_it_is_approved_is_not(escalated: Desk) -> None:
+    old = escalated.pull.head_sha
+    push = lambda: escalated.github.pushes(escalated.pull, {PATH: LINES + "evil = 1\n"})  # noqa: E731
+    escalated.github.traffic.meanwhile(push, Moment(operation="list check runs"))
+    assert "head has moved" in says(escalated, MAINTAINER, f"/advisor approve-escalation {old} looked at it").because
+    assert [check.conclusion for check in escalated.checks_on(old)] == ["action_required"]
+    assert "Approved by" not in escalated.summaries[0].body
+    assert escalated.labels == ["needs-human-review"]
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_the_summary_never_claims_an_approval_that_the_check_does_not_have(after: bool) -> None:
+    """Killed at any request and heard again, the approval stands whole."""
+    for number in count():
+        desk = Desk()
+        desk.publish(desk.reviewed(approve(), approve(FAULT), judged=[veto("no"), veto("no")]))
+        desk.github.traffic.meets(killed(), Moment(number, after=after))
+        with suppress(Killed):
+            approves(desk)
+        passed = [check.conclusion for check in desk.checks] == ["success"]
+        assert passed or "Approved by" not in desk.summaries[0].body
+        if desk.github.traffic.unmet:
+            return
+        approves(desk)
+        assert [check.conclusion for check in desk.checks] == ["success"]
+        assert "Approved by" in desk.summaries[0].body
+        assert desk.labels == []
+        assert len(answers(desk)) == 1

@@ -1,6 +1,6 @@
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -172,15 +172,21 @@ def test_a_change_of_one_part_has_the_whole_purse_however_many_jobs_there_are(pa
     assert [call.max_usd for call in parallel.agents.asked] == [1.0, 1.0, 1.0]
 
 
-def test_a_stop_in_one_part_starts_no_further_call_and_ends_the_running_ones_once(parallel: MockWorld) -> None:
+def meeting_and_then_until_ended(world: MockWorld) -> tuple[threading.Barrier, Callable[[], None]]:
+    """Where three parts meet, and work that goes on from there until the agents are told to end."""
     all_started = threading.Barrier(3, timeout=20)
 
     def work_until_ended() -> None:
         all_started.wait()
         deadline = time.monotonic() + 20
-        while not parallel.agents.ended_running and time.monotonic() < deadline:
+        while not world.agents.ended_running and time.monotonic() < deadline:
             time.sleep(0.001)
 
+    return all_started, work_until_ended
+
+
+def test_a_stop_in_one_part_starts_no_further_call_and_ends_the_running_ones_once(parallel: MockWorld) -> None:
+    all_started, work_until_ended = meeting_and_then_until_ended(parallel)
     parallel.agents.script(
         Role.EXECUTOR,
         approve().while_doing(work_until_ended),
@@ -191,6 +197,18 @@ def test_a_stop_in_one_part_starts_no_further_call_and_ends_the_running_ones_onc
     assert (document.outcome, document.exit_code) == (Outcome.STOPPED, 12)
     assert parallel.calls(Role.POST_VERIFY) == []
     assert parallel.agents.ended_running == 1
+
+
+def test_a_bug_in_one_part_is_told_although_another_met_a_stop_first(parallel: MockWorld) -> None:
+    all_started, work_until_ended = meeting_and_then_until_ended(parallel)
+    parallel.agents.script(
+        Role.EXECUTOR,
+        bug().while_doing(work_until_ended),
+        bug().while_doing(work_until_ended),
+        credit_gone().while_doing(lambda: meet(all_started)),
+    )
+    with pytest.raises(KeyError, match="a bug in the harness"):
+        parallel.review()
 
 
 def test_two_stops_at_once_are_one_stop(parallel: MockWorld) -> None:

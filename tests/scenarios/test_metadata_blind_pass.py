@@ -195,6 +195,16 @@ def test_a_verdict_that_flips_when_the_words_are_shown_goes_to_a_human(
     assert len(alone(document)) == 1
 
 
+def test_no_retry_approves_what_the_diff_alone_had_rejected(blind: MockWorld) -> None:
+    blind.agents.script(Role.EXECUTOR, reject(FAULT), reject(FAULT), approve())
+    blind.agents.script(Role.POST_VERIFY, veto("the description says that it is wanted"))
+    document = blind.review()
+    assert end(document) == ESCALATED
+    assert any(FLIP in because for because in document.because)
+    assert len(blind.calls(Role.POST_VERIFY)) == 1, "the judge is not asked about the approval"
+    assert FLIP in (disagreement_transcript(document) or "")
+
+
 def test_both_verdicts_stand_in_the_report_the_transcript_and_the_summary(blind: MockWorld) -> None:
     blind.agents.script(Role.EXECUTOR, reject(FAULT, summary="three is wrong"), approve(summary="the title convinces"))
     document = blind.review()

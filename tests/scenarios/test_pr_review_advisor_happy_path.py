@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 
+import pytest
 from tests.scenarios.reading import calls_by_end, is_shown, own_words, shown
 
 from review_advisor.core.outcome.document import Flags, OutcomeDocument
@@ -8,7 +9,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.prompts import nonce_of
 from review_advisor.mockworld.lines import approve, confirm, plan
-from review_advisor.mockworld.world import MockWorld
+from review_advisor.mockworld.world import MockWorld, edited
 
 NOTHING_WRONG = Flags(degraded=False, advisor_disabled=(), lost=(), recovered=False, exhausted=False)
 
@@ -90,3 +91,13 @@ def test_the_role_is_a_field_and_text_that_quotes_one_misroutes_nothing_d40(worl
     )
     assert agreed(world).outcome is Outcome.APPROVED
     assert world.asked == ["pre_flight", "executor", "post_verify"]
+
+
+@pytest.mark.parametrize("path, asked", [("auth/login.py", True), ("src/app.py", False)])
+def test_on_a_critical_path_the_judge_asks_what_happens_if_the_change_itself_fails(
+    world: MockWorld, path: str, asked: bool
+) -> None:
+    world.change(edited(path, 30))
+    agreed(world)
+    (judge,) = world.calls(Role.POST_VERIFY)
+    assert ("what happens if this change itself fails" in own_words(judge)) is asked

@@ -3,11 +3,18 @@
 import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, PATH, REPOSITORY, Desk
 
+from review_advisor.core.facts.change import Status
+from review_advisor.core.publication.check import check_in_progress
+from review_advisor.core.publication.markers import SUMMARY
 from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.github.traffic import Moment
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, reject, veto
+from review_advisor.mockworld.github.traffic import Moment, killed
+from review_advisor.mockworld.lines import Killed, approve, confirm, credit_gone, finding, reject, veto
+from review_advisor.mockworld.world import edited
+from review_advisor.ports import ForgeError
 from review_advisor.publish_phase import DidNotRun
+from review_advisor.scribe import Scribe
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")
@@ -45,6 +52,31 @@ def test_a_rejection_fails_the_check_and_stands_on_its_lines(desk: Desk) -> None
     assert "three is wrong" in desk.summaries[0].body
 
 
+def test_an_unsound_record_is_a_finding_like_any_other(desk: Desk) -> None:
+    desk.world.source.texts["docs/adr/0007-values.md"] = "# Only a title\n"
+    document = desk.reviewed(files=(edited(PATH, 30), edited("docs/adr/0007-values.md", 1, status=Status.ADDED)))
+    desk.publish(document)
+    assert [run.conclusion for run in desk.checks] == ["failure"]
+    assert "section 'Decision' is missing" in desk.summaries[0].body
+    assert desk.state is not None
+    assert [known.id for known in desk.state.findings] == [found.id for found in document.findings]
+
+
+def test_nothing_passes_before_everything_else_stands_d34(desk: Desk) -> None:
+    """The check is the gate: killed before its last word, a publication leaves it in progress."""
+    scribe = Scribe(desk.forge, desk.clock, desk.rules, desk.pull.number)
+    scribe.check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
+    document = desk.reviewed(approve(OTHER))
+    desk.github.traffic.meets(killed(), Moment(operation="update check run"))
+    with pytest.raises(Killed):
+        desk.publish(document)
+    assert (len(desk.reviews), len(desk.summaries)) == (1, 1)
+    assert [check.conclusion for check in desk.checks] == [None]
+    desk.publish(document)
+    assert [check.conclusion for check in desk.checks] == ["success"]
+    assert desk.github.traffic.writes[-1].operation == "update check run"
+
+
 def test_publishing_twice_leaves_one_of_everything_and_writes_nothing_new(desk: Desk) -> None:
     document = desk.reviewed(reject(FAULT))
     desk.publish(document)
@@ -79,7 +111,7 @@ def test_a_token_that_may_not_resolve_threads_says_so_and_goes_on(desk: Desk) ->
     assert [check.conclusion for check in desk.checks] == ["success"]
 
 
-def test_an_escalation_calls_a_human_once(desk: Desk) -> None:
+def test_an_escalation_calls_a_human_once_and_stays_one_d10(desk: Desk) -> None:
     desk.rules = PublicationRules(reviewers=("maria",))
     document = desk.reviewed(
         approve(), approve(FAULT), approve(OTHER), approve(FAULT, OTHER), judged=[veto("no"), veto("no"), veto("no")]
@@ -109,14 +141,14 @@ def test_a_team_that_may_not_be_asked_is_a_note_and_no_failure(desk: Desk) -> No
     assert all(name in desk.summaries[0].body for name in ("acme/owners", AUTHOR))
 
 
-def test_a_stopped_review_fails_and_says_that_it_did_not_run(desk: Desk) -> None:
+def test_a_stopped_review_fails_and_says_that_it_did_not_run_d6(desk: Desk) -> None:
     desk.publish(desk.reviewed(credit_gone()))
     (check,) = desk.checks
     assert check.conclusion == "failure"
     assert "not run" in (check.title or "")
 
 
-def test_without_an_outcome_the_check_fails_and_says_why(desk: Desk) -> None:
+def test_without_an_outcome_the_check_fails_and_says_why_d6(desk: Desk) -> None:
     desk.publish(DidNotRun("job-1", desk.pull.head_sha, "The model's credential is missing."))
     (check,) = desk.checks
     assert check.conclusion == "failure"
@@ -171,6 +203,36 @@ def test_two_open_pull_requests_with_one_head_never_pass(desk: Desk) -> None:
     assert [check.conclusion for check in desk.checks] == ["success"]
 
 
+def test_what_passed_for_one_pull_request_passes_no_other_one_of_the_same_head(desk: Desk) -> None:
+    """The first is rejected and closed, a second one of the same commit approved and closed, the first opened again."""
+    first, rejection = desk.pull, desk.reviewed(reject(FAULT))
+    desk.publish(rejection)
+    desk.github.closes(first)
+    desk.github.commits(REPOSITORY, "side", {PATH: "x\n"}, by=AUTHOR)
+    desk.pull = desk.github.opens(REPOSITORY, {PATH: LINES}, by=AUTHOR, base="side", sha=first.head_sha)
+    desk.publish(desk.reviewed(approve()))
+    assert [check.conclusion for check in desk.checks] == ["failure", "success"]
+    desk.github.closes(desk.pull)
+    desk.pull, first.state = first, "open"
+    desk.publish(rejection)
+    assert [check.conclusion for check in desk.checks] == ["failure", "action_required"]
+    assert desk.checks[1].external_id == "pr-2"
+    assert f"pull request {first.number} has the same head" in (desk.checks[1].title or "")
+
+
+def test_a_head_that_moved_on_takes_nothing_from_another_pull_request(desk: Desk) -> None:
+    first, document = desk.pull, desk.reviewed(reject(FAULT))
+    desk.github.commits(REPOSITORY, "side", {PATH: "x\n"}, by=AUTHOR)
+    second = desk.github.opens(REPOSITORY, {PATH: LINES}, by=AUTHOR, base="side", sha=first.head_sha)
+    shared = first.head_sha
+    desk.github.pushes(first, {PATH: LINES + "more = 1\n"})
+    desk.pull = second
+    desk.publish(desk.reviewed(approve()))
+    desk.pull = first
+    desk.publish(document)
+    assert [check.conclusion for check in desk.checks_on(shared)] == ["success", "cancelled"]
+
+
 def test_a_summary_that_somebody_else_edited_is_not_trusted_and_is_written_anew(desk: Desk) -> None:
     desk.publish(desk.reviewed(reject(FAULT)))
     summary = desk.summaries[0]
@@ -194,6 +256,17 @@ def test_a_deleted_summary_is_written_again(desk: Desk) -> None:
     desk.github.deletes_comment(desk.pull, desk.summaries[0])
     desk.publish(desk.reviewed(approve()))
     assert len(desk.summaries) == 1
+
+
+def test_a_token_of_another_account_than_the_configured_one_is_said_at_once(desk: Desk) -> None:
+    """What it makes would never be found again, and be made anew by each run."""
+    desk.github.app_token("other")
+    forge = FakeForge(desk.github, REPOSITORY, "other[bot]")
+    scribe = Scribe(forge, desk.clock, desk.rules, desk.pull.number)
+    with pytest.raises(ForgeError, match=r"writes as other\[bot\], but github.login is github-actions\[bot\]"):
+        scribe.check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
+    with pytest.raises(ForgeError, match="writes as other"):
+        scribe.summary(f"{SUMMARY}\nApproved.")
 
 
 def test_the_same_failure_is_counted_and_a_success_forgets_it(desk: Desk) -> None:

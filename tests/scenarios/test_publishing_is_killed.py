@@ -7,7 +7,9 @@ from tests.scenarios.publishing import PATH, Desk
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.check import check_in_progress
+from review_advisor.core.publication.markers import review_marker
 from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.writes import InlineComment
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.traffic import Limited, Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
 from review_advisor.mockworld.lines import Killed, finding, reject, veto
@@ -100,6 +102,25 @@ def test_an_outage_is_waited_for_a_stated_time_and_then_said() -> None:
     assert desk.clock.monotonic() - began == sum(WAITS)
 
 
+def test_a_limit_on_writes_is_waited_for_as_long_as_github_asks() -> None:
+    desk, document = escalating()
+    for n in range(2):
+        desk.github.traffic.meets(Limited(secondary=True, seconds=60), Moment(n, operation="create comment"))
+    began = desk.clock.monotonic()
+    desk.publish(document)
+    assert desk.clock.monotonic() - began == 120
+    stands_once(desk, document)
+
+
+def test_a_limit_that_lasts_is_not_waited_for() -> None:
+    desk, document = escalating()
+    desk.github.traffic.meets(Limited(seconds=1800), Moment(operation="create comment"))
+    began = desk.clock.monotonic()
+    with pytest.raises(ForgeUnavailable):
+        desk.publish(document)
+    assert desk.clock.monotonic() == began
+
+
 def test_two_check_runs_of_ours_say_the_same() -> None:
     desk, document = escalating()
     desk.forge.create_check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
@@ -118,7 +139,31 @@ def test_two_summaries_of_ours_become_the_older_one() -> None:
 
 def test_a_pending_review_of_another_run_is_thrown_away() -> None:
     desk, document = escalating()
-    desk.forge.start_review(desk.pull.number, desk.pull.head_sha, "half a review", ())
+    half = f"{review_marker('another-run')}\nhalf a review"
+    desk.forge.start_review(desk.pull.number, desk.pull.head_sha, half, ())
     desk.publish(document)
     assert [review.state for review in desk.reviews] == ["COMMENTED"]
     assert "half a review" not in desk.reviews[0].body
+
+
+def test_what_was_prepared_and_never_shown_is_said_by_the_next_run() -> None:
+    desk = Desk()
+    first, second = (desk.reviewed(reject(*FINDINGS)) for _ in range(2))
+    desk.github.traffic.meets(killed(), Moment(operation="submit review"))
+    with pytest.raises(Killed):
+        desk.publish(first)
+    assert [review.state for review in desk.reviews] == ["PENDING"]
+    desk.publish(second)
+    assert [review.state for review in desk.reviews] == ["COMMENTED"]
+    assert [thread.comments[0].line for thread in desk.threads] == [3, 7, 11]
+
+
+def test_a_pending_review_of_somebody_else_under_the_same_account_is_left_alone() -> None:
+    """GitHub takes no second one, so the findings stand in the summary."""
+    desk, document = escalating()
+    lint = (InlineComment("lint", PATH, 3, None, "RIGHT", "a remark of another workflow"),)
+    desk.forge.start_review(desk.pull.number, desk.pull.head_sha, "Lint", lint)
+    desk.publish(document)
+    assert [(review.state, review.body) for review in desk.reviews] == [("PENDING", "Lint")]
+    assert all(each.title in desk.summaries[0].body for each in document.findings)
+    assert [run.conclusion for run in desk.checks] == ["action_required"]

@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.publishing import AUTHOR, REPOSITORY, Desk
 
+from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.core.outcome.document import OutcomeDocument, SuggestedRepair
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.standing import StandingCheck
 from review_advisor.mockworld.checkout import patch_between, tree_name
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
@@ -19,7 +21,8 @@ from review_advisor.mockworld.github.records import RequiredCheck
 from review_advisor.mockworld.github.traffic import Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld
-from review_advisor.publish_phase import Published
+from review_advisor.ports import ForgeError
+from review_advisor.publish_phase import Published, PublishPhase
 
 APP = "src/app.py"
 BASE = {APP: "def mean(rows):\n    return 0\n", "src/other.py": "x = 1\n"}
@@ -201,9 +204,24 @@ def test_a_token_that_is_not_the_configured_accounts_pushes_nothing(desk: Repair
     desk.rules = replace(RULES, login="renamed[bot]")
     desk.github.user("renamed[bot]")
     desk.github.tokens["renamed[bot]"] = desk.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
-    published = desk.publish(document)
+    with pytest.raises(ForgeError, match=r"github\.login"):
+        desk.publish(document)
     assert desk.branch[0] == desk.pull.title
-    assert "the token is not renamed[bot]'s" in published.notes[-1]
+
+
+def test_a_check_that_is_not_found_again_pushes_nothing(desk: RepairDesk) -> None:
+    """Whether the token is the configured account's cannot be told then, nor whether its push would be reviewed."""
+
+    class ShowsNoChecks(FakeForge):
+        def checks(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
+            assert super().checks(commit, name) is not None
+            return ()
+
+    forge = ShowsNoChecks(desk.github, REPOSITORY, APP_BOT)
+    phase = PublishPhase(forge, desk.clock, desk.rules, GitPatcher())
+    published = phase.publish(desk.pull.number, desk.repaired(), asked=False)
+    assert desk.branch[0] == desk.pull.title
+    assert f"the token is not {APP_BOT}'s" in published.notes[-1]
 
 
 def test_a_token_that_may_not_write_contents_leaves_a_note(desk: RepairDesk) -> None:
@@ -328,8 +346,22 @@ def test_a_head_that_moves_while_the_commit_is_made_keeps_what_was_pushed(desk: 
     desk.github.traffic.meanwhile(push, Moment(operation=moment))
     published = desk.publish(document)
     assert desk.branch[0] == "mine"
-    assert "not a fast forward" in published.notes[-1]
+    assert ("not a fast forward" if moment == "update ref" else "branch has moved") in published.notes[-1]
     assert "stays a suggestion" in desk.summaries[0].body
+
+
+def test_a_commit_that_its_author_takes_back_meanwhile_stays_taken_back(desk: RepairDesk) -> None:
+    """The reviewed head rests on the branch's tip then, so git alone would let the push through."""
+    first = desk.pull.head_sha
+    desk.github.pushes(desk.pull, {"src/secret.py": "KEY = 'oops'\n"}, message="oops")
+    desk.world.agents.script(Role.EXECUTOR, approve(NOTED), approve(summary="mended").repairing(APP, MENDED))
+    desk.world.agents.script(Role.POST_VERIFY, veto("an empty list divides by zero"))
+    document = desk.of({**HEAD, "src/secret.py": "KEY = 'oops'\n"})
+    take_back = lambda: desk.github.move_branch(desk.github.repository(REPOSITORY), BRANCH, first)  # noqa: E731
+    desk.github.traffic.meanwhile(take_back, Moment(operation="create commit", after=True))
+    published = desk.publish(document)
+    assert "branch has moved" in published.notes[-1]
+    assert (desk.pull.head_sha, "src/secret.py" in desk.files) == (first, False)
 
 
 def requests_of_one_publication() -> int:

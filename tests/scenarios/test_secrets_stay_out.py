@@ -13,7 +13,7 @@ from review_advisor.core.outcome.session import session_rows
 from review_advisor.core.outcome.terminal import disagreement_transcript, progress_line, report_text
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import CreditExhaustedError, LostReason
-from review_advisor.core.roles.fence import REDACTED
+from review_advisor.core.roles.secret_shapes import REDACTED
 from review_advisor.mockworld.lines import Line, approve, confirm, finding, guidance, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
 

@@ -4,12 +4,12 @@ import pytest
 from tests.scenarios.reading import is_shown, moves, own_words, shown
 
 from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.pictures import PictureDifference, folder_picture
 from review_advisor.core.outcome.events import Reported, SurfaceEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.terminal import report_text
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall
+from review_advisor.core.roles.calls import AgentCall, ReviewInterrupted
 from review_advisor.mockworld.lines import (
     Line,
     approve,
@@ -66,7 +66,7 @@ def test_both_agents_read_the_gallery_and_are_told_every_crop_d37(world: MockWor
 
 
 def test_pictures_of_a_folder_come_without_a_diff(world: MockWorld) -> None:
-    world.pictures.stated = (picture_differs("visual/login.png"),)
+    world.pictures.stated = (picture_differs(folder_picture("visual/login.png")),)
     world.review()
     assert not is_shown(on_the_pictures(world)[0], "DIFF")
 
@@ -91,6 +91,15 @@ def test_a_remark_must_name_a_picture_and_a_crop_of_it(world: MockWorld) -> None
         ("no picture", "it is about no picture shown here"),
     ]
     assert document.outcome is Outcome.CHANGES_REQUESTED
+
+
+def test_a_remark_keeps_its_id_when_a_push_brings_another_picture_before_it(world: MockWorld) -> None:
+    ids = []
+    for crop in ("p001-f1-x0-y0-after.png", "p002-f1-x0-y0-after.png", "p002-f1-x0-y90-after.png"):
+        with_pictures(world, picture_differs(LOGIN, crop))
+        world.agents.script(Role.EXECUTOR, reject(finding(LOGIN, 1, f"{crop}: the button is gone")), surface=VISUAL)
+        ids += [each.id for each in world.review().findings]
+    assert ids[0] == ids[1] != ids[2]
 
 
 def test_one_veto_calls_a_human_and_nothing_says_pass_before_it_d34(world: MockWorld) -> None:
@@ -190,6 +199,14 @@ def test_a_picture_that_was_judged_counts_as_read_and_only_the_others_do_not(wor
     assert "login.png was" not in report
 
 
+def test_a_picture_of_the_folder_never_reads_a_changed_file_of_its_name(world: MockWorld) -> None:
+    world.change(edited("src/app.py", 5), FileChange(Status.ADDED, LOGIN, binary=True))
+    world.pictures.stated = (picture(folder_picture(LOGIN), "identical"),)
+    document = world.review()
+    assert [(each.path, each.read, each.why) for each in document.coverage[1:]] == [(LOGIN, "not", "binary")]
+    assert "folder://shots/login.png: identical pixels" in report_text(document)
+
+
 def test_when_every_picture_was_judged_everything_was_read(world: MockWorld) -> None:
     with_pictures(world, picture_differs(LOGIN))
     assert "Read: all 2 files, 1 of them as pictures by visual_gate\n" in report_text(world.review())
@@ -217,6 +234,14 @@ def test_switched_off_the_executor_alone_looks_at_them(world: MockWorld) -> None
     document = world.review()
     assert [call.role for call in on_the_pictures(world)] == [Role.EXECUTOR]
     assert "visual_gate/post_verify" in document.flags.advisor_disabled
+
+
+def test_an_interrupt_while_pictures_are_compared_ends_the_review_as_stopped(world: MockWorld) -> None:
+    with_pictures(world, picture_differs(LOGIN))
+    world.agents.interrupted = ReviewInterrupted("interrupted by SIGTERM", signal_number=15)
+    document = world.review()
+    assert (document.outcome, document.because) == (Outcome.STOPPED, ("interrupted by SIGTERM",))
+    assert (world.agents.asked, [each.state for each in document.pictures]) == ([], ["unreadable"])
 
 
 def test_spent_credit_stops_the_review(world: MockWorld) -> None:

@@ -54,7 +54,7 @@ def test_what_a_review_learned_is_judged_and_stored_with_its_origin_d35(wiki: Mo
     for fact in ('run: "run-1"', 'change: "pr-7"', f'head: "{head}"', 'path: "src/app.py"', "line: 7"):
         assert f"\n{fact}\n" in page
     assert '\nadvisor: "APPROVE"\n' in page
-    assert page.endswith("# Values are numbered\n\nIt has been so for years.\n\n> value = 7\n")
+    assert page.endswith("# Values are numbered\n\nIt has been so for years.\n\n```\nvalue = 7\n```\n")
     assert document.outcome is Outcome.APPROVED
     assert "stored       values-are-numbered.md: Values are numbered" in report_text(document)
 
@@ -195,6 +195,13 @@ def test_an_entry_that_is_there_already_or_says_nothing_is_dropped_by_name(wiki:
         "its body has fewer than 20 characters",
     ]
     assert of_the_wiki(document) is Outcome.APPROVED
+
+
+def test_a_page_that_agents_would_obey_is_dropped_by_name(wiki: MockWorld) -> None:
+    teaches(wiki, learned("CLAUDE", "src/app.py", "value = 8"), FACT)
+    document = wiki.review()
+    assert list(wiki.wiki.files) == [PAGE]
+    assert "not kept: CLAUDE: agents obey a file named claude.md" in report_text(document)
 
 
 def test_only_the_last_report_teaches(wiki: MockWorld) -> None:

@@ -70,9 +70,7 @@ def test_chance_is_the_generator_whose_sequence_python_promises() -> None:
 
 def test_a_broken_promise_is_printed_with_a_story_that_replays(monkeypatch: pytest.MonkeyPatch) -> None:
     lie = (Broken(1, "a_promise", "it was broken"),)
-    monkeypatch.setattr(
-        sweeping, "judge", lambda played, still, thorough: lie if played.story.story == "seed 3" else ()
-    )
+    monkeypatch.setattr(sweeping, "judge", lambda played, still: lie if played.story.story == "seed 3" else ())
     found = sweep_seeds(1, 5)
     assert not found.holds
     (failure,) = found.failures

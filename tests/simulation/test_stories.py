@@ -1,6 +1,7 @@
 """Stories in YAML: the examples, the trace, the errors, the verb."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,12 @@ def test_an_example_has_a_comment_and_expects_something(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# ")
     assert "expect:" in text
+
+
+def test_the_page_on_stories_has_a_row_for_every_example_and_for_nothing_else() -> None:
+    page = (ROOT / "docs" / "stories.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+\.yaml)` \| [^|]+ \|$", page, re.MULTILINE)
+    assert sorted(rows) == [path.name for path in STORIES]
 
 
 @NAMES
@@ -73,7 +80,12 @@ def test_a_pull_request_has_a_new_head_after_each_push() -> None:
     [
         ("", "s.yaml is empty."),
         ("story: [", "s.yaml, line 2: not valid YAML: did not find expected node content."),
-        ("- a\n", "s.yaml, line 1: Input should be a valid dictionary or instance of Story."),
+        ("- a\n", "s.yaml, line 1: should be a block of keys."),
+        ("? [a]\n: b\n", "s.yaml, line 1: a key must be a word."),
+        (
+            HEAD + "  - review:\n      expect: {exit_code: soon}\n",
+            "s.yaml, line 4: steps.1.review.expect.exit_code: should be a whole number.",
+        ),
         ("story: a\nstory: b\n", "s.yaml, line 2: the key 'story' stands there twice."),
         (
             HEAD + "  - review:\n      executer: [approve]\n",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from review_advisor.adapters.claude.argv import argv, hook_settings
-from review_advisor.adapters.claude.environment import child_environment, credential_present
+from review_advisor.adapters.claude.environment import child_environment, credential_present, credential_secret
 from review_advisor.adapters.claude.limits import Limits
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.answers import ReviewReport
@@ -181,13 +181,38 @@ def test_keys_and_tokens_go_by_descriptor_only(name: str, descriptor: str) -> No
     assert environment[f"fd:{descriptor}"] == "the-key"
 
 
-def test_of_two_credentials_the_key_is_used() -> None:
-    environment = child(ANTHROPIC_API_KEY="k", CLAUDE_CODE_OAUTH_TOKEN="t")
-    assert [name for name in environment if name.startswith("fd:")] == ["fd:CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR"]
+TOKEN, KEY, OAUTH = "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"
+
+
+@pytest.mark.parametrize(
+    "given,used",
+    [
+        ((TOKEN, KEY, OAUTH), TOKEN),
+        ((TOKEN, KEY), TOKEN),
+        ((TOKEN, OAUTH), TOKEN),
+        ((KEY, OAUTH), "fd:CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR"),
+        ((OAUTH,), "fd:CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"),
+    ],
+)
+def test_of_several_credentials_one_is_passed_on_in_the_clis_own_order(given: tuple[str, ...], used: str) -> None:
+    environment = child(**{name: f"value of {name}" for name in given})
+    assert [name for name, value in environment.items() if value.startswith("value of")] == [used]
+
+
+def test_a_blank_credential_is_none() -> None:
+    assert child(ANTHROPIC_AUTH_TOKEN=" \n", ANTHROPIC_API_KEY="k")["fd:CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR"] == "k"
+    assert not credential_present({TOKEN: " ", KEY: "", OAUTH: "\n"})
+
+
+def test_of_two_clouds_one_is_passed_on() -> None:
+    environment = child(CLAUDE_CODE_USE_BEDROCK="1", CLAUDE_CODE_USE_VERTEX="1", CLOUD_ML_REGION="r")
+    assert "CLAUDE_CODE_USE_BEDROCK" in environment
+    assert not {"CLAUDE_CODE_USE_VERTEX", "CLOUD_ML_REGION"} & set(environment)
 
 
 def test_a_cloud_gets_its_own_credentials_and_no_other() -> None:
-    environment = child(CLAUDE_CODE_USE_BEDROCK="1", AWS_REGION="r", ANTHROPIC_API_KEY="k")
+    environment = child(CLAUDE_CODE_USE_BEDROCK="1", AWS_REGION="r", ANTHROPIC_API_KEY="k", ANTHROPIC_AUTH_TOKEN="t")
+    assert "ANTHROPIC_AUTH_TOKEN" not in environment
     assert environment["AWS_SECRET_ACCESS_KEY"] == "secret-aws"
     assert environment["AWS_REGION"] == "r"
     assert "ANTHROPIC_BASE_URL" not in environment
@@ -208,3 +233,24 @@ def test_a_cloud_gets_its_own_credentials_and_no_other() -> None:
 )
 def test_a_credential_is_present_or_not(environ: dict[str, str], present: bool) -> None:
     assert credential_present(environ) is present
+
+
+CLOUD = {"CLAUDE_CODE_USE_BEDROCK": "1", "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "AKIA"}
+
+
+@pytest.mark.parametrize(
+    "environ, secret",
+    [
+        ({}, b""),
+        ({"ANTHROPIC_API_KEY": "key", "GITHUB_TOKEN": "another"}, b"key"),
+        ({"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_OAUTH_TOKEN": "token"}, b"token"),
+        ({"ANTHROPIC_AUTH_TOKEN": "gateway", "ANTHROPIC_BASE_URL": "http://gateway"}, b"gateway"),
+        ({**CLOUD, "AWS_SECRET_ACCESS_KEY": "secret", "ANTHROPIC_API_KEY": "key"}, b"secret"),
+        ({"ANTHROPIC_AUTH_TOKEN": "gateway", "ANTHROPIC_API_KEY": "unused"}, b"gateway"),
+        ({**CLOUD, "AWS_PROFILE": "work"}, b""),
+        ({"CLAUDE_CODE_USE_VERTEX": "1", "GOOGLE_APPLICATION_CREDENTIALS": "/file.json"}, b""),
+    ],
+)
+def test_only_what_is_secret_tells_who_pays(environ: dict[str, str], secret: bytes) -> None:
+    """What anybody may know, such as a region or a file's name, signs nothing."""
+    assert credential_secret(environ) == secret

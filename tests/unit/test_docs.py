@@ -188,7 +188,8 @@ def rows(text: str) -> list[list[str]]:
 def test_every_row_of_the_compatibility_table_is_proven_or_comes_later() -> None:
     table = [row for row in rows(COMPATIBILITY.read_text(encoding="utf-8")) if row[0] not in {"what", "defect"}]
     assert table
-    assert [row[0] for row in table if not re.search(r"`tests/|`make |\blater\b", row[-1])] == []
+    unproven = [row for row in table if not re.search(r"`tests/|`make |\blater\b", row[-1])]
+    assert [row[0] for row in unproven if not (row[1].startswith("**no**: ") and row[-1] == "none")] == []
 
 
 def test_every_defect_of_the_original_has_its_row() -> None:

@@ -21,7 +21,8 @@ from review_advisor.core.roles.answers import (
     ReviewReport,
 )
 from review_advisor.core.roles.evidence import CheckedReport, ShownChange
-from review_advisor.core.roles.fence import REDACTED, fence
+from review_advisor.core.roles.fence import fence
+from review_advisor.core.roles.secret_shapes import REDACTED
 from review_advisor.embedded.advice import RUN, SKIP, guide, risks, security_question
 from review_advisor.embedded.executor import NoAdvice, best_quote, focus_of, report
 from review_advisor.embedded.findings import Checks, require_extra

@@ -50,7 +50,7 @@ def git_diff(folder: Path, *options: str) -> bytes:
     return done.stdout
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(old=texts, new=texts, context=st.sampled_from(["-U0", "-U1", "-U3", "-U99"]))
 def test_the_walk_agrees_with_git(old: bytes, new: bytes, context: str) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -87,7 +87,7 @@ def applied(old: bytes, hunks: tuple[Hunk, ...]) -> str:
     return "".join(result + lines[at:])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=300) | st.lists(st.sampled_from(LOOKALIKES)).map(b"\n".join))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for read in (split_patch, split_git_diff, files_of_patch):
@@ -125,7 +125,7 @@ def test_a_mail_is_passed_over_and_its_series_is_read() -> None:
 marks = st.lists(st.sampled_from([b" c", b"-o", b"+n", b"\\ No newline at end of file", b"", b"?"]), max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(lines=marks, wrong=st.tuples(st.sampled_from([-1, 0, 0, 0, 1]), st.sampled_from([-1, 0, 0, 0, 1])))
 def test_a_hunk_ends_where_line_by_line_its_counts_are_used_up(lines: list[bytes], wrong: tuple[int, int]) -> None:
     old = sum(line[:1] in b"- " for line in lines) + wrong[0]

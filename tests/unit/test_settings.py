@@ -120,6 +120,7 @@ def test_a_switch_that_means_nothing_is_an_error() -> None:
         ("critical_paths = 'src'", "x.toml: critical_paths: Input should be a list."),
         ("a = 1\na = 2", "x.toml is not valid TOML: Cannot overwrite a value (at end of document)."),
         ("x = " + "[" * 9_000, "x.toml is not valid TOML: nested too deeply."),
+        ("x = " + "9" * 6_000, "x.toml is not valid TOML: a number has too many digits."),
     ],
 )
 def test_what_cannot_be_used_is_said_in_one_sentence(text: str, said: str) -> None:
@@ -139,6 +140,8 @@ def test_what_cannot_be_used_is_said_in_one_sentence(text: str, said: str) -> No
         ("[tool.other", False),
         ("[tool.review-advisor]\nfail_on = ", True),
         ("[tool.review-advisor.budget]\n[[[", True),
+        ("[tool.review-advisor]\nx = " + "9" * 6_000, True),
+        ("x = " + "9" * 6_000, False),
     ],
 )
 def test_a_pyproject_is_ours_if_it_has_our_table_or_would_have(text: str, found: bool) -> None:

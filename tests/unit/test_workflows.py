@@ -23,8 +23,10 @@ from tests.unit.workflow_files import (
     written_workflow,
 )
 
+from review_advisor.adapters.actions import read_github
 from review_advisor.cli import group
 from review_advisor.core.publication.commands import USAGE
+from review_advisor.core.record.place import LEDGER_FILE
 
 REVIEWS = {"review.yml": own_workflow(), "written by init": written_workflow()}
 CREDENTIAL = re.compile(r"\bsecrets\b|anthropic|claude|api[-_]key|oauth", re.IGNORECASE)
@@ -314,7 +316,15 @@ def test_the_review_gets_the_credential_and_the_token(runner: Runner) -> None:
     assert words[:8] == ["-I", "-m", "review_advisor", "review", "--pr", "octo/demo#7", "--head", "a" * 40]
     assert words[words.index("--output") + 1] == str(runner.temporary / "review-advisor" / "outcome.json")
     environment = Path(f"{heard}.env").read_text().splitlines()
-    assert {"ANTHROPIC_API_KEY=k", "GITHUB_TOKEN=t"} <= set(environment)
+    assert {"ANTHROPIC_API_KEY=k", "GH_TOKEN=t"} <= set(environment)
+
+
+@pytest.mark.parametrize("name", ["Read what the event asks for", "Review", "Publish"])
+def test_the_token_that_is_given_is_the_one_that_is_used(name: str) -> None:
+    """A job may have tokens of its own in its environment; a step's variable hides the job's of that name only."""
+    given = {key: "given" for key, value in action_step(name)["env"].items() if value == "${{ inputs.token }}"}
+    jobs = {"GITHUB_TOKEN": "the job's", "GH_TOKEN": "the job's"}
+    assert read_github({**jobs, **given}).token == "given"
 
 
 @pytest.mark.parametrize("asked,words", [("true", ["--asked"]), ("false", []), ("", []), ("--sarif", [])])
@@ -347,6 +357,16 @@ def test_only_the_step_that_reviews_gets_the_credential() -> None:
     number = next(n for n, step in enumerate(steps(action)) if step["name"] == "Review")
     names = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN")
     assert found == {f"steps[{number}].env.{name}" for name in names}
+
+
+def test_the_ledger_that_is_kept_is_the_one_that_the_review_writes(runner: Runner) -> None:
+    words = installed(runner, 0)
+    runner.run(action_step("Review"), GIVEN)
+    said = words.read_text().splitlines()
+    written = Path(said[said.index("--artifacts") + 1]).relative_to(runner.temporary) / LEDGER_FILE
+    kept = action_step("Keep the ledger of this review")
+    assert kept["with"]["path"] == f"${{{{ runner.temp }}}}/{written}*", "with what a killed process left beside it"
+    assert (kept["if"], kept["continue-on-error"]) == ("always() && inputs.step == 'review'", True)
 
 
 def test_a_step_that_does_not_exist_is_refused(runner: Runner) -> None:

@@ -20,6 +20,8 @@ _NAMES = (
 )
 _WIKI = "wiki"
 _PREFIX = ".review-advisor-"
+_MOST_SAID = 2_000
+"""Characters or bytes of a refusal."""
 
 
 class FolderArtifacts:
@@ -82,6 +84,32 @@ def write_whole(path: Path, text: str) -> None:
             _replace(path, text)
     except OSError as error:
         raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def write_refusal(outcome: Path, sentence: str) -> None:
+    """Leave beside the place of an outcome why there is none. Raises ``ArtifactError``."""
+    write_whole(_refusal_of(outcome), f"{sentence[:_MOST_SAID]}\n")
+
+
+def read_refusal(outcome: Path) -> str:
+    """What ``write_refusal`` left, empty if it left nothing: words from another job, of which nothing is believed."""
+    path = _refusal_of(outcome)
+    try:
+        if path.is_symlink() or not path.is_file():
+            return ""
+        with path.open("rb") as stream:
+            return stream.read(_MOST_SAID).decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def remove_refusal(outcome: Path) -> None:
+    """Remove what an earlier review left there. Raises ``ArtifactError`` if something else is there."""
+    remove_stale(_refusal_of(outcome))
+
+
+def _refusal_of(outcome: Path) -> Path:
+    return outcome.with_suffix(".refusal.txt")
 
 
 def _replace(path: Path, text: str) -> None:

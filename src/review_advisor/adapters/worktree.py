@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -53,16 +54,20 @@ class WorkFolder:
             return f"it is a symbolic link or cannot be opened: {error.strerror}"
 
     def store(self, name: str, text: str) -> str | None:
-        """Store a new file, making the folder where it is missing. None when it stands, else why it does not."""
+        """Store a new file, making the folder where it is missing. None when it stands, else why it does not.
+
+        It stands whole or not at all: it is written under another name, and linked to its own only then.
+        """
+        part = f".{name}.{secrets.token_hex(4)}.part"
         try:
             with self._opened(self._folder, make=True) as folder:
-                handle = os.open(name, _NEW, 0o644, dir_fd=folder)
+                handle = os.open(part, _NEW, 0o644, dir_fd=folder)
                 try:
                     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
                         file.write(text)
-                except BaseException:  # an interrupt leaves no half file either
-                    os.unlink(name, dir_fd=folder)
-                    raise
+                    os.link(part, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+                finally:
+                    os.unlink(part, dir_fd=folder)
         except FileExistsError:
             return "a file of that name is there already"
         except OSError as error:
@@ -86,12 +91,15 @@ class WorkFolder:
 
 
 class NoFolder:
-    """There is no working folder to store in, or none is configured."""
+    """There is no working folder to store in, or none is configured; ``why`` is a phrase."""
+
+    def __init__(self, why: str = "the change comes without a working folder") -> None:
+        self._why = why
 
     def store(self, name: str, text: str) -> str | None:
         """Never stored."""
         del name, text
-        return "the change comes without a working folder"
+        return self._why
 
 
 def _walk(folder: int, prefix: str, depth: int) -> Iterator[str]:

@@ -13,10 +13,12 @@ from review_advisor.cli.config import config
 from review_advisor.cli.demo import demo
 from review_advisor.cli.doctor import doctor
 from review_advisor.cli.init import init
+from review_advisor.cli.ledger import ledger
 from review_advisor.cli.output import drop, note, prepare
 from review_advisor.cli.problems import Ended
 from review_advisor.cli.publish import publish
 from review_advisor.cli.review import review
+from review_advisor.cli.runs import runs
 from review_advisor.cli.simulate import simulate
 
 USAGE = 2
@@ -32,7 +34,7 @@ def group() -> None:
     """
 
 
-for command in (review, begin, publish, demo, simulate, init, doctor, config):
+for command in (review, begin, publish, demo, simulate, init, runs, ledger, doctor, config):
     group.add_command(command)
 
 

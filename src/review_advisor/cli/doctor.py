@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str | None, as_json: bool) -> None:
     """Say whether git, the claude CLI, its credential and the embedded agent are ready.
 
-    Where a repository has the workflow that `init` writes, its drift is told; with --github also what GITHUB_TOKEN may
-    do there, whether the check is required, and who could forge it. That is advice. Exit code 0 if at least one agent
-    can review here, else 2.
+    Where a repository has the workflow that `init` writes, its drift is told; with --github also what the token in
+    GITHUB_TOKEN may do there, whether the check is required, and who could forge it. That is advice. Exit code 0 if at
+    least one agent can review here, else 2.
     """
     with clear_refusals():
         from review_advisor.configuration import working_config
@@ -36,7 +36,7 @@ def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str 
         checks = [*examine(os.environ, claude_bin), *examine_workflow(repo)]
         if repository is not None:
             config, _ = working_config(repo)
-            checks += examine_github(repository, config.github.check_name, os.environ)
+            checks += examine_github(repository, config.publication_rules(), os.environ)
     agents = ready(checks)
     if as_json:
         rows = [{"for": c.agent, "name": c.name, "ok": c.ok, "says": c.says} for c in checks]

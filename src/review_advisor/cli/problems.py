@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
@@ -22,6 +24,17 @@ class Ended(click.ClickException):
 @contextmanager
 def clear_refusals() -> Iterator[None]:
     """Turn the product's own refusals into sentences; let bugs pass."""
+    try:
+        yield
+    except Exception as problem:
+        ended = _refusal(problem)
+        if ended is None:
+            raise
+        raise ended from None
+
+
+def _refusal(problem: Exception) -> Ended | None:
+    """How the command ends; None for a bug. Imports here slow nothing down: something has gone wrong."""
     from review_advisor.app import ReviewBrokenError
     from review_advisor.core.outcome.terminal import said
     from review_advisor.core.policy.switches import SwitchError
@@ -29,13 +42,37 @@ def clear_refusals() -> Iterator[None]:
     from review_advisor.ports import ArtifactError, CliError, ForgeError, SourceError
     from review_advisor.settings import ConfigError
 
+    match problem:
+        case CliError() | SwitchError() | ConfigError() | SourceError() | ArtifactError():
+            return Ended(said(str(problem)), NOTHING_ASKED)
+        case ForgeError() | ReviewBrokenError():
+            return Ended(said(str(problem)), NOT_TO_ITS_END)
+        case ReviewInterrupted():
+            return Ended(problem.detail, 128 + problem.signal_number)
+        case _:
+            return None
+
+
+@contextmanager
+def told_beside(output: Path | None) -> Iterator[None]:
+    """Leave the sentence of a refusal beside the file that was to hold the outcome, for the job that publishes."""
     try:
         yield
-    except (CliError, SwitchError, ConfigError, SourceError, ArtifactError) as refusal:
-        raise Ended(said(str(refusal)), NOTHING_ASKED) from None
-    except ForgeError as problem:
-        raise Ended(said(str(problem)), NOT_TO_ITS_END) from None
-    except ReviewBrokenError as broken:
-        raise Ended(said(str(broken)), NOT_TO_ITS_END) from None
-    except ReviewInterrupted as interrupt:
-        raise Ended(interrupt.detail, 128 + interrupt.signal_number) from None
+    except Ended as refusal:
+        if output is not None:
+            from review_advisor.app import leave_refusal
+
+            leave_refusal(output, refusal.message, os.environ)
+        raise
+
+
+@contextmanager
+def ledger_refusals() -> Iterator[None]:
+    """The same for the verbs that ask the ledger, which import nothing of a review."""
+    from review_advisor.core.record.chain import LedgerError
+    from review_advisor.core.record.runs import cell
+
+    try:
+        yield
+    except LedgerError as refusal:
+        raise Ended(cell(str(refusal)), NOTHING_ASKED) from None

@@ -44,7 +44,7 @@ def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Pat
             raise Ended(f"{problem} What stands may be incomplete: run it again.", NOT_TO_ITS_END) from None
     _leave(done, sarif)
     check = done.published.check
-    note(f"{check.name}: {_plain(check.title)} ({check.conclusion})")
+    note(f"{check.name}: {_plain(check.title)} ({check.conclusion or 'in progress'})")
     for each in done.published.notes:
         note(f"Note: {_plain(each)}")
 

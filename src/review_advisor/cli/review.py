@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from review_advisor.cli.output import note, put
-from review_advisor.cli.problems import NOT_TO_ITS_END, clear_refusals
+from review_advisor.cli.problems import NOT_TO_ITS_END, clear_refusals, told_beside
 
 if TYPE_CHECKING:
     from review_advisor.app import ReviewOptions
@@ -80,7 +80,19 @@ Examples:
     metavar="DIR",
     help="Where the review's folder goes.",
 )
-@click.option("--output", type=PATH, metavar="FILE", help="Also write outcome.json here.")
+@click.option(
+    "--ledger",
+    "ledger_file",
+    type=PATH,
+    metavar="FILE",
+    help="The ledger that it is recorded in.  [default: ledger/ledger.sqlite3 beside the review's folder]",
+)
+@click.option(
+    "--output",
+    type=PATH,
+    metavar="FILE",
+    help="Also write outcome.json here; of a pull request's review that is refused, why, in its .refusal.txt.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print outcome.json instead of the report.")
 @click.option("--gate", is_flag=True, help="For make and CI: one line when the exit code is 0, the report otherwise.")
 @click.pass_context
@@ -102,6 +114,7 @@ def review(
     jobs: int,
     repair: Literal["off", "suggest"],
     artifacts: Path,
+    ledger_file: Path | None,
     output: Path | None,
     as_json: bool,
     config_file: Path | None,
@@ -114,7 +127,7 @@ def review(
     stderr, the report to stdout, everything else into a folder of its own. A pull request is read with GITHUB_TOKEN;
     its commits are fetched, never checked out, and nothing is written on GitHub.
     """
-    with clear_refusals():
+    with told_beside(output if pr is not None or event is not None else None), clear_refusals():
         from review_advisor.app import ReviewOptions
         from review_advisor.examination import AgentChoice
         from review_advisor.opening import Selection
@@ -143,6 +156,7 @@ def review(
             body_file=body_file,
             spec_file=spec_file,
             repair=repair,
+            ledger=ledger_file,
         )
         code = perform(options, as_json=as_json, brief=gate)
     context.exit(code)

@@ -17,6 +17,7 @@ _ENDED_BY_TERM = 143
 def main(words: list[str]) -> int:
     """Run one ``claude -p`` call. Exit 0 with an answer, 1 without; 143 after SIGTERM, 0 after SIGINT, as the CLI."""
     signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits that it is ignored
     try:
         options = parse(words)
         if options is None:

@@ -13,7 +13,7 @@ from typing import Any
 from review_advisor.core.facts.diff_text import ShownLine
 from review_advisor.core.facts.kinds import Kind, kind_of_path
 from review_advisor.core.roles.answers import ReportedFinding
-from review_advisor.core.roles.fence import REDACTED
+from review_advisor.core.roles.secret_shapes import REDACTED
 from review_advisor.embedded import rules
 from review_advisor.embedded.command_line import UsageError
 

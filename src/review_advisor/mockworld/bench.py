@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, assert_never
 
@@ -80,7 +81,7 @@ class Bench:
     def copy(self, tree: str | None) -> Iterator[Path]:
         """A copy of the head, or of a tree that was read back, under a path that exists in this world only."""
         self.made += 1
-        place = Path(f"tree-{self.made}")
+        place = _place(self.made)
         self.copies[place] = {} if tree is None else dict(self._trees[tree])
         yield place
         del self.copies[place]
@@ -108,6 +109,11 @@ class Bench:
             change=replace(change, files=(*kept, *new)),
             touched=tuple(touched.values()),
         )
+
+
+@lru_cache(maxsize=64)
+def _place(number: int) -> Path:
+    return Path(f"tree-{number}")
 
 
 def _edited(file: FileChange, touched: FileChange | None) -> FileChange:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import assert_never
+from typing import Any, assert_never
 
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld import lines
 from review_advisor.mockworld.agents import FakeAdvisorRunner
-from review_advisor.mockworld.lines import Killed, Line
+from review_advisor.mockworld.lines import Json, Killed, Line
 from review_advisor.mockworld.story import ReviewBlock, TroubleBlock
 from review_advisor.mockworld.story_change import PushBlock
 from review_advisor.mockworld.story_lines import (
@@ -41,6 +41,7 @@ LOST: dict[Fault, LostReason] = {
 """The faults that the adapter hands on as a lost answer."""
 
 Doing = Callable[[Meanwhile], None]
+_NOTHING = Meanwhile()
 
 
 def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
@@ -77,8 +78,8 @@ class _Unspoken:
         spoken = self.spoken
         words = spoken.summary if isinstance(spoken, ExecutorLine) else ""
         words = spoken.reasoning if isinstance(spoken, JudgementLine) else words
-        return replace(
-            _with_fault(spoken.fault, spoken),
+        return _line(
+            spoken,
             fault=spoken.fault or "",
             questions=spoken.asks if isinstance(spoken, ExecutorLine) else (),
             quotes_nonce="{nonce}" in words,
@@ -89,7 +90,7 @@ class _Unspoken:
         )
 
     def _meanwhile(self) -> Callable[[], None] | None:
-        told = self.spoken.meanwhile or Meanwhile()
+        told = self.spoken.meanwhile or _NOTHING
         if self.spoken.fault == "stale_head" and told.push is None:
             told = told.model_copy(update={"push": PushBlock()})
         return partial(self.doing, told) if told.push is not None or told.switches else None
@@ -98,36 +99,37 @@ class _Unspoken:
         return str(self.spoken)
 
 
-def _with_fault(fault: Fault | None, spoken: SpokenLine) -> Line:
-    """Two answers are the last one: that is what the adapter makes of a stream with two results.
+def _line(spoken: SpokenLine, **facts: Any) -> Line:
+    """What is said, or what goes wrong instead, with all other ``facts`` of the line.
 
+    Two answers are the last one: that is what the adapter makes of a stream with two results.
     What is slow, or comes when the head has moved, is an answer all the same.
     """
-    match fault:
+    match spoken.fault:
         case None | "two_answers" | "slow" | "stale_head":
-            return _answer(spoken)
+            return Line(_answer(spoken), **facts)
         case "garbage":
-            return lines.garbage()
+            return replace(lines.garbage(), **facts)
         case "credit_gone":
-            return lines.credit_gone()
+            return replace(lines.credit_gone(), **facts)
         case "auth_gone":
-            return lines.authentication_gone()
+            return replace(lines.authentication_gone(), **facts)
         case "interrupted":
-            return lines.interrupted()
+            return replace(lines.interrupted(), **facts)
         case "killed":
-            return Line(bug=Killed())
+            return Line(bug=Killed(), **facts)
         case _:
-            return Line(lost=LOST[fault])
+            return Line(lost=LOST[spoken.fault], **facts)
 
 
-def _answer(spoken: SpokenLine) -> Line:
+def _answer(spoken: SpokenLine) -> Json | None:
     match spoken:
         case PlanLine():
-            return lines.plan(spoken.risk, spoken.focus, spoken.signals)
+            return lines.plan(spoken.risk, spoken.focus, spoken.signals).answer
         case ExecutorLine():
-            return _report(spoken)
+            return _report(spoken).answer
         case AdviceLine():
-            return lines.guidance(spoken.action, stop=spoken.says == "stop")
+            return lines.guidance(spoken.action, stop=spoken.says == "stop").answer
         case JudgementLine():
             return _judgement(spoken)
         case _:
@@ -149,14 +151,7 @@ def _report(spoken: ExecutorLine) -> Line:
     return said
 
 
-def _judgement(spoken: JudgementLine) -> Line:
-    if spoken.says == "confirm":
-        said = lines.confirm(*spoken.points)
-        answer = {**(said.answer or {}), "suggested_fix_direction": spoken.direction}
-        if spoken.reasoning:
-            answer["reasoning"] = spoken.reasoning
-        said = replace(said, answer=answer)
-    else:
-        reasoning = spoken.reasoning or "the verdict is wrong"
-        said = lines.veto(*spoken.points, reasoning=reasoning, direction=spoken.direction)
-    return said
+def _judgement(spoken: JudgementLine) -> Json:
+    said = lines.confirm(*spoken.points) if spoken.says == "confirm" else lines.veto(*spoken.points)
+    answer = {**(said.answer or {}), "suggested_fix_direction": spoken.direction}
+    return {**answer, "reasoning": spoken.reasoning} if spoken.reasoning else answer

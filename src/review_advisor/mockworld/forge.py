@@ -74,18 +74,19 @@ class PullRequest:
 
     def change(self) -> Change:
         """What a review of the present head looks at."""
+        head_sha = self.head_sha
         return Change(
             label=self.label,
             title=self.title,
             body=self.body,
             author=self.author.login,
             base_sha=self.repository.base_sha,
-            head_sha=self.head_sha,
+            head_sha=head_sha,
             files=self.pushes[-1].files if self.pushes else (),
             spec=self.spec,
             prior_fix_attempts=self.prior_fix_attempts,
             own_repository=self.repository.own,
-            tree=None if not self.pushes or self.pushes[-1].bare else _object_name(self.head_sha, "tree"),
+            tree=None if not self.pushes or self.pushes[-1].bare else _object_name(head_sha, "tree"),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -19,6 +20,7 @@ PartKey = tuple[Surface, int]
 Kind = TypeVar("Kind")
 _OPENING = "<<<UNTRUSTED "
 _CLOSING = " UNTRUSTED>>>"
+_OFF = {"false", "0", "no", "off"}
 
 
 def answer_of(asked: Asked) -> dict[str, Any] | None:
@@ -53,14 +55,10 @@ def split_prompt(prompt: str, nonce: str) -> tuple[str, dict[str, str]]:
 
 
 class Reading:
-    """One played review, read. ``earlier`` are the reviews of the same story before it.
+    """One played review, read. ``earlier`` are the reviews of the same story before it."""
 
-    Without ``thorough`` a promise that costs more than the review itself may be left out.
-    """
-
-    def __init__(self, review: PlayedReview, earlier: Sequence[PlayedReview] = (), *, thorough: bool = True) -> None:
+    def __init__(self, review: PlayedReview, earlier: Sequence[PlayedReview] = ()) -> None:
         self.review = review
-        self.thorough = thorough
         self.earlier = tuple(earlier)
 
     @cached_property
@@ -111,7 +109,7 @@ class Reading:
 
     def events(self, kind: type[Kind]) -> Iterator[Kind]:
         """The events of one kind."""
-        found: list[Any] = self._by_kind.get(kind, [])
+        found: Sequence[Any] = self._by_kind.get(kind, ())
         return iter(found)
 
     @cached_property
@@ -125,6 +123,17 @@ class Reading:
     def approved(self) -> bool:
         """Whether the review ended as approved."""
         return self.review.ended == "approved"
+
+    @cached_property
+    def off(self) -> frozenset[str]:
+        """The variables that switched something off when the review began."""
+        given = self.review.environment.items()
+        return frozenset(name for name, value in given if value.strip().lower() in _OFF)
+
+    @cached_property
+    def reports(self) -> list[dict[str, Any] | None]:
+        """The report that each call was shown, if it was shown one."""
+        return [json.loads(inside["REPORT"]) if "REPORT" in inside else None for _, inside in self.prompts]
 
     @cached_property
     def paths(self) -> tuple[str, ...]:

@@ -184,9 +184,8 @@ class _Stage:
     def _world(self, told: ReviewBlock, agents: FakeAdvisorRunner, change: Change, number: int) -> MockWorld:
         """The present state of the story as a world in which one review runs."""
         push = self._pull_request.pushes[-1]
-        world = MockWorld()
+        world = MockWorld(self._clock, agents)
         world.reviews = number - 1
-        world.clock, world.agents = self._clock, agents
         world.source = FakeSource(change, dict(push.texts), checkout=None if push.bare else Bench(change))
         world.repair, agents.write = told.repair, world.source.write
         world.pictures = FakePictures(push.pictures)

@@ -14,6 +14,22 @@ from review_advisor.mockworld.words import nearest
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+_IN_A_STORY = {
+    "model_type": "should be a block of keys",
+    "dict_type": "should be a block of keys",
+    "tuple_type": "should be a list",
+    "string_type": "should be text",
+    "int_type": "should be a whole number",
+    "int_parsing": "should be a whole number",
+    "int_from_float": "should be a whole number",
+    "float_type": "should be a number",
+    "float_parsing": "should be a number",
+    "bool_type": "should be true or false",
+    "bool_parsing": "should be true or false",
+}
+"""pydantic's complaints in words of YAML."""
+
+
 class StoryError(ValueError):
     """A story that cannot be read. One sentence: file, line, what is wrong, and the nearest right thing."""
 
@@ -63,6 +79,8 @@ def _refuse_twins(node: Any, origin: str) -> None:
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise StoryError(f"{origin}, line {key.start_mark.line + 1}: a key must be a word.")
             if key.value in seen:
                 raise StoryError(f"{origin}, line {key.start_mark.line + 1}: the key {key.value!r} stands there twice.")
             seen.add(key.value)
@@ -80,7 +98,7 @@ def _complaint(error: ValidationError, node: Any, origin: str) -> str:
     at = ".".join(str(step + 1) if isinstance(step, int) else step for step in place)
     if first["type"] == "extra_forbidden":
         return f"{where}: unknown key {at!r}; {nearest(str(place[-1]), _known(Story, place[:-1]))}"
-    said = first["msg"].removeprefix("Value error, ").rstrip(".")
+    said = _IN_A_STORY.get(first["type"]) or first["msg"].removeprefix("Value error, ").rstrip(".")
     if first["type"] == "literal_error" and isinstance(first["input"], str):
         said += f", not {first['input']!r}"
     end = "" if said.endswith("?") else "."

@@ -6,7 +6,7 @@ that agree with each other, no switches set. ``finish`` proves that nothing was 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor as Pool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.roles.calls import AgentCall
+from review_advisor.core.roles.calls import AgentCall, ReviewInterrupted
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
 from review_advisor.core.roles.redaction import redactor
 from review_advisor.mockworld.agents import FakeAdvisorRunner
@@ -33,14 +33,14 @@ from review_advisor.review_phase import ReviewPhase, ReviewRequest
 
 @dataclass
 class FakeClock:
-    """Time that passes only when a story lets it."""
+    """Time that passes only when a story lets it. ``moment`` is now, ``seconds`` what has passed till now."""
 
     moment: datetime = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
     seconds: float = 0.0
 
     def now(self) -> datetime:
         """The world's present moment."""
-        return self.moment + timedelta(seconds=self.seconds)
+        return self.moment
 
     def monotonic(self) -> float:
         """Seconds since the world began."""
@@ -49,6 +49,7 @@ class FakeClock:
     def sleep(self, seconds: float) -> None:
         """Let time go by."""
         self.seconds += seconds
+        self.moment += timedelta(seconds=seconds)
 
 
 @dataclass
@@ -110,9 +111,13 @@ class FakePictures:
         """The folder, if anything is shown."""
         return self.folder if any(picture.crops for picture in self.stated) else None
 
-    def differences(self, change: Change) -> tuple[PictureDifference, ...]:
-        """The stated pairs."""
+    def differences(self, change: Change, check_interrupt: Callable[[], None]) -> tuple[PictureDifference, ...]:
+        """The stated pairs; none of them is looked at once the review is interrupted."""
         del change
+        try:
+            check_interrupt()
+        except ReviewInterrupted:
+            return tuple(PictureDifference(each.name, "unreadable", why="interrupted") for each in self.stated)
         return self.stated
 
 
@@ -190,11 +195,11 @@ DEFAULT_CHANGE = Change(
 
 
 class MockWorld:
-    """The world of one story."""
+    """The world of one story, with its own clock and agents unless they are given."""
 
-    def __init__(self) -> None:
-        self.clock = FakeClock()
-        self.agents = FakeAdvisorRunner(self.clock)
+    def __init__(self, clock: FakeClock | None = None, agents: FakeAdvisorRunner | None = None) -> None:
+        self.clock = clock or FakeClock()
+        self.agents = agents or FakeAdvisorRunner(self.clock)
         self.source = FakeSource(DEFAULT_CHANGE)
         self.agents.write = self.source.write
         self.repair: RepairMode = "suggest"

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
@@ -29,18 +30,32 @@ ENTERPRISE = "/api/v3"
 _GRAPHS = ("/graphql", "/api/graphql")
 
 
+@dataclass(frozen=True)
+class Received:
+    """One request as it came."""
+
+    method: str
+    address: str
+    body: bytes
+
+
 class Door:
-    """Where the model answers: ``url`` is the base of its API. ``violations`` of the description gather here."""
+    """Where the model answers: ``url`` is the base of its API. ``violations`` of the description gather here.
+
+    ``received`` is every request so far.
+    """
 
     def __init__(self, github: GitHub, server: ThreadingHTTPServer) -> None:
         self.github = github
         self.url = f"http://127.0.0.1:{server.server_port}"
         self.violations: list[str] = []
+        self.received: list[Received] = []
         self.closing = threading.Event()
         self.lock = threading.Lock()
 
     def answer(self, method: str, address: str, authorization: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body. Raises ``Trouble``."""
+        self.received.append(Received(method, address, body))
         parts = urlsplit(address)
         path = parts.path.removeprefix(ENTERPRISE)
         try:

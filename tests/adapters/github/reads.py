@@ -37,7 +37,11 @@ def rules(call: Call) -> Reply:
 
 
 def pulls(call: Call) -> Reply:
-    found = call.session.facts.pulls(state=call.query.get("state", "open"), head=call.query.get("head"))
+    found = call.session.facts.pulls(
+        state=call.query.get("state", "open"),
+        head=call.query.get("head"),
+        oldest_first=call.query.get("direction") == "asc",
+    )
     return Reply(200, [call.write.pull_simple(pull) for pull in found], paged=True)
 
 
@@ -48,6 +52,11 @@ def pull(call: Call) -> Reply:
 def pulls_of_commit(call: Call) -> Reply:
     found = call.session.facts.pulls_with(call.path["commit_sha"])
     return Reply(200, [call.write.pull_simple(pull) for pull in found], paged=True)
+
+
+def commit(call: Call) -> Reply:
+    found = call.session.facts.commit(call.path["ref"])
+    return Reply(200, answers.commit(call.write, call.repository, found))
 
 
 def files(call: Call) -> Reply:

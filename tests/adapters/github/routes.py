@@ -39,6 +39,7 @@ ROUTES = (
     Route("GET", f"{_HERE}/collaborators/{{username}}/permission", reads.permission),
     Route("GET", f"{_HERE}/commits/{{commit_sha}}/pulls", reads.pulls_of_commit),
     Route("GET", f"{_HERE}/commits/{{ref}}/check-runs", reads.checks_of_commit),
+    Route("GET", f"{_HERE}/commits/{{ref}}", reads.commit),
     Route("GET", f"{_HERE}/contents/{{path}}", reads.content),
     Route("POST", f"{_HERE}/git/blobs", writes.create_blob),
     Route("POST", f"{_HERE}/git/commits", writes.create_commit),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from tests.adapters.github.scripted import TOKEN, Reply, github_answers
 
@@ -120,6 +117,7 @@ def test_only_a_full_object_name_is_a_commit(commit: str) -> None:
             lambda: forge.file("a.txt", commit),
             lambda: forge.checks(commit, "review"),
             lambda: forge.open_pull_requests(commit),
+            lambda: forge.makers(commit),
             lambda: forge.start_review(1, commit, "body", ()),
         ):
             with pytest.raises(ForgeRejected, match="is not the full name of a commit"):
@@ -138,8 +136,3 @@ def test_a_team_of_another_organisation_is_refused_before_anything_is_sent() -> 
     with github_answers(Reply(201, {})) as github, pytest.raises(ForgeRejected, match="teams of octo only"):
         github.forge().request_review(1, ("mona", "other/security"))
     assert not github.asked
-
-
-def test_pygithub_is_imported_only_with_the_adapter() -> None:
-    program = "import sys, review_advisor.app, review_advisor.cli; sys.exit('github' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, Scene, open_scene
+from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, REPOSITORY, Scene, open_scene
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.publication.standing import Thread
 from review_advisor.core.publication.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
 from review_advisor.mockworld.github.records import PullFile
-from review_advisor.ports import ForgeMissing, ForgeRejected
+from review_advisor.mockworld.github.session import session
+from review_advisor.ports import ForgeError, ForgeMissing, ForgeRejected
 
 
 @pytest.fixture
@@ -62,6 +63,23 @@ def test_two_open_pull_requests_can_have_one_head_and_a_closed_one_does_not_coun
     head = first.head_sha
     assert {head} == {second.head_sha, closed.head_sha}
     assert [each.number for each in scene.forge.open_pull_requests(head)] == [first.number, second.number]
+
+
+def test_open_pull_requests_are_found_where_their_head_is_in_the_default_branch_by_now(scene: Scene) -> None:
+    merged, other = scene.opens(branch="one"), scene.opens(branch="one", contents={})
+    scene.github.merges(merged)
+    assert [each.number for each in scene.forge.open_pull_requests(other.head_sha)] == [other.number]
+    assert scene.fake.open_pull_requests(other.head_sha) == scene.forge.open_pull_requests(other.head_sha)
+    listed = session(scene.github, REPOSITORY, scene.github.tokens["github-actions[bot]"]).facts.pulls_with
+    assert [pull.number for pull in listed(other.head_sha)] == [merged.number], "GitHub's list by commit leaves it out"
+
+
+def test_the_makers_of_a_commit_are_accounts(scene: Scene) -> None:
+    pull = scene.opens()
+    head = scene.github.pushes(pull, {"more.txt": "more\n"}, by=scene.github.user("hubot").login)
+    assert set(scene.forge.makers(head)) == set(scene.fake.makers(head)) == {"hubot"}
+    with pytest.raises(ForgeError):
+        scene.forge.makers("c" * 40)
 
 
 def test_a_commit_inside_a_pull_request_is_not_its_head(scene: Scene) -> None:

@@ -27,6 +27,13 @@ def test_a_deleted_author_is_githubs_ghost() -> None:
     )  # fmt: skip
 
 
+def test_a_commit_whose_mail_address_is_no_accounts_was_made_by_nobody() -> None:
+    nobodies: tuple[dict[str, str] | None, ...] = (None, {})
+    for nobody in nobodies:
+        with github_answers(Reply(200, {"author": nobody, "committer": {"login": "web-flow"}})) as github:
+            assert github.forge().makers(HEAD) == ("web-flow",)
+
+
 def test_an_editor_whose_account_is_gone_has_still_edited() -> None:
     node = {
         "fullDatabaseId": "5000000001", "author": {"__typename": "Bot", "login": "github-actions"}, "body": "mine",

@@ -1,7 +1,7 @@
 import pytest
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Status
-from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, PathRule
+from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, NEVER_REPAIRED, PathRule
 from review_advisor.mockworld.world import deleted, edited, renamed
 
 CRITICAL = PathRule(CRITICAL_PATHS_ADR)
@@ -30,6 +30,27 @@ def test_what_is_critical_in_any_repository_d19(path: str) -> None:
 @pytest.mark.parametrize("path", ["src/app.py", "docs/guide.md", "migrations.md", "src/deployment.py", "README.md"])
 def test_what_is_not(path: str) -> None:
     assert not CRITICAL.matches(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(".github/workflows/ci.yml", ".gitea/workflows/ci.yaml", ".forgejo/workflows/ci.yaml"),
+        *(".gitlab-ci.yml", ".gitlab/ci/build.yml", ".circleci/config.yml", ".travis.yml"),
+        *("Jenkinsfile", "ops/Jenkinsfile.release", "nightly.jenkinsfile"),
+        *("azure-pipelines.yml", "azure-pipelines-release.yaml", ".azure-pipelines/steps.yml"),
+        *("bitbucket-pipelines.yml", ".drone.yml", ".drone.star", ".buildkite/pipeline.yml"),
+        *(".woodpecker.yml", ".woodpecker/test.yaml", "appveyor.yml", ".cirrus.yml", ".semaphore/semaphore.yml"),
+        *(".teamcity/settings.kts", ".tekton/push.yaml", ".build.yml", "buildspec.yml", "cloudbuild.yaml"),
+    ],
+)
+def test_no_repair_touches_what_tells_a_ci_system_what_to_do(path: str) -> None:
+    assert PathRule(NEVER_REPAIRED).matches(path)
+
+
+@pytest.mark.parametrize("path", ["src/build.yml", "pipelines.py", "docs/jenkins.md", "drone.yml", "src/agents/a.py"])
+def test_a_name_that_only_looks_alike_may_be_repaired(path: str) -> None:
+    assert not PathRule(NEVER_REPAIRED).matches(path)
 
 
 def test_both_sides_of_a_rename_are_looked_at_d17() -> None:

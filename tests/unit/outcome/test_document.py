@@ -2,7 +2,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.facts.change import Change, FileChange, Status
 from review_advisor.core.facts.shards import shards
@@ -86,6 +86,12 @@ def test_a_review_survives_the_way_through_json_d30() -> None:
     assert text.endswith("}\n")
     assert read_outcome(text) == document
     assert read_outcome(text.encode()) == document
+
+
+def test_the_json_is_what_the_documents_own_types_would_write() -> None:
+    document = eventful()
+    typed = TypeAdapter(OutcomeDocument).dump_json(document, indent=2).decode("utf-8")
+    assert outcome_json(document) == f"{typed}\n"
 
 
 def test_a_stopped_review_survives_it_too() -> None:

@@ -17,6 +17,8 @@ from review_advisor.core.policy.surfaces import Authority, Surface
 
 LOW, MEDIUM, HIGH = BlastRadius
 
+TOO_LITTLE = Refused("money", "what is left of the review's $1.00 is too little for another call")
+
 
 @pytest.mark.parametrize(
     "blast, authority, retries",
@@ -92,8 +94,18 @@ PURSE = Budgets(max_usd=1.0)
         pytest.param(Spending(spent_usd=0.75), 1, Allowance(0.25, 600), id="what is left"),
         pytest.param(Spending(elapsed_seconds=1500), 1, Allowance(1.0, 300), id="the seconds left"),
         pytest.param(Spending(elapsed_seconds=1799), 1, Allowance(1.0, 1), id="the last second"),
-        pytest.param(Spending(spent_usd=0.995), 1, Refused("money", "the review's $1.00 are spent"), id="a crumb"),
-        pytest.param(Spending(spent_usd=2.0), 1, Refused("money", "the review's $1.00 are spent"), id="overdrawn"),
+        pytest.param(
+            Spending(spent_usd=0.995),
+            1,
+            TOO_LITTLE,
+            id="a crumb",
+        ),
+        pytest.param(
+            Spending(spent_usd=2.0),
+            1,
+            TOO_LITTLE,
+            id="overdrawn",
+        ),
         pytest.param(
             Spending(elapsed_seconds=1800),
             1,

@@ -5,7 +5,7 @@ import pytest
 from review_advisor.core.facts.change import Change, FileChange, Spec, Status
 from review_advisor.core.facts.paths import CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.policy.policy import Rules, decide_policy, surfaces_that_apply
+from review_advisor.core.policy.policy import Rules, decide_policy, policy_of_repaired, surfaces_that_apply
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.mockworld.world import deleted, edited
@@ -63,6 +63,24 @@ def test_the_policy_is_frozen_d24() -> None:
     policy = decide_policy(Change("x"), Rules(), read_switches({}))
     with pytest.raises(dataclasses.FrozenInstanceError):
         policy.fail_as_veto = True  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [(edited("auth/login.py"), edited("CLAUDE.md")), (edited("src/a.py", 201),)],
+    ids=["critical and our own", "many lines"],
+)
+def test_a_repair_that_leaves_less_of_a_change_makes_nothing_milder(files: tuple[FileChange, ...]) -> None:
+    before = decide_policy(Change("x", files=files), Rules(), read_switches({}))
+    after = policy_of_repaired(before, Change("x", files=(edited("README.md"),)), Rules())
+    assert after == before
+
+
+def test_a_repair_that_makes_more_of_a_change_makes_it_stricter() -> None:
+    before = decide_policy(Change("x", files=(edited("src/a.py"),)), Rules(), read_switches({}))
+    after = policy_of_repaired(before, Change("x", files=(edited("src/a.py"), edited("CLAUDE.md"))), Rules())
+    assert (before.guard.holds, after.guard.paths) == (False, ("CLAUDE.md",))
+    assert (before.blast.radius.value, after.blast.radius.value) == ("low", "high")
 
 
 def test_reusing_a_plan_is_neither_running_nor_switched_off() -> None:

@@ -14,7 +14,7 @@ ACTED_ON = {
     "issue": re.compile(r"#\d|\bGH-\d", re.IGNORECASE),
     "advisory": re.compile(r"\b(?:GHSA|CVE)-\w", re.IGNORECASE),
     "commit": re.compile(r"(?<![0-9a-z])[0-9a-f]{7,64}(?![0-9a-z])", re.IGNORECASE),
-    "address": re.compile(r"://|\bwww\.|\bgithub\.com/", re.IGNORECASE),
+    "address": re.compile(r"://|(?<![a-z0-9])www\.|\bgithub\.com/", re.IGNORECASE),
     "formula": re.compile(r"\$"),
     "slash command": re.compile(r"^\s*/[a-z]", re.IGNORECASE | re.MULTILINE),
     "workflow command": re.compile(r"^\s*::|##\[", re.MULTILINE),
@@ -24,18 +24,18 @@ ACTED_ON = {
 
 PLAIN = frozenset(
     {"paragraph_open", "paragraph_close", "inline", "text", "softbreak", "hardbreak", "code_inline", "fence"}
-    | {f"{what}_{side}" for what in ("bullet_list", "list_item") for side in ("open", "close")}
+    | {f"{what}_{side}" for what in ("bullet_list", "list_item", "strong") for side in ("open", "close")}
 )
 """What a text from outside may come out as."""
 OURS = PLAIN | {
     f"{what}_{side}"
-    for what in ("heading", "strong", "em", "blockquote", "table", "thead", "tbody", "tr", "th", "td")
+    for what in ("heading", "em", "blockquote", "table", "thead", "tbody", "tr", "th", "td")
     for side in ("open", "close")
 }
 """What we write around it."""
 OWN_HTML = re.compile(
-    r"<!-- review-advisor:(?:summary|finding f-[0-9a-f]{10}|review [\w.-]+|state [0-9a-f]{64} [\w=-]+) -->\n?"
-    r"|<details><summary>[A-Za-z0-9 :]+</summary>\n?|</details>\n?"
+    r"<!-- review-advisor:(?:summary|reviewed|finding f-[0-9a-f]{10}|review [\w.-]+|state [0-9a-f]{64} [\w=-]+) -->\n?"
+    r"|<details><summary>[A-Za-z0-9 :,._]+</summary>\n?|</details>\n?|</?sub>"
 )
 
 

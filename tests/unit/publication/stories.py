@@ -17,6 +17,7 @@ from review_advisor.mockworld.lines import (
     confirm,
     finding,
     guidance,
+    learned,
     lost,
     picture_differs,
     reject,
@@ -123,6 +124,14 @@ def _shown(path: str) -> str:
     return shown_path(path)
 
 
+def teaching(world: MockWorld) -> None:
+    """Entries for the wiki: one to read, and one that would act."""
+    world.rules = replace(world.rules, wiki_folder="docs/wiki")
+    plain = learned("Values are numbered", "src/app.py", "value = 7")
+    loaded = learned(HOSTILE[:120], "src/app.py", "value = 8", body=HOSTILE * 4)
+    world.agents.script(Role.EXECUTOR, approve().teaching(plain, loaded))
+
+
 STORIES: dict[str, Callable[[MockWorld], object]] = {
     "approved": lambda world: world.agents.script(Role.POST_VERIFY, confirm("a concern")),
     "degraded": lambda world: world.agents.script(Role.POST_VERIFY, lost()),
@@ -132,6 +141,7 @@ STORIES: dict[str, Callable[[MockWorld], object]] = {
     "stopped": without_credit,
     "empty change": of_nothing,
     "repair attached": repairing,
+    "taught": teaching,
     "300 findings": with_three_hundred_findings,
     "hostile": hostile,
 }

@@ -6,6 +6,7 @@ import pytest
 from tests.unit.publication.judge import OURS, offences
 from tests.unit.publication.stories import STORIES, remark, told
 
+from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.check import (
@@ -30,7 +31,7 @@ from review_advisor.core.publication.waiting import (
 )
 from review_advisor.core.publication.writes import Conclusion
 from review_advisor.mockworld.lines import lost, reject
-from review_advisor.mockworld.world import MockWorld, deleted
+from review_advisor.mockworld.world import MockWorld, deleted, edited
 
 RULES = PublicationRules()
 
@@ -71,15 +72,13 @@ def test_the_page_says_what_was_decided_why_and_what_it_cost() -> None:
 
     summary = check_of(told(tell), RULES, 7, ("The label could not be put on.",)).summary
     for words in (
-        "1 file, 30 changed lines of code, blast radius low.",
-        "- the rejection is confirmed",
-        "> two values clash",
-        "| pr_review | changes requested | APPROVE | 1 |",
-        "**Findings**: 2\n\n- **high** `src/app.py:7`: value 7 is taken (`f-",
+        "> two values clash\n\n**What next**: fix what is open and push.",
+        "comment `/advisor dismiss FINDING reason` with its `f-` id, then `/advisor review`.",
+        "| pr_review | changes requested | agrees | 1 |",
+        "**Change**: 1 file, 30 changed lines of code, blast radius low.",
         "**Read**: 1 of 1 file.",
         "**Cost**: 0.0000 USD; 2 calls, 0 tokens in",
         "- The label could not be put on.",
-        "- `/advisor review`: review this head again.",
         f"Run `run-1`, head `{'a' * 40}`.",
     ):
         assert words in summary
@@ -88,25 +87,22 @@ def test_the_page_says_what_was_decided_why_and_what_it_cost() -> None:
 
 def test_the_page_of_an_escalation_shows_the_vetoes_and_the_command() -> None:
     summary = check_of(told(STORIES["escalated"]), RULES, 7).summary
-    assert (
-        "- pr_review, attempt 2: the executor said approve, post-verify vetoed: a clash\n  - d1.1, blocking: "
-        in summary
-    )
-    assert f"- `/advisor approve-escalation {'a' * 40} reason`: approve this head yourself." in summary
+    assert "The **executor** approves (attempt 2):\n\n> noted\n\nThe **advisor** vetoes:\n\n> a clash" in summary
+    assert f"in their name:\n\n```\n/advisor approve-escalation {'a' * 40} reason\n```" in summary
 
 
 def test_a_stopped_review_says_when_there_is_credit_again() -> None:
     summary = check_of(told(STORIES["stopped"]), RULES, 7).summary
     assert "- there is credit again from 2026-01-05 17:30 UTC" in summary
     assert "| pr_review | not finished | not asked | 0 |" in summary
-    assert "**Read**: 0 of 1 file.\n\n- `src/app.py` was not read: no report came on its part" in summary
+    assert "<summary>Read: 0 of 1 file</summary>\n\n- `src/app.py` was not read: no report came on its part" in summary
 
 
 @pytest.mark.parametrize(
     "story, judged",
-    [("degraded", "did not come"), ("advisor disabled", "switched off"), ("300 findings", "APPROVE (3)")],
+    [("degraded", "did not come"), ("advisor disabled", "switched off"), ("300 findings", "agrees (3)")],
 )
-def test_the_table_tells_a_missing_judgement_from_one_that_was_made(story: str, judged: str) -> None:
+def test_the_table_tells_a_missing_judgement_from_one_that_was_made_d13(story: str, judged: str) -> None:
     assert f" | {judged} | 1 |" in check_of(told(STORIES[story]), RULES, 7).summary
 
 
@@ -114,6 +110,17 @@ def test_an_empty_change_cost_nothing_and_read_nothing() -> None:
     summary = check_of(told(STORIES["empty change"]), RULES, 7).summary
     assert "**Cost**: no model was asked." in summary
     assert "**Read**" not in summary
+
+
+def test_what_was_not_read_is_named_and_never_passes_d3() -> None:
+    def tell(world: MockWorld) -> None:
+        world.change(edited("src/app.py"), FileChange(Status.ADDED, "data/model.bin", binary=True))
+
+    check = check_of(told(tell), RULES, 7)
+    assert check.conclusion is Conclusion.ACTION_REQUIRED
+    assert check.summary.startswith("- data/model.bin was not read: ")
+    assert "**Read**: 1 of 2 files." in check.summary
+    assert check.summary.count("data/model.bin") == 1
 
 
 def test_a_lost_answer_is_named() -> None:
@@ -129,7 +136,7 @@ def test_annotations_carry_the_finding_to_its_lines_the_worst_first() -> None:
     worst, middle, least = check_of(told(tell), RULES, 7).annotations
     assert [each.level for each in (worst, middle, least)] == ["failure", "warning", "notice"]
     assert (worst.path, worst.start_line, worst.end_line) == ("src/app.py", 7, 7)
-    assert worst.title == "critical: value 7 is taken"
+    assert worst.title == "Critical: value 7 is taken"
     assert worst.message.startswith("It is\ntaken.\n\ncorrectness, confidence 0.90, f-")
 
 

@@ -53,8 +53,8 @@ def test_a_comment_says_what_is_wrong_and_how_to_disagree() -> None:
         f"<!-- review-advisor:finding {finding.id} -->\n"
         "**High: value 7 is taken**\n\n"
         "It clashes with `six`.\n\n"
-        "correctness, confidence 0.90. Wrong, or accepted?"
-        f" Comment `/advisor dismiss {finding.id} reason` on the pull request."
+        "<sub>correctness, confidence 0.90. Wrong or accepted?"
+        f" Comment `/advisor dismiss {finding.id} reason` in the conversation.</sub>"
     )
 
 
@@ -80,6 +80,11 @@ def test_a_suggestion_can_be_committed_with_its_indentation() -> None:
 def test_a_suggestion_with_a_fence_in_it_gets_a_longer_one() -> None:
     finding = only(suggestion="```\n````suggestion\nx\n````")
     assert "`````suggestion\n```\n````suggestion\nx\n````\n`````" in body(finding)
+
+
+def test_an_empty_line_for_a_line_is_no_deletion() -> None:
+    assert "```suggestion\n\n```\n" in body(only(suggestion="\n"))
+    assert "```suggestion\na\n\n```\n" in body(only(suggestion="a\n\n"))
 
 
 @pytest.mark.parametrize(
@@ -124,8 +129,5 @@ def test_a_body_of_200_kb_still_makes_a_comment() -> None:
 def test_the_review_has_one_line_of_its_own() -> None:
     document = told(rejecting(remark(7)))
     assert review_body(document, 1) == (
-        "**Changes requested**. 1 comment on the diff; the summary comment has the rest."
-    )
-    assert review_body(document, 2, 1).endswith(
-        "1 finding lies outside the lines that take a comment: see the summary."
+        "**Changes requested: 1 high**. 1 comment on the diff; the summary says what next."
     )

@@ -22,7 +22,14 @@ FRAGMENTS = (
     *"`~*_[]()<>!#@$|&;:/\\-+=.\"' \n\t",
     *("```", "~~~", "``", "```suggestion\n", "\n```\n", "    ", "\n\n", "> ", "- ", "1. ", "---", "===", "\r\n", "\r"),
     *("@ada", "@org/team", "ada@example.org", "#12", "GH-12", "owner/repo#12", "fixes #12", SHA, SHA[:7], "CVE-2026-1"),
-    *("https://evil.example/x", "www.evil.example", "//evil.example", "github.com/o/r/issues/1", "mailto:a@b.example"),
+    *(
+        "https://evil.example/x",
+        "www.evil.example",
+        "_www.evil.example_",
+        "//evil.example",
+        "github.com/o/r/issues/1",
+        "mailto:a@b.example",
+    ),
     *("![x](y)", "[a](b)", "[a]: b", "[^1]", "<a href=x>", "<img src=x>", "<!--", "-->", "</details>", "<http://a.b>"),
     *("<!-- review-advisor:summary -->", "<!-- review-advisor:state 00 00 -->", "/advisor review", "::error::x"),
     *("##[error]x", "&lt;", "&#64;ada", "&commat;ada", "$x$", "$$", "$`x`$", "\u200b", "\u202e", "\ud800", "\ufe0f"),
@@ -64,6 +71,7 @@ def test_the_judge_sees_what_a_raw_text_would_do(text: str, kind: str) -> None:
 @example("$`\\href{https://evil.example}{x}`$")
 @example("a\\\n===\n:-\n1) x\n    indented")
 @example("- ```\n  @ada\n- ~~~")
+@example("- ::error::x")
 def test_prose_is_words_code_and_lists_and_nothing_that_anybody_acts_on(text: str) -> None:
     assert offences(prose(text)) == []
 
@@ -120,12 +128,16 @@ def test_no_word_is_lost(text: str) -> None:
         ("Ask @ada, or @org/team.", "Ask `@ada`, or `@org/team`."),
         ("(fixes #12)", "(fixes `#12`)"),
         ("see https://evil.example/x.", "see `https://evil.example/x`."),
+        ("_www.evil.example_ ~~www.evil.example", "`_www.evil.example_` `~~www.evil.example`"),
         ("![x](https://evil.example/x.png)", "`![x](https://evil.example/x.png`)"),
         ("<img src=x onerror=y>", "&lt;img src=x onerror=y&gt;"),
         ("/advisor review", "`/advisor` review"),
         ("since 0123456 it fails", "since `0123456` it fails"),
         ("use `a | b` here", "use `a | b` here"),
         ("snake_case and *stars*", "snake\\_case and \\*stars\\*"),
+        ("**Note**: the `**` of **kwargs, 2**3", "**Note**: the `**` of \\*\\*kwargs, 2\\*\\*3"),
+        ("**see `x` and @ada now** **www**.x", "**see `x` and `@ada` now** `**www**.x`"),
+        ("**a * b** **", "\\*\\*a \\* b\\*\\* \\*\\*"),
         ("# Approved", "\\# Approved"),
         ("1. one", "1\\. one"),
         ("* one\n* two\nthree", "- one\n- two\n\nthree"),

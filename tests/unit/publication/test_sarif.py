@@ -23,7 +23,7 @@ SHAPES: dict[str, tuple[set[str], set[str]]] = {
         {"automationDetails", "invocations", "columnKind", "originalUriBaseIds", "results", "properties"},
     ),
     "driver": ({"name"}, {"version", "rules"}),
-    "rule": ({"id"}, {"name", "shortDescription", "help"}),
+    "rule": ({"id"}, {"name", "shortDescription", "help", "properties"}),
     "invocation": ({"executionSuccessful"}, {"exitCode", "toolExecutionNotifications"}),
     "notification": ({"message"}, {"level"}),
     "result": (
@@ -112,10 +112,11 @@ def test_a_finding_is_told_with_its_stable_id_and_its_lines() -> None:
 
 
 def test_a_finding_about_security_carries_githubs_number() -> None:
-    run = run_of(sarif(told(rejecting(remark(7, "high", category="security"))), "1"))
-    assert run["results"][0]["properties"]["security-severity"] == "8.0"
-    other = run_of(sarif(told(rejecting(remark(7, "high"))), "1"))
-    assert "security-severity" not in other["results"][0]["properties"]
+    """GitHub reads it from the rule, and there the worst of its findings counts."""
+    found = (remark(7, "high", category="security"), remark(8, "low", category="security"), remark(9, "critical"))
+    rules = {rule["id"]: rule for rule in run_of(sarif(told(rejecting(*found)), "1"))["tool"]["driver"]["rules"]}
+    assert rules["security"]["properties"] == {"tags": ["security"], "security-severity": "8.0"}
+    assert "properties" not in rules["correctness"]
 
 
 def test_a_suggestion_that_can_be_committed_is_a_fix() -> None:

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.roles.answers import ReviewPlan
-from review_advisor.core.roles.fence import REDACTED, clean, facts_text, fence, fence_facts, fenced
+from review_advisor.core.roles.fence import clean, facts_text, fence, fence_facts, fenced
+from review_advisor.core.roles.secret_shapes import REDACTED
 
 NONCE = "n0nce-7f3a"
 TEXT = st.text() | st.lists(

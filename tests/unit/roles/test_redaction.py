@@ -1,8 +1,11 @@
 import base64
+import html
 import json
 import string
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -11,8 +14,8 @@ from hypothesis import strategies as st
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.calls import Answered, ConsultRecord, Receipt
-from review_advisor.core.roles.fence import REDACTED
 from review_advisor.core.roles.redaction import Redactor, redactor
+from review_advisor.core.roles.secret_shapes import REDACTED
 
 TOKEN = "Zq7_pX2-mW9kLv4TbN8sYd3R"
 SECRETS = {
@@ -20,6 +23,9 @@ SECRETS = {
     "with signs": "p$ss/w0rd+(x)[y]",
     "passphrase": "the-stubs-api-key-that-no-prompt-may-carry",
     "not ascii": "pässwört-4711-ünsafe",
+    "like a path": "/wJalrXUtnFEMI/K7MDENG/bPxRfiCY",
+    "eight characters": "aB3$xY7!",
+    "a number": "948372615049",
 }
 
 
@@ -55,6 +61,16 @@ def test_a_secret_of_ours_is_found_in_every_form(secret: str, form: str) -> None
 def test_of_a_token_with_a_public_beginning_the_private_part_goes(form: str) -> None:
     left = knows("sk-ant-api03-" + TOKEN).redact(f"print({forms('sk-ant-api03-' + TOKEN)[form]})")
     assert len(left) <= len("print()") + len(REDACTED) + len(b"sk-ant-api03-".hex()) + 2
+
+
+@pytest.mark.parametrize("secret", [*SECRETS.values(), "a<b>&\"c'd\\e+f g=h%i", "+/start4711/with+signs="])
+@pytest.mark.parametrize(
+    "escaped",
+    [lambda text: json.dumps(text)[1:-1], html.escape, quote, lambda text: quote(text, safe="")],
+    ids=["JSON", "HTML", "path of a URL", "part of a URL"],
+)
+def test_a_whole_secret_is_found_with_its_signs_escaped(secret: str, escaped: Callable[[str], str]) -> None:
+    assert knows(secret).redact(f"see '{escaped(secret)}'.") == f"see '{REDACTED}'."
 
 
 @pytest.mark.parametrize("cut", range(1, len(TOKEN) - 7))
@@ -101,13 +117,25 @@ def test_what_every_token_of_its_kind_begins_with_stays() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["GITHUB_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "dbPassword", "AWS_SECRET_ACCESS_KEY", "PAT"],
+    [
+        *("GITHUB_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "dbPassword", "AWS_SECRET_ACCESS_KEY", "PAT"),
+        *("MYSQL_PWD", "GOOGLE_CREDS", "AZURE_CREDENTIALS", "SSHKEY", "ENCRYPTIONKEY", "ACCESSKEY", "GH_APP_PEM"),
+        *("SLACK_WEBHOOK", "FILE_PASSWORD", "PATH_TOKEN"),
+    ],
 )
-def test_names_that_hold_secrets(name: str) -> None:
-    assert redactor({name: TOKEN}).redact(TOKEN) == REDACTED
+@pytest.mark.parametrize("value", [TOKEN, f"/{TOKEN}"], ids=["plain", "begins with a slash"])
+def test_names_that_hold_secrets(name: str, value: str) -> None:
+    assert redactor({name: value}).redact(value) == REDACTED
 
 
-@pytest.mark.parametrize("name", ["PATH", "GIT_AUTHOR_NAME", "KEYBOARD", "MONKEY", "PWD", "COMPASS", "HYDRAFLOW_MODEL"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PATH", "GIT_AUTHOR_NAME", "KEYBOARD", "MONKEY", "PWD", "OLDPWD", "COMPASS", "HYDRAFLOW_MODEL"),
+        *("TOKEN_FILE", "SSH_AUTH_SOCK", "SIGNING_KEY_PATH", "SECRETS_DIR", "CREDENTIALS_DIRECTORY"),
+        *("GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE"),
+    ],
+)
 def test_names_that_hold_none(name: str) -> None:
     assert redactor({name: TOKEN}).own is None
 
@@ -115,6 +143,14 @@ def test_names_that_hold_none(name: str) -> None:
 def test_a_path_is_no_secret_and_a_password_in_a_url_is_one() -> None:
     found = redactor({"TOKEN_FILE": "/run/secrets/token-4711", "HTTPS_PROXY": f"http://ada:{TOKEN}@proxy:3128"})
     assert found.redact(f"/run/secrets/token-4711 {TOKEN}") == f"/run/secrets/token-4711 {REDACTED}"
+
+
+def test_of_a_secret_url_the_host_stays() -> None:
+    known = redactor({"SLACK_WEBHOOK_URL": f"https://hooks.slack.com/services/T0/B0/{TOKEN}"})
+    text = "post to https://hooks.slack.com/services/T1/B1/x"
+    assert known.redact(text) == text
+    assert known.redact(f"https://hooks.slack.com/services/T0/B0/{TOKEN}") == f"https://hooks.slack.com/{REDACTED}"
+    assert known.redact(f"token={TOKEN}") == f"token={REDACTED}"
 
 
 def test_of_a_value_of_many_lines_every_long_run_is_known() -> None:

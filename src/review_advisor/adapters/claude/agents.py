@@ -20,6 +20,7 @@ from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.adapters.claude.meaning import meaning
 from review_advisor.adapters.claude.process import CannotStartError, Children, Launch
 from review_advisor.adapters.claude.stream import StreamReader, TaskStarted
+from review_advisor.core.roles import secret_shapes
 from review_advisor.core.roles.calls import (
     AgentCall,
     Answered,
@@ -31,6 +32,7 @@ from review_advisor.core.roles.calls import (
 )
 
 _HOOK_SCRIPT = Path(consult_hook.__file__).resolve()
+_SECRET_SHAPES = Path(secret_shapes.__file__).resolve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +89,13 @@ class ClaudeAgents:
 
     def run(self, call: AgentCall) -> Answered | Lost:
         """Make the call and wait. Raises a ``Stop``: spent credit, refused credential, or an interrupt."""
-        generation = self._children.generation()
         self._raise_if_interrupted()
         prompt = _safe_start(call.prompt).encode("utf-8", errors="replace")
         if len(prompt) > self._limits.max_prompt_bytes:
             return Lost(LostReason.TOO_LONG, "The prompt is larger than the CLI takes; nothing was asked.")
         try:
             with self._place() as place:
-                return self._run_in(place, call, prompt, generation)
+                return self._run_in(place, call, prompt)
         except CannotStartError as problem:
             return Lost(LostReason.CRASH, str(problem))
 
@@ -108,7 +109,7 @@ class ClaudeAgents:
         self._raise_if_interrupted()
 
     def end_running(self) -> None:
-        """End every call in flight; later ones are still possible. Does not wait for them."""
+        """End every call in flight and let no later one start: it is lost, unasked. Does not wait for them."""
         self._children.end_running()
 
     @property
@@ -130,7 +131,7 @@ class ClaudeAgents:
         finally:
             shutil.rmtree(place.root, ignore_errors=True)
 
-    def _run_in(self, place: _Place, call: AgentCall, prompt: bytes, generation: int) -> Answered | Lost:
+    def _run_in(self, place: _Place, call: AgentCall, prompt: bytes) -> Answered | Lost:
         reader = StreamReader()
         environment = child_environment(self._environ, place.home, place.config, place.tmp, self._limits)
         hook = self._hook(place, call.consults) if call.consults is not None else None
@@ -149,7 +150,7 @@ class ClaudeAgents:
             marker=f"TMPDIR={place.tmp}\0",
         )
         try:
-            exit_ = self._children.run(launch, observe, generation)
+            exit_ = self._children.run(launch, observe)
         finally:
             consult_hook.settle_unfinished(self._consults, place.key, "the executor ended before the answer came")
         outcome = meaning(reader.summary(), exit_, self._consults_of(place), offered_tools(call))
@@ -164,6 +165,7 @@ class ClaudeAgents:
             "--max-refunds": str(grant.max_refunds),
             "--subagent-type": grant.subagent_type,
             "--sentinel": grant.sentinel,
+            "--secret-shapes": str(_SECRET_SHAPES),
         }
         options = (f"{name}={value}" for name, value in words.items())
         return hook_settings((sys.executable, "-I", str(_HOOK_SCRIPT), *options), self._limits)

@@ -85,8 +85,12 @@ def _places(call: AgentCall, glob: str) -> tuple[str, str]:
 
 
 def hook_settings(hook: tuple[str, ...], limits: Limits = DEFAULT_LIMITS) -> str:
-    """Settings that run ``hook`` around every use of the Agent tool, and refuse the use if it fails."""
-    line = f"out=$({shlex.join(hook)}) && printf '%s' \"$out\" || printf '%s' {shlex.quote(_REFUSAL)}"
+    """Settings that run ``hook`` around every use of the Agent tool, and refuse the use if it fails.
+
+    Of the environment it sees one variable, by which a call's processes are found again: no credential.
+    """
+    alone = f'env -i TMPDIR="$TMPDIR" {shlex.join(hook)}'
+    line = f"out=$({alone}) && printf '%s' \"$out\" || printf '%s' {shlex.quote(_REFUSAL)}"
     entry = {
         "matcher": "Task|Agent",
         "hooks": [{"type": "command", "command": line, "timeout": limits.hook_timeout_seconds}],

@@ -4,6 +4,9 @@ Run by the CLI as ``python -I consult_hook.py --state DIR ...`` with the event o
 counts under a lock, records the question and rewrites the call (type, model, foreground, sentinel), or denies
 it with a reason; afterwards it records what became of it. State is one JSON file per consult, renamed into
 place, so that a reader never sees half of one. The harness reads the same files through ``records``.
+
+What looks like a secret is taken out of a question before the advisor is asked. The harness's own secrets are not
+known here, and are not handed to a child of the CLI for this: the executor was shown none of them.
 """
 
 from __future__ import annotations
@@ -11,12 +14,13 @@ from __future__ import annotations
 import argparse
 import fcntl
 import hashlib
+import importlib.util
 import json
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -103,7 +107,8 @@ def _cap_reached(cap: int) -> str:
 
 def _before(options: argparse.Namespace, event: dict[str, Any]) -> dict[str, Any]:
     asked = event["tool_input"]
-    question = _FOREIGN_SENTINEL.sub("<!- -", str(asked.get("prompt", "")))
+    redact = _redact(options.secret_shapes)
+    question = _FOREIGN_SENTINEL.sub("<!- -", redact(str(asked.get("prompt", ""))))
     record = {
         "call": options.call,
         "tool_use_id": str(event["tool_use_id"]),
@@ -118,12 +123,23 @@ def _before(options: argparse.Namespace, event: dict[str, Any]) -> dict[str, Any
     # Rewritten from nothing: whatever else the executor asked for (model, effort, isolation) is dropped,
     # so that the agent's own definition decides.
     rewritten = {
-        "description": str(asked.get("description", ""))[:200],
+        "description": redact(str(asked.get("description", "")))[:200],
         "prompt": f"{options.sentinel}\n{question}",
         "subagent_type": options.subagent_type,
         "run_in_background": False,
     }
     return _decision("allow", updatedInput=rewritten)
+
+
+def _redact(path: Path) -> Callable[[str], str]:
+    """The function ``redact`` of the file at ``path``: ``-I`` leaves our own package out of what can be imported."""
+    spec = importlib.util.spec_from_file_location("secret_shapes", path)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    redact: Callable[[str], str] = module.redact
+    return redact
 
 
 def _decision(decision: str, **more: Any) -> dict[str, Any]:
@@ -165,6 +181,7 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--max-refunds", type=int, required=True)
     parser.add_argument("--subagent-type", required=True)
     parser.add_argument("--sentinel", required=True)
+    parser.add_argument("--secret-shapes", type=Path, required=True)
     return parser.parse_args(argv)
 
 

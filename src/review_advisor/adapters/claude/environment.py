@@ -27,11 +27,13 @@ _SWITCHES = {
     "CLAUDE_ENABLE_BYTE_WATCHDOG": "1",
 }
 
-_BY_DESCRIPTOR = {
+# In the CLI's own order. Of two it would take the first, or send both: a key and a gateway's token. The token has no
+# descriptor: the CLI reads it from its environment, and its children, hooks among them, inherit it.
+_CREDENTIALS = {
+    "ANTHROPIC_AUTH_TOKEN": None,
     "ANTHROPIC_API_KEY": "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
     "CLAUDE_CODE_OAUTH_TOKEN": "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR",
 }
-_FIRST_PARTY = ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
 _CLOUDS = {
     "CLAUDE_CODE_USE_BEDROCK": (
         "CLAUDE_CODE_USE_BEDROCK",
@@ -57,6 +59,7 @@ _CLOUDS = {
         "GOOGLE_APPLICATION_CREDENTIALS",
     ),
 }
+_CLOUD_SECRETS = frozenset({"AWS_SECRET_ACCESS_KEY", "AWS_BEARER_TOKEN_BEDROCK"})
 _MODEL_ALIASES = tuple(f"ANTHROPIC_DEFAULT_{family}_MODEL" for family in ("OPUS", "SONNET", "HAIKU", "FABLE"))
 _NETWORK = (
     *("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"),
@@ -78,8 +81,8 @@ def child_environment(
 ) -> ChildEnvironment:
     """What the CLI may know: how to run, and the one model credential. No forge token, nothing of a parent CLI.
 
-    Only one way to the model is passed on: a cloud if one is switched on, else the API key, else the OAuth
-    token. An API key or OAuth token is never among ``variables``, which hooks inherit.
+    Only one way to the model is passed on: a cloud if one is switched on, else a gateway's token, else the API key,
+    else the OAuth token. An API key or OAuth token is never among ``variables``, which hooks inherit.
     """
     variables = {
         **_SWITCHES,
@@ -93,23 +96,48 @@ def child_environment(
         "API_TIMEOUT_MS": str(limits.request_timeout_ms),
         "CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS": str(limits.stream_idle_timeout_ms),
     }
-    clouds = [names for switch, names in _CLOUDS.items() if _on(environ, switch)]
-    named = [name for names in clouds for name in names] if clouds else list(_FIRST_PARTY)
-    passed_on = {name: environ[name] for name in (*named, *_MODEL_ALIASES, *_NETWORK) if environ.get(name)}
-    secret = next((name for name in _BY_DESCRIPTOR if environ.get(name)), None) if not clouds else None
-    by_descriptor = {_BY_DESCRIPTOR[secret]: environ[secret].strip()} if secret else {}
-    return ChildEnvironment({**variables, **passed_on}, by_descriptor)
+    cloud = _cloud(environ)
+    named = (*(cloud or ("ANTHROPIC_BASE_URL",)), *_MODEL_ALIASES, *_NETWORK)
+    variables |= {name: environ[name] for name in named if environ.get(name)}
+    credential = None if cloud else _credential(environ)
+    if credential is None:
+        return ChildEnvironment(variables, {})
+    secret, descriptor = environ[credential].strip(), _CREDENTIALS[credential]
+    if descriptor is None:
+        return ChildEnvironment({**variables, credential: secret}, {})
+    return ChildEnvironment(variables, {descriptor: secret})
 
 
 def credential_present(environ: Mapping[str, str]) -> bool:
     """Whether any way to a model is configured. Says nothing about whether it works."""
-    names = (*_BY_DESCRIPTOR, "ANTHROPIC_AUTH_TOKEN")
-    return any(environ.get(name) for name in names) or any(_on(environ, switch) for switch in _CLOUDS)
+    return _cloud(environ) is not None or _credential(environ) is not None
+
+
+def credential_secret(environ: Mapping[str, str]) -> bytes:
+    """What only whoever pays for the answers knows; empty where the credential is no secret of this environment.
+
+    That is so with a cloud's profile or role: their secrets lie in files, or come from the machine.
+    """
+    cloud, credential = _cloud(environ), _credential(environ)
+    named = [name for name in cloud if name in _CLOUD_SECRETS] if cloud else [credential] if credential else []
+    found = [environ[name] for name in named if environ.get(name)]
+    return "\0".join(found).encode("utf-8", "surrogateescape")
 
 
 def absolute_path_entries(path: str) -> str:
     """``PATH`` without relative and empty entries: those would run the checkout's own ``git``."""
     return os.pathsep.join(entry for entry in path.split(os.pathsep) if Path(entry).is_absolute())
+
+
+def _cloud(environ: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The variables of the one cloud that is used."""
+    on = [names for switch, names in _CLOUDS.items() if _on(environ, switch)]
+    return on[0] if on else None
+
+
+def _credential(environ: Mapping[str, str]) -> str | None:
+    """The name of the one credential that is used without a cloud."""
+    return next((name for name in _CREDENTIALS if environ.get(name, "").strip()), None)
 
 
 def _on(environ: Mapping[str, str], switch: str) -> bool:

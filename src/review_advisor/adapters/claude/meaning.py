@@ -178,6 +178,8 @@ def _lost(summary: StreamSummary, result: ResultEvent, receipt: Receipt) -> Lost
         or _LOST_BY_CLASS.get(failure.error_class)
         or (LostReason.SERVER_ERROR if failure.status else LostReason.CRASH)
     )
+    if reason is LostReason.INVALID_ANSWER:  # it is asked once more: what is said of it must not hold a model's words
+        return Lost(reason, "the CLI got no answer that fits the schema", receipt)
     return Lost(reason, f"The CLI said: {said}", receipt)
 
 

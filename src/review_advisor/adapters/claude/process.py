@@ -70,23 +70,21 @@ class Children:
 
     limits: Limits = DEFAULT_LIMITS
     _running: dict[int, _Child] = field(default_factory=dict)
-    _ended_generations: int = 0
+    _ended: bool = False
 
-    def generation(self) -> int:
-        """Taken before deciding to start a child: ``run`` then cannot miss an ``end_running`` in between."""
-        return self._ended_generations
-
-    def run(self, launch: Launch, observe: Observe, generation: int) -> Exit:
+    def run(self, launch: Launch, observe: Observe) -> Exit:
         """Run one child to its end. ``observe`` sees every line of stdout and returns whether to go on.
 
-        When this returns, the child and everything it started is gone. Raises ``CannotStartError``.
+        When this returns, the child and everything it started is gone. Raises ``CannotStartError``; so does every
+        run after ``end_running``.
         """
+        if self._ended:
+            raise CannotStartError("The review was ended before this call could start; nothing was asked.")
         started = time.monotonic()
         child = _Child(_spawn(launch))
         self._running[child.process.pid] = child
         try:
-            if generation != self._ended_generations:
-                child.end(EndedBy.REQUEST, self.limits.end_grace_seconds)
+            self._end_if_late(child)
             return _Conversation(child, launch, observe, self.limits, started).hold()
         finally:
             # Also after a bug in ``observe``: no child outlives its call.
@@ -96,9 +94,14 @@ class Children:
             kill_leftovers(child.process.pid, launch.marker)
             del self._running[child.process.pid]
 
+    def _end_if_late(self, child: _Child) -> None:
+        """End a child that was being started while all were told to end."""
+        if self._ended:
+            child.end(EndedBy.REQUEST, self.limits.end_grace_seconds)
+
     def end_running(self) -> None:
-        """Ask every child in flight to end (SIGTERM; SIGKILL after the grace, by whoever runs it)."""
-        self._ended_generations += 1
+        """Start no further child, and ask all in flight to end (SIGTERM; SIGKILL after the grace, by who runs it)."""
+        self._ended = True
         for child in list(self._running.values()):
             child.end(EndedBy.REQUEST, self.limits.end_grace_seconds)
 

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from review_advisor.adapters.git.store import ObjectStore
@@ -38,6 +39,11 @@ class _Reading:
     removed: list[bytes] = field(default_factory=list)
     written: list[bytes] = field(default_factory=list)
     unfit: list[RefusedPath] = field(default_factory=list)
+
+    @cached_property
+    def folded(self) -> frozenset[str]:
+        """The head's names as a file system sees them that knows no case."""
+        return frozenset(shown_name(path).casefold() for path in self.head)
 
     def refuse(self, path: bytes, why: str) -> None:
         self.unfit.append(RefusedPath(shown_name(path), why))
@@ -132,8 +138,7 @@ def _oddity(reading: _Reading, path: bytes, facts: os.stat_result) -> str | None
 
 
 def _has_twin(reading: _Reading, path: bytes) -> bool:
-    wanted = path.decode("utf-8", "replace").casefold()
-    return any(wanted == shown_name(other).casefold() for other in reading.head)
+    return path.decode("utf-8", "replace").casefold() in reading.folded
 
 
 def _content(file: Path, size: int, algorithm: str, known: Entry | None) -> bytes | str | None:

@@ -1,16 +1,18 @@
-"""Fetches a pull request: objects only, into a private store. Nothing is checked out or written in the clone."""
+"""Opens a pull request: objects only, fetched into a private store. Nothing is checked out or written in the clone."""
 
 from __future__ import annotations
 
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from review_advisor.adapters.git.repository import Repository
+from review_advisor.adapters.git.repository import Repository, open_repository
 from review_advisor.adapters.git.run import Reply
-from review_advisor.adapters.git.source import Sides
+from review_advisor.adapters.git.source import About, GitSource, Sides
 from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.ports import SourceError
 
@@ -37,7 +39,7 @@ _FETCH = (
     "--no-recurse-submodules",
     "--no-show-forced-updates",
 )
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_COMMIT = re.compile(OBJECT_NAME)
 _NO_ACCESS = (b"could not read Username", b"Authentication failed", b"error: 403", b"error: 401")
 
 
@@ -67,7 +69,26 @@ class Remote:
         return variables
 
 
-def fetch_sides(store: ObjectStore, repository: Repository, remote: Remote, pull_request: PullRequest) -> Sides:
+def open_pull_request(
+    repo: Path,
+    pull_request: PullRequest,
+    remote: Remote,
+    *,
+    about: About | None = None,
+    scratch: Path | None = None,
+) -> GitSource:
+    """A pull request, from its merge base to its head; what the clone lacks is fetched from ``remote``.
+
+    Nothing is checked out and the clone is not written to. The configuration is that of the base branch's tip. Raises
+    ``SourceError``, also where the head is no longer the one of ``pull_request``.
+    """
+    repository = open_repository(repo)
+    store = ObjectStore(repository, scratch)
+    sides = _fetch_sides(store, repository, remote, pull_request)
+    return GitSource(store, sides, replace(about or About(), pull_request=pull_request), scratch)
+
+
+def _fetch_sides(store: ObjectStore, repository: Repository, remote: Remote, pull_request: PullRequest) -> Sides:
     """Both sides of a pull request, from their merge base to its head, fetched into ``store``.
 
     A clone that is shallow is deepened in steps, in the store. Raises ``SourceError``: nothing to fetch, a head that is

@@ -1,16 +1,13 @@
-"""How a source is opened: one function for each way to name a change."""
+"""How a source is opened that needs no network: one function for each way to name a change."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from review_advisor.adapters.git.fetch import Remote, fetch_sides
 from review_advisor.adapters.git.repository import Repository, open_repository
 from review_advisor.adapters.git.source import About, GitSource, PatchSource, Sides
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import Spec
-from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.ports import SourceError
 
 
@@ -76,25 +73,6 @@ def open_staged(
     staged = store.staged_tree(repository)
     sides = Sides(base, staged, store.tree(base), staged, commits=False)
     return GitSource(store, sides, About(title, body, spec), scratch)
-
-
-def open_pull_request(
-    repo: Path,
-    pull_request: PullRequest,
-    remote: Remote,
-    *,
-    about: About | None = None,
-    scratch: Path | None = None,
-) -> GitSource:
-    """A pull request, from its merge base to its head; what the clone lacks is fetched from ``remote``.
-
-    Nothing is checked out and the clone is not written to. The configuration is that of the base branch's tip. Raises
-    ``SourceError``, also where the head is no longer the one of ``pull_request``.
-    """
-    repository = open_repository(repo)
-    store = ObjectStore(repository, scratch)
-    sides = fetch_sides(store, repository, remote, pull_request)
-    return GitSource(store, sides, replace(about or About(), pull_request=pull_request), scratch)
 
 
 def open_patch(

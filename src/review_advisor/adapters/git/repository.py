@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from review_advisor.adapters.git.run import Git, find_git
+from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.ports import SourceError
 
-_OBJECT_NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_OBJECT_NAME = re.compile(OBJECT_NAME)
 _WHERE = (
     "rev-parse",
     "--path-format=absolute",

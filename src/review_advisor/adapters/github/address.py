@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.outcome.terminal import one_line
 from review_advisor.ports import ForgeError, ForgeRejected
 
@@ -14,7 +15,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}")
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 _PRINTABLE = re.compile(r"[!-~]+")
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_COMMIT = re.compile(OBJECT_NAME)
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?")
 _MOST_SHOWN = 80
 

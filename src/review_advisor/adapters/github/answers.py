@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from review_advisor.core.facts.pull_request import Permission, PullRequest
+from review_advisor.core.facts.pull_request import GHOST, Permission, PullRequest
 from review_advisor.core.publication.standing import StandingCheck, StandingReview
-
-GHOST = "ghost"
-"""The account that GitHub shows in the place of a deleted one."""
 
 
 class Read(BaseModel):
@@ -77,9 +74,16 @@ class PullRequestAnswer(Read):
             labels=tuple(label.name for label in self.labels),
         )
 
-    def into(self, repository: str) -> bool:
-        """Whether it asks to be merged into this repository."""
-        return self.base.repo is not None and self.base.repo.full_name.casefold() == repository.casefold()
+
+class CommitAnswer(Read):
+    """Who made a commit: accounts, or nothing that names one where a mail address is no account's."""
+
+    author: Account | dict[str, Any] | None
+    committer: Account | dict[str, Any] | None
+
+    def makers(self) -> tuple[str, ...]:
+        """The accounts."""
+        return tuple(each.login for each in (self.author, self.committer) if isinstance(each, Account))
 
 
 class FileAnswer(Read):

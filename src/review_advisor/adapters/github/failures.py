@@ -35,11 +35,7 @@ class Answer:
 
 
 class Unanswered(ForgeUnavailable):
-    """A read may be tried again, after ``wait`` seconds if GitHub told how long."""
-
-    def __init__(self, sentence: str, wait: float = 0.0) -> None:
-        super().__init__(sentence)
-        self.wait = wait
+    """A read may be tried again."""
 
 
 def failure(doing: str, answer: Answer, now: datetime) -> ForgeError | None:

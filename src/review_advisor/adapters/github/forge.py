@@ -15,6 +15,7 @@ from review_advisor.adapters.github.address import commit_name, is_login, shown
 from review_advisor.adapters.github.answers import (
     AnnotationAnswer,
     ChecksAnswer,
+    CommitAnswer,
     ContentAnswer,
     FileAnswer,
     Identified,
@@ -36,6 +37,7 @@ from review_advisor.ports import CommentableLines, ForgeMissing, ForgeRejected, 
 _IDENTIFIED = TypeAdapter(Identified)
 _PULL_REQUEST = TypeAdapter(PullRequestAnswer)
 _PULL_REQUESTS = TypeAdapter(list[PullRequestAnswer])
+_COMMIT = TypeAdapter(CommitAnswer)
 _FILES = TypeAdapter(list[FileAnswer])
 _CONTENT: TypeAdapter[ContentAnswer | list[Any]] = TypeAdapter(ContentAnswer | list[Any])
 _PERMISSION = TypeAdapter(PermissionAnswer)
@@ -72,15 +74,20 @@ class GitHubForge:
         return answer.value(self._repository)
 
     def open_pull_requests(self, head_sha: str) -> tuple[PullRequest, ...]:
-        """The open pull requests of this repository whose head is this very commit."""
-        path = f"{self._root}/commits/{commit_name(head_sha)}/pulls"
-        pages = self._wire.pages(f"list the pull requests of commit {head_sha[:12]}", path, _PULL_REQUESTS)
-        return tuple(
-            each.value(self._repository)
-            for page in pages
-            for each in page
-            if each.state == "open" and each.head.sha == head_sha and each.into(self._repository)
-        )
+        """The open pull requests whose head is this very commit, the lowest number first, out of all open ones.
+
+        GitHub's list by commit is shorter, and names for a commit of the default branch only what brought it there.
+        """
+        head = commit_name(head_sha)
+        asked = {"state": "open", "sort": "created", "direction": "asc"}
+        pages = self._wire.pages("list the open pull requests", f"{self._root}/pulls", _PULL_REQUESTS, asked)
+        found = {each.number: each for page in pages for each in page if each.state == "open" and each.head.sha == head}
+        return tuple(found[number].value(self._repository) for number in sorted(found))
+
+    def makers(self, commit: str) -> tuple[str, ...]:
+        """The accounts that GitHub knows author and committer of a commit by; it goes by their mail addresses."""
+        path = f"{self._root}/commits/{commit_name(commit)}"
+        return self._wire.get(f"read commit {commit[:12]}", path, _COMMIT, {"per_page": "1"}).makers()
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
         """The issues that it closes, the lowest number first; one that the token may not see is left out."""

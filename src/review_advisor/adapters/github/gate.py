@@ -10,6 +10,7 @@ from review_advisor.adapters.github.address import api_address, repository_name,
 from review_advisor.adapters.github.exchange import Exchange
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.publication.gate import Gate, RequiredCheck
+from review_advisor.core.publication.rules import ACTIONS_LOGIN
 from review_advisor.ports import Clock, ForgeDenied, ForgeMissing
 
 _ANY_APP = -1
@@ -52,6 +53,10 @@ class _Protection(_Answer):
     required_status_checks: _ProtectedChecks = _ProtectedChecks()
 
 
+class _App(_Answer):
+    id: int
+
+
 class _Branch(_Answer):
     protection: _Protection = _Protection()
 
@@ -75,7 +80,7 @@ class _Rule(_Answer):
 
 
 _REPOSITORY, _BRANCH, _CHECKS = TypeAdapter(_Repository), TypeAdapter(_Branch), TypeAdapter(_ProtectedChecks)
-_RULES = TypeAdapter(list[_Rule])
+_RULES, _APP = TypeAdapter(list[_Rule]), TypeAdapter(_App)
 
 
 def open_gate(repository: str, *, token: str, api_url: str, clock: Clock) -> GateReader:
@@ -96,8 +101,8 @@ class GateReader:
         found = self._repository().permissions
         return found is not None and found.push
 
-    def gate(self) -> Gate:
-        """The rules of the default branch."""
+    def gate(self, login: str) -> Gate:
+        """The rules of the default branch, for a bot that writes as ``login``."""
         name = self._repository().default_branch
         branch = quote(name, safe="")
         protected = self._wire.get("read the branch", f"{self._path}/branches/{branch}", _BRANCH)
@@ -114,10 +119,18 @@ class GateReader:
         if checks and not strict:
             strict = self._protected_strictly(branch)
         queue = any(rule.type == "merge_queue" for rule in found)
-        return Gate(name, required, strict, queue)
+        return Gate(name, required, strict, queue, actions=self._app(ACTIONS_LOGIN), own=self._app(login))
 
     def _repository(self) -> _Repository:
         return self._wire.get("read the repository", self._path, _REPOSITORY)
+
+    def _app(self, login: str) -> int | None:
+        """The id of the app whose bot this is, which differs from server to server; None if it cannot be seen."""
+        slug = quote(login.removesuffix("[bot]"), safe="")
+        try:
+            return self._wire.get(f"read the app {slug}", f"/apps/{slug}", _APP).id
+        except (ForgeDenied, ForgeMissing):  # a private app is shown to its owner only
+            return None
 
     def _protected_strictly(self, branch: str) -> bool | None:
         path = f"{self._path}/branches/{branch}/protection/required_status_checks"

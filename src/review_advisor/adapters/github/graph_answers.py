@@ -6,8 +6,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import Field
 
-from review_advisor.adapters.github.answers import GHOST, Read
-from review_advisor.core.facts.pull_request import LinkedIssue
+from review_advisor.adapters.github.answers import Read
+from review_advisor.core.facts.pull_request import GHOST, LinkedIssue
 from review_advisor.core.publication.standing import StandingComment, Thread
 
 Node = TypeVar("Node")

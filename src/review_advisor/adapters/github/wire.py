@@ -19,8 +19,8 @@ _PER_PAGE = 100
 _MOST_PAGES = 300
 _PAUSES = (1.0, 2.0, 4.0)
 """Seconds before each further try of a read."""
-_MOST_WAITED = 60.0
-"""Seconds that one read may wait in all, limits included."""
+_MOST_WAITED = 90.0
+"""Seconds that one read may wait in all, limits included: those that end within a minute are waited for."""
 _ENVELOPE = TypeAdapter(GraphAnswer)
 
 

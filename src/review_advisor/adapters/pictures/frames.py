@@ -6,10 +6,11 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
 
-from PIL import ExifTags, Image
+from PIL import ExifTags, Image, PngImagePlugin
 
+from review_advisor.adapters.pictures.colours import colours
+from review_advisor.adapters.pictures.patience import Patience, TooLargeError
 from review_advisor.ports import SourceError
 
 MOST_PIXELS = 16_000_000
@@ -18,21 +19,23 @@ MOST_PIXELS_HEAVY = 5_000_000
 """For WebP and for moving pictures."""
 MOST_PIXELS_OF_ALL_FRAMES = 64_000_000
 MOST_FRAMES = 100
+MOST_SCANS = 100
+"""In a JPEG file, which is decoded in one step however often it repeats itself. Encoders make about ten."""
+MOST_READS = 500_000
+"""In one file: Pillow reads each chunk, segment or block on its own, and may keep something of each."""
+MOST_BESIDE = 4_000_000
+"""Bytes of a file before its pixels, or of its text once that is unpacked: all of it is kept in memory."""
 PIECE = 1_024
 """Pixels are compared, and kept on disk, in squares of this side."""
 # Pillow needs up to 4 bytes a pixel for PNG, BMP and GIF, 12 for a progressive JPEG, 13 for frames that build on one
 # another, and 16 for WebP: each limit keeps one comparison below 150 MB.
 _MOST_PIXELS = {"PNG": MOST_PIXELS, "BMP": MOST_PIXELS, "GIF": MOST_PIXELS, "JPEG": MOST_PIXELS_JPEG}
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
-_SRGB_GAMMA = 0.45455
 _RGBA = 4
+PngImagePlugin.MAX_TEXT_MEMORY = MOST_BESIDE
 
 Box = tuple[int, int, int, int]
 Size = tuple[int, int]
-
-
-class TooLargeError(Exception):
-    """The picture is over a limit; the text says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +92,18 @@ def pieces(size: Size, touching: Box | None = None) -> Iterator[Box]:
             yield left, top, min(size[0], left + PIECE), min(size[1], top + PIECE)
 
 
-def frames(content: bytes | None) -> Iterator[Frame]:
+def frames(content: bytes | None, patience: Patience) -> Iterator[Frame]:
     """Each frame of a picture, none for None. A frame's pixels can be had until the next one is asked for.
 
-    Raises ``TooLargeError`` before anything is decoded, and whatever Pillow raises for damage.
+    Raises ``TooLargeError``, what ``patience`` raises, and whatever Pillow raises for damage.
     """
     if content is None:
         return
     pixels = 0
-    with Image.open(BytesIO(content), formats=_FORMATS) as image:
+    file = _Watched(content, patience)
+    with Image.open(file, formats=_FORMATS) as image:
+        _check_file(image, content, file.tell())
+        told = colours(image, content)
         for number in range(MOST_FRAMES + 1):
             if number and not _has(image, number):
                 return
@@ -105,7 +111,31 @@ def frames(content: bytes | None) -> Iterator[Frame]:
             pixels += image.width * image.height
             if number == MOST_FRAMES or pixels > MOST_PIXELS_OF_ALL_FRAMES:
                 raise TooLargeError(f"more than {MOST_FRAMES} frames, or too many pixels in them")
-            yield _decoded(image)
+            yield _decoded(image, told)
+
+
+class _Watched(io.BytesIO):
+    """A file's content. Whenever more of it is read, patience is asked, and the reads are counted."""
+
+    def __init__(self, content: bytes, patience: Patience) -> None:
+        super().__init__(content)
+        self._patience = patience
+        self._reads = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self._patience.ask()
+        self._reads += 1
+        if self._reads > MOST_READS:
+            raise TooLargeError("a file of too many small parts")
+        return super().read(size)
+
+
+def _check_file(image: Image.Image, content: bytes, pixels_at: int) -> None:
+    if image.format != "WEBP" and pixels_at > MOST_BESIDE:  # whose whole file is read at once
+        raise TooLargeError(f"more than {MOST_BESIDE // 1_000_000} MB before its pixels")
+    # A scan's marker, wherever it stands: what is none of one is counted too, and no scan is missed.
+    if image.format in ("JPEG", "MPO") and content.count(b"\xff\xda") > MOST_SCANS:
+        raise TooLargeError(f"more than {MOST_SCANS} scans, the most in a JPEG file")
 
 
 def _has(image: Image.Image, frame: int) -> bool:
@@ -127,12 +157,12 @@ def _check_size(image: Image.Image) -> None:
         raise TooLargeError(f"more than {MOST_PIXELS_HEAVY} pixels, the most in a moving picture")
 
 
-def _decoded(image: Image.Image) -> Frame:
+def _decoded(image: Image.Image, told: tuple[object, ...]) -> Frame:
     timing = (image.info.get("duration"), image.info.get("loop"))
     image.load()
     turn = _TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))
     size = (image.height, image.width) if turn is not None and turn.columns else image.size
-    return Frame(size, partial(_part, image, turn, size), _colours(image), timing)
+    return Frame(size, partial(_part, image, turn, size), told, timing)
 
 
 def _part(image: Image.Image, turn: _Turn | None, size: Size, box: Box) -> Image.Image:
@@ -153,13 +183,6 @@ def _inner_part(image: Image.Image, turn: _Turn | None, box: Box) -> Image.Image
     return part.convert("RGBA")
 
 
-def _colours(image: Image.Image) -> tuple[object, ...]:
-    gamma = image.info.get("gamma")
-    if gamma is not None and abs(gamma - _SRGB_GAMMA) < 0.001:  # noqa: PLR2004 (the same to every eye)
-        gamma = None
-    return (image.info.get("icc_profile"), gamma)
-
-
 class KeptFrames:
     """Frames as raw pixels in a file, so that no two decoded pictures are in memory at the same time.
 
@@ -175,12 +198,12 @@ class KeptFrames:
         return [self._kept(frame) for frame in decoded]
 
     def _kept(self, frame: Frame) -> Frame:
-        start, info = self._end, {}
+        start, profile = self._end, None
         for box in pieces(frame.size):
             piece = frame.part(box)
-            info = piece.info  # what is no pixel and still goes into a crop: the colour profile
+            profile = piece.info.get("icc_profile")  # what is no pixel and still goes into a crop
             self._append(piece.tobytes())
-        return Frame(frame.size, partial(self._part, start, frame.size, info), frame.colours, frame.timing)
+        return Frame(frame.size, partial(self._part, start, frame.size, profile), frame.colours, frame.timing)
 
     def _append(self, raw: bytes) -> None:
         left = memoryview(raw)
@@ -192,9 +215,9 @@ class KeptFrames:
             raise _not_kept(error) from None
         self._end += len(raw)
 
-    def _part(self, start: int, size: Size, info: dict[str | tuple[int, int], object], box: Box) -> Image.Image:
+    def _part(self, start: int, size: Size, profile: bytes | None, box: Box) -> Image.Image:
         part = Image.new("RGBA", _size(box))
-        part.info = dict(info)
+        part.info = {"icc_profile": profile}
         for piece in pieces(size, box):
             if (shared := _shared(box, piece)) is not None:
                 part.paste(self._piece(start, size, piece).crop(_within(shared, piece)), _within(shared, box)[:2])

@@ -11,8 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from review_advisor.adapters.pictures.patience import Patience, TooLargeError
 from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.facts.pictures import PictureDifference, changed_pictures, is_compared, is_picture, is_vector
+from review_advisor.core.facts.pictures import (
+    PictureDifference,
+    changed_pictures,
+    folder_picture,
+    is_compared,
+    is_picture,
+    is_vector,
+)
+from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.ports import SourceError
 
 MOST_BYTES = 20_000_000
@@ -85,16 +94,29 @@ class ComparedPictures:
         if self._remove is not None:
             self._remove()
 
-    def differences(self, change: Change) -> tuple[PictureDifference, ...]:
-        """Every pair: the change's, then the folder's. Raises ``SourceError`` if the folder cannot be read."""
+    def differences(self, change: Change, check_interrupt: Callable[[], None]) -> tuple[PictureDifference, ...]:
+        """Every pair: the change's, then the folder's. Raises ``SourceError`` if the folder cannot be read.
+
+        Once ``check_interrupt`` raises, or the time for all pictures is over, the rest is named and not looked at.
+        """
+        patience = Patience(check_interrupt)
         found: list[PictureDifference] = []
         for pair in (*self._of_change(change), *self._of_folder()):
             if len(found) < MOST_PICTURES:
-                found.append(self._compared(pair))
+                found.append(self._looked_at(len(found) + 1, pair, patience))
             else:
                 why = f"one review compares no more than {MOST_PICTURES} pictures"
                 found.append(PictureDifference(pair.name, "too_large", why=why))
         return tuple(found)
+
+    def _looked_at(self, number: int, pair: _Pair, patience: Patience) -> PictureDifference:
+        try:
+            patience.ask()
+            return self._compared(number, pair, patience)
+        except TooLargeError as limit:
+            return PictureDifference(pair.name, "too_large", why=str(limit))
+        except ReviewInterrupted:  # the review hears of it when it asks next, and then ends as stopped
+            return PictureDifference(pair.name, "unreadable", why="the review was interrupted before it was compared")
 
     def _of_change(self, change: Change) -> Iterator[_Pair]:
         for file in changed_pictures(change, self._globs):
@@ -113,7 +135,7 @@ class ComparedPictures:
             return
         before, after = (frozenset(filter(is_picture, self._folder.names(side))) for side in ("before", "after"))
         for name in sorted(before | after):
-            shown = f"{self._folder_name}/{name}".encode("utf-8", "backslashreplace").decode("utf-8")
+            shown = folder_picture(f"{self._folder_name}/{name}".encode("utf-8", "backslashreplace").decode("utf-8"))
             read = partial(self._of_sides, self._folder, name, name in before, name in after)
             yield _Pair(shown, read, in_the_diff=False)
 
@@ -124,15 +146,17 @@ class ComparedPictures:
         )
         return before, after
 
-    def _compared(self, pair: _Pair) -> PictureDifference:
+    def _compared(self, number: int, pair: _Pair, patience: Patience) -> PictureDifference:
         sides = pair.read()
         settled = _settled(pair, *sides)
         if settled is not None:
             return settled
-        from review_advisor.adapters.pictures.pixels import compare  # noqa: PLC0415 (only a pair needs Pillow)
+        from review_advisor.adapters.pictures.pixels import Gallery, compare  # noqa: PLC0415 (only a pair needs Pillow)
 
+        # A key of one length for all: no crop's name is a part of another's.
+        gallery = Gallery(self._made_gallery(), f"p{number:03}", self._places_left)
         before, after = (side.content for side in sides)
-        compared = compare(pair.name, before, after, self._made_gallery(), self._places_left)
+        compared = compare(pair.name, before, after, gallery, patience)
         self._places_left -= len({crop.rpartition("-")[0] for crop in compared.crops})
         return compared
 

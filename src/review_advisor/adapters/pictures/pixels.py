@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import tempfile
 import warnings
@@ -16,7 +15,8 @@ from pathlib import Path
 
 from PIL import Image, ImageChops
 
-from review_advisor.adapters.pictures.frames import MOST_PIXELS, Box, Frame, KeptFrames, TooLargeError, frames, pieces
+from review_advisor.adapters.pictures.frames import MOST_PIXELS, Box, Frame, KeptFrames, frames, pieces
+from review_advisor.adapters.pictures.patience import Patience, TooLargeError
 from review_advisor.core.facts.pictures import PictureDifference, PictureState
 from review_advisor.ports import SourceError
 
@@ -41,8 +41,8 @@ _DAMAGED = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Gallery:
-    """Where the crops of one picture go; the names begin with ``key``."""
+class Gallery:
+    """Where the crops of one picture go, at most ``places`` of them; their names begin with ``key`` and a dash."""
 
     folder: Path
     key: str
@@ -77,35 +77,39 @@ class _Found:
     crops: list[str] = field(default_factory=list)
 
 
-def compare(name: str, before: bytes | None, after: bytes | None, gallery: Path, places: int) -> PictureDifference:
-    """Compare two pictures of which one may be missing; crops of at most ``places`` places go to ``gallery``.
+def compare(
+    name: str, before: bytes | None, after: bytes | None, gallery: Gallery, patience: Patience
+) -> PictureDifference:
+    """Compare two pictures of which one may be missing; their crops go to ``gallery``.
 
     Pixels count at eight bits a channel, turned as the EXIF data says. Takes less than 150 MB of memory whatever the
-    pictures are. Raises ``SourceError`` if a crop cannot be written or a side cannot be kept on disk.
+    pictures are, and asks ``patience`` at every step: what that raises of its own goes up. Raises ``SourceError`` if a
+    crop cannot be written or a side cannot be kept on disk.
     """
-    key = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()[:8]
     state: PictureState = "unreadable"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Pillow warns of is found out here: sizes and damage
-            return _compared(name, before, after, _Gallery(gallery, key, places))
+            return _compared(name, before, after, gallery, patience)
     except TooLargeError as limit:
         state, why = "too_large", str(limit)
     except Image.DecompressionBombError:
         state, why = "too_large", f"more than {MOST_PIXELS} pixels"
     except _DAMAGED as damage:
         why = f"damaged, or not what its name says ({type(damage).__name__})"
-    for half in gallery.glob(f"{key}-*"):  # the frames before the one that failed
+    for half in gallery.folder.glob(f"{gallery.key}-*"):  # the frames before the one that failed
         half.unlink()
     return PictureDifference(name, state, why=why)
 
 
-def _compared(name: str, before: bytes | None, after: bytes | None, gallery: _Gallery) -> PictureDifference:
+def _compared(
+    name: str, before: bytes | None, after: bytes | None, gallery: Gallery, patience: Patience
+) -> PictureDifference:
     with ExitStack() as stack:
-        first: Iterable[Frame] = frames(before)
+        first: Iterable[Frame] = frames(before, patience)
         if before is not None and after is not None:
             first = _file_for_frames(stack).keep(first)
-        found = _found(first, frames(after), gallery)
+        found = _found(first, frames(after, patience), gallery, patience)
     return _difference(name, _state(before, after, differs=bool(found.changed) or found.looks_differ), found)
 
 
@@ -116,7 +120,7 @@ def _file_for_frames(stack: ExitStack) -> KeptFrames:
         raise SourceError(f"A temporary file cannot be made: {error.strerror}.") from None
 
 
-def _found(before: Iterable[Frame], after: Iterable[Frame], gallery: _Gallery) -> _Found:
+def _found(before: Iterable[Frame], after: Iterable[Frame], gallery: Gallery, patience: Patience) -> _Found:
     found = _Found()
     timing: list[tuple[object, object]] = []
     for old, new in zip_longest(before, after):
@@ -134,6 +138,7 @@ def _found(before: Iterable[Frame], after: Iterable[Frame], gallery: _Gallery) -
             found.places += len(shown)
             found.hidden += hidden
             for box in shown:
+                patience.ask()
                 found.crops += gallery.add(found.frames, box, {"before": old, "after": new})
     found.looks_differ |= len(timing) > 1 and any(old != new for old, new in timing)
     return found

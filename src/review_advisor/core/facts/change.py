@@ -19,6 +19,8 @@ class Status(StrEnum):
     TYPE_CHANGED = "type_changed"
 
 
+OBJECT_NAME = r"[0-9a-f]{40}|[0-9a-f]{64}"
+"""What git calls a commit or another object, whole, as a regular expression; SHA-1 or SHA-256."""
 EXECUTABLE_MODE = "100755"
 SYMLINK_MODE = "120000"
 SUBMODULE_MODE = "160000"
@@ -65,6 +67,10 @@ class FileChange:
     """The base tree's ``linguist-vendored`` attribute."""
     documentation: bool | None = None
     """The base tree's ``linguist-documentation`` attribute."""
+
+    def __hash__(self) -> int:
+        """Not of every line: what is rendered is remembered by its files, and looked up for every call."""
+        return hash((self.path, self.added, self.removed))
 
     @property
     def paths(self) -> tuple[str, ...]:

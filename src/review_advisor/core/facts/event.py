@@ -7,6 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.facts.pull_request import GHOST
+
 PULL_REQUEST_EVENTS = ("pull_request_target", "pull_request")
 
 
@@ -55,7 +58,7 @@ class MergeGroupEvent:
 
 Event = PullRequestEvent | CommentEvent | MergeGroupEvent
 
-_Commit = Annotated[str, Field(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
+_Commit = Annotated[str, Field(pattern=rf"^(?:{OBJECT_NAME})$")]
 _Number = Annotated[int, Field(gt=0, strict=True)]
 _Action = Annotated[str, Field(pattern=r"^[a-z_]{1,50}$")]
 
@@ -163,7 +166,7 @@ def _comment(payload: _CommentPayload) -> CommentEvent:
         repository=payload.repository.full_name,
         number=payload.issue.number,
         comment_id=comment.id,
-        author=comment.user.login if comment.user else "ghost",
+        author=comment.user.login if comment.user else GHOST,
         body=comment.body or "",
         on_pull_request=payload.issue.pull_request is not None,
     )

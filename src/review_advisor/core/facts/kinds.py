@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import lru_cache
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.paths import PathRule
@@ -111,6 +112,7 @@ MEDIA = PathRule(tuple(f"*.{extension}" for extension in _MEDIA_EXTENSIONS.split
 """Names under which binary content is expected and runs nowhere: it may be approved, named as not read."""
 
 
+@lru_cache(maxsize=8_192)
 def kind_of_path(
     path: str, *, generated: bool | None = None, vendored: bool | None = None, docs: bool | None = None
 ) -> Kind:

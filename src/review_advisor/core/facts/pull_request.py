@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+GHOST = "ghost"
+"""The account that GitHub shows in the place of a deleted one."""
+
 
 class Permission(StrEnum):
     """What somebody may do in a repository, as the forge says; a name or its ending is never a permission."""

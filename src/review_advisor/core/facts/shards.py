@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -71,7 +71,7 @@ def _size(file: FileChange) -> int:
 
 
 def _hunk_size(hunk: Hunk) -> int:
-    return 40 + sum(len(line) + _LINE_PREFIX for line in hunk.lines)
+    return 40 + sum(map(len, hunk.lines)) + _LINE_PREFIX * len(hunk.lines)
 
 
 def _spec_gap(change: Change) -> Iterator[Unsent]:
@@ -86,9 +86,9 @@ def _sendable(file: FileChange, room: int) -> tuple[FileChange, list[Unsent]]:
     if file.new_mode == SUBMODULE_MODE:
         return file, [Unsent(file.path, "not", "a submodule: its content is not part of the change")]
     longest = room - 200 - 2 * len(file.path)
-    if all(len(line) <= longest for hunk in file.hunks for line in hunk.lines):
+    hunks = tuple(hunk for hunk in file.hunks if max(map(len, hunk.lines), default=longest) <= longest)
+    if len(hunks) == len(file.hunks):
         return file, []
-    hunks = tuple(hunk for hunk in file.hunks if all(len(line) <= longest for line in hunk.lines))
     extent: Literal["partly", "not"] = "partly" if hunks else "not"
     return replace(file, hunks=hunks), [Unsent(file.path, extent, f"a line longer than {longest} characters")]
 
@@ -97,12 +97,13 @@ def _is_harmless_media(file: FileChange) -> bool:
     return file.new_mode != EXECUTABLE_MODE and all(MEDIA.matches(path) for path in file.paths)
 
 
-def must_be_read(change: Change, paths: Collection[str]) -> tuple[Unsent, ...]:
+def must_be_read(change: Change, paths: Iterable[str]) -> tuple[Unsent, ...]:
     """The binary files among ``paths`` (critical ones, and the bot's own): no one may approve them unread."""
+    these = frozenset(paths)
     return tuple(
         Unsent(file.path, "not", "binary content where every change must be read")
         for file in change.files
-        if file.binary and _is_harmless_media(file) and any(path in paths for path in file.paths)
+        if file.binary and _is_harmless_media(file) and any(path in these for path in file.paths)
     )
 
 

@@ -27,8 +27,9 @@ def flips(document: OutcomeDocument) -> Iterator[tuple[SurfaceRecord, PartRecord
     """Every part whose verdict flipped, and in words how."""
     for surface in document.surfaces:
         for part in surface.parts:
-            if part.blind is None or part.blind.report is None or not part.reports:
+            if part.blind is None or part.blind.report is None:
                 continue
-            words = flipped(part.blind.report, part.reports[0])
-            if words is not None:
-                yield surface, part, words
+            for attempt, report in enumerate(part.reports):
+                words = flipped(part.blind.report, report, attempt)
+                if words is not None:
+                    yield surface, part, words

@@ -38,7 +38,7 @@ from review_advisor.core.outcome.events import (
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.outcome.rulings import Ruling
 from review_advisor.core.policy.policy import Policy
-from review_advisor.core.policy.scope import WHOLE, Scope, unseen_files
+from review_advisor.core.policy.scope import WHOLE, Scope, files_to_show
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.answers import ReviewPlan
 from review_advisor.core.roles.calls import ModelUsage, Usage
@@ -154,7 +154,7 @@ Kind = TypeVar("Kind")
 
 
 def _only(kind: type[Kind], events: Iterable[object]) -> tuple[Kind, ...]:
-    return tuple(event for event in events if isinstance(event, kind))
+    return tuple([event for event in events if isinstance(event, kind)])
 
 
 def file_facts(change: Change, parts: Sequence[Shard], scope: Scope = WHOLE) -> tuple[FileFact, ...]:
@@ -163,7 +163,7 @@ def file_facts(change: Change, parts: Sequence[Shard], scope: Scope = WHOLE) -> 
     for part in parts:
         for path in dict.fromkeys(file.path for file in part.files):
             went[path].append(part.index)
-    unseen = {file.path for file in (unseen_files(change) if scope.since else change.files)}
+    shown = {file.path for file in files_to_show(change, scope)}
     return tuple(
         FileFact(
             path=file.path,
@@ -171,7 +171,7 @@ def file_facts(change: Change, parts: Sequence[Shard], scope: Scope = WHOLE) -> 
             kind=kind_of(file),
             binary=file.binary,
             shards=tuple(went[file.path]),
-            earlier="" if file.path in unseen else scope.since or "",
+            earlier="" if file.path in shown else scope.since or "",
         )
         for file in change.files
     )
@@ -261,7 +261,7 @@ def _is_lost(call: CallEnded, events: Sequence[Event]) -> bool:
 
 
 def _surface(surface: Surface, events: Sequence[Event]) -> SurfaceRecord:
-    steps = tuple(event for event in events if isinstance(event, Step) and event.surface is surface)
+    steps = [event for event in events if isinstance(event, Step) and event.surface is surface]
     ended = [event for event in _only(SurfaceEnded, events) if event.surface is surface]
     plans = _only(Planned, steps)
     return SurfaceRecord(
@@ -276,7 +276,7 @@ def _surface(surface: Surface, events: Sequence[Event]) -> SurfaceRecord:
 
 
 def _part(shard: int, steps: Iterable[Step]) -> PartRecord:
-    its = tuple(step for step in steps if step.shard == shard)
+    its = [step for step in steps if step.shard == shard]
     ended = _only(PartEnded, its)
     blind = _only(BlindJudged, its)
     return PartRecord(
@@ -334,21 +334,26 @@ def total_usage(usages: Iterable[Usage]) -> Usage:
     )
 
 
+_VALUES: TypeAdapter[object] = TypeAdapter(object)
+"""Writes any value; the adapter of the whole document, which is slow to make, is needed only to read one."""
+
+
 @lru_cache(maxsize=1)
-def _adapter() -> TypeAdapter[OutcomeDocument]:
+def outcome_types() -> TypeAdapter[OutcomeDocument]:
+    """What reads the document, and writes the same JSON as ``outcome_json`` from its declared types."""
     return TypeAdapter(OutcomeDocument)
 
 
 def outcome_json(document: OutcomeDocument) -> str:
     """The document as JSON text, two spaces deep, with a final line feed."""
-    return _adapter().dump_json(document, indent=2).decode("utf-8") + "\n"
+    return _VALUES.dump_json(document, indent=2).decode("utf-8") + "\n"
 
 
 def read_outcome(text: str | bytes) -> OutcomeDocument:
     """The document back from its JSON. Raises ``pydantic.ValidationError`` for anything else."""
-    return _adapter().validate_json(text)
+    return outcome_types().validate_json(text)
 
 
 def outcome_schema() -> dict[str, Any]:
     """The JSON schema of ``outcome.json``."""
-    return _adapter().json_schema()
+    return outcome_types().json_schema()

@@ -52,9 +52,13 @@ def halted(words: str) -> PartEnding:
     return PartEnding(Outcome.ESCALATED, words)
 
 
-def flipped(blind: CheckedReport, report: CheckedReport) -> str | None:
-    """Why a part goes to a human because what is said about the change turns the verdict on it, or None."""
-    if blind.verdict == report.verdict:
+def flipped(blind: CheckedReport, report: CheckedReport, attempt: int) -> str | None:
+    """Why a part goes to a human because what is said about the change turns the verdict on it, or None.
+
+    A later attempt may come to a rejection by a veto; to an approval of what the diff alone had rejected it may not:
+    whoever vetoed the rejection was shown the same words.
+    """
+    if blind.verdict == report.verdict or (attempt and report.verdict == "reject"):
         return None
     return (
         "the verdict flips once what is said about the change is shown:"

@@ -114,7 +114,8 @@ class CallStarted(Step):
 class CallEnded(Step):
     """A call was made, or refused by one of our caps. ``detail`` is empty for an answer.
 
-    ``blind``: it asked the executor about the diff alone.
+    ``blind``: it asked the executor about the diff alone. ``kept``: an earlier run of this review, which was killed or
+    has stopped, was given the reply and paid for it; nothing was asked again.
     """
 
     kind: Literal["call_ended"] = "call_ended"
@@ -132,6 +133,7 @@ class CallEnded(Step):
     prompt_characters: int = 0
     prompt_sha256: str = ""
     blind: bool = False
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -264,11 +264,11 @@ def _usage_text(usage: Usage) -> str:
 
 def _wrapped(prefix: str, text: str) -> str:
     """``text`` after ``prefix``, further lines indented below it."""
-    indent = " " * min(len(prefix), 17)
     room = max(WIDTH, len(prefix) + 40)
     words = one_line(text)
     if words and len(prefix) + len(words) <= room:
         return _without_commands(prefix + words)
+    indent = " " * min(len(prefix), 17)
     lines = textwrap.wrap(words, room, initial_indent=prefix, subsequent_indent=indent)
     return _without_commands("\n".join(lines)) or prefix.rstrip()  # a line may have been broken before a command
 
@@ -297,8 +297,8 @@ def _step_line(event: StepEvent) -> str | None:
         case CallStarted():
             return f"{_role_words(event)} ({event.requested_model}) ..."
         case CallEnded():
-            told = event.detail and f": {event.detail}"
-            return f"{_role_words(event)} {event.ended}{told or f' in {event.duration_seconds:.1f} s'}"
+            took = "in an earlier run" if event.kept else f"in {event.duration_seconds:.1f} s"
+            return f"{_role_words(event)} {event.ended}{f': {event.detail}' if event.detail else f' {took}'}"
         case Consulted():
             return f"consult {event.note.status}: {event.note.consult.question}"
         case Ruled():

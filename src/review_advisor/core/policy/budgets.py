@@ -56,7 +56,7 @@ def review_usd(blast: BlastRadius, usd_by_blast: dict[BlastRadius, float], shard
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A call that one of our own caps did not allow: nothing was asked, nothing was spent."""
+    """A call that one of our own caps did not allow, or cut short: it brought no answer."""
 
     reason: Literal["money", "wall_clock", "size"]
     detail: str
@@ -88,5 +88,5 @@ def allow(budgets: Budgets, spending: Spending, jobs: int) -> Allowance | Refuse
     left_usd = budgets.max_usd - spending.spent_usd - spending.reserved_usd
     share = left_usd / max(1, jobs - spending.running)
     if share < SMALLEST_CALL_USD:
-        return Refused("money", f"the review's ${budgets.max_usd:.2f} are spent")
+        return Refused("money", f"what is left of the review's ${budgets.max_usd:.2f} is too little for another call")
     return Allowance(share, min(budgets.call_seconds, left_seconds))

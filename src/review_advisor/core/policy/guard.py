@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE, PathRule, literal
+from review_advisor.core.facts.paths import (
+    NEVER_REPAIRED,
+    OWN_IMPLEMENTATION_ANYWHERE,
+    OWN_IMPLEMENTATION_HERE,
+    PathRule,
+    literal,
+)
+
+_ORDERS = PathRule((*OWN_IMPLEMENTATION_ANYWHERE, *NEVER_REPAIRED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,11 @@ def own_implementation(change: Change, config_path: str | None) -> tuple[str, ..
     if config_path is not None:
         patterns += ("/" + literal(config_path),)
     return patterns
+
+
+def gives_orders(path: str) -> bool:
+    """Whether a file at ``path`` tells the bot, CI, git, an editor or an agent what to do, in whichever repository."""
+    return _ORDERS.matches(path)
 
 
 def every_implementation() -> tuple[str, ...]:

@@ -49,6 +49,17 @@ def unseen_files(change: Change) -> tuple[FileChange, ...]:
     return tuple(file for file in change.files if not change.earlier.paths.isdisjoint(file.paths))
 
 
+def files_to_show(change: Change, scope: Scope) -> tuple[FileChange, ...]:
+    """The files that the executor has to see: those that differ, and each with a finding that is still open.
+
+    Without the latter an approval could stand over a finding that nobody looked at again.
+    """
+    if scope.since is None or change.earlier is None:
+        return change.files
+    again = change.earlier.paths | {each.path for each in change.earlier.findings if each.status == "open"}
+    return tuple(file for file in change.files if not again.isdisjoint(file.paths))
+
+
 def policy_digest(policy: Policy) -> str:
     """Stands for the configuration and the switches that a review was decided under.
 

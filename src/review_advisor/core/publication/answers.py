@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from review_advisor.core.publication.commands import USAGE
+from review_advisor.core.publication.commands import USAGE, WORD
 from review_advisor.core.publication.markdown import code, phrase
 from review_advisor.core.publication.state import KnownFinding, State
+
+DOES = dict(
+    zip(
+        USAGE,
+        (
+            "review this head, again if it was reviewed already",
+            "the finding is wrong or accepted; it is not raised again",
+            "say what is known of a finding",
+            "let an escalated head pass in your name, unless you are its author",
+            "list these commands",
+        ),
+        strict=True,
+    )
+)
+"""What each command does."""
 
 
 def helped(why: str = "") -> str:
     """The commands, after a word on what was wrong."""
-    lines = [why] if why else []
-    lines += ["Commands, each alone on a line of a comment by somebody who may push:", ""]
-    return "\n".join((*lines, *(f"- `{each}`" for each in USAGE)))
+    lines = [why, ""] if why else []
+    lines += ["Each command stands alone on a line of a comment. They need write permission.", ""]
+    return "\n".join((*lines, *(f"- `{each}`: {DOES[each]}" for each in USAGE)))
 
 
 def refused(because: str) -> str:
@@ -21,10 +36,11 @@ def refused(because: str) -> str:
 
 def explained(finding: KnownFinding) -> str:
     """Everything that is remembered of one finding."""
+    where = code(f"{finding.path}:{finding.line}")
     lines = [
-        f"{code(finding.id)}, {finding.severity}, {finding.status}: {phrase(finding.title)}",
+        f"**{finding.severity}** {where}: {phrase(finding.title)} ({code(finding.id)}), {finding.status}.",
         "",
-        f"At {code(f'{finding.path}:{finding.line}')}. The comment in the diff and the check's page hold the evidence.",
+        "The comment on these lines and the check's page hold what was found.",
     ]
     if finding.status == "dismissed":
         lines += ["", f"Dismissed by {code(finding.by)}: {phrase(finding.reason)}"]
@@ -33,18 +49,18 @@ def explained(finding: KnownFinding) -> str:
 
 def unknown(finding: str) -> str:
     """No such finding."""
-    return refused(f"No finding {finding} is known on this pull request.")
+    return refused(f"No finding {finding} is known on this pull request; the summary lists what is open.")
 
 
-def dismissed(finding: KnownFinding) -> str:
+def dismissed(finding: str, reason: str) -> str:
     """A finding was settled by a person."""
     return (
-        f"{code(finding.id)} is dismissed and will not be raised again: {phrase(finding.reason)}\n\n"
-        "The verdict stays as it is until the next review."
+        f"{code(finding)} is dismissed: {phrase(reason)}\n\n"
+        f"It is not raised again. The verdict stays until the next review: comment `{WORD} review`."
     )
 
 
 def approved(state: State) -> str:
     """An escalation was taken over by a person."""
     head, by = code(state.head_sha), code(state.approved_by)
-    return f"The escalation of {head} is approved by {by}. A new push is reviewed again."
+    return f"The check of {head} passes in the name of {by}. A push is reviewed again."

@@ -9,25 +9,22 @@ from collections.abc import Sequence
 from typing import Literal
 
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.publication.account import account, what_next, why
 from review_advisor.core.publication.commands import WORD
 from review_advisor.core.publication.conclusion import DID_NOT_RUN, MOST_TITLE, SUPERSEDED, conclusion_of, title_of
-from review_advisor.core.publication.disputes import vetoes
+from review_advisor.core.publication.disputes import disputes, with_next
 from review_advisor.core.publication.fitting import Order, Section, fitted
 from review_advisor.core.publication.markdown import code, phrase, plain, plain_line, shortened, whole
 from review_advisor.core.publication.markers import external_id
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.sections import (
-    cost,
     coverage,
     finding_line,
+    is_read_whole,
     notes_on,
     ordered,
     pictures,
     repair,
-    signature,
-    surfaces,
-    what_to_do,
-    why,
 )
 from review_advisor.core.publication.waiting import Waiting
 from review_advisor.core.publication.writes import MOST_CHARACTERS, Annotation, Check, Conclusion
@@ -62,29 +59,35 @@ def check_of(
     number: int,
     notes: Sequence[str] = (),
     details_url: str | None = None,
+    *,
+    found: Sequence[Severity] | None = None,
 ) -> Check:
-    """The outcome, with an annotation for each finding on lines of the head."""
-    disputed = vetoes(document)
+    """The outcome, with an annotation for each finding on lines of the head; the others are listed.
+
+    ``found`` is what is open on the pull request, which the title counts; without it the findings of this review.
+    """
     said = ordered(document.findings)
+    shown, opened = disputes(document)
     sections = (
         why(document),
-        surfaces(document),
-        Section(disputed, "**Disagreements**", gives_way=Order.VETOES, what="vetoes"),
+        *with_next(shown, what_next(document, rules, is_open=bool(said if found is None else found))),
+        notes_on(notes),
         Section(
-            tuple(map(finding_line, said)), f"**Findings**: {len(said)}", gives_way=Order.FINDINGS, what="findings"
+            tuple(finding_line(each) for each in said if each.removed),
+            "**Findings on removed lines**, which take no annotation:",
+            gives_way=Order.FINDINGS,
+            what="findings",
         ),
         repair(document),
+        opened,
         pictures(document),
-        coverage(document),
-        cost(document),
-        notes_on(notes),
-        what_to_do(document),
-        signature(document),
+        Section(()) if is_read_whole(document) else coverage(document),
+        Section(account(document), gives_way=Order.HOW, between="\n\n"),
     )
     return Check(
         name=rules.check_name,
         external_id=external_id(number),
-        title=title_of(document),
+        title=title_of(document, found),
         summary=fitted(sections, MOST_CHARACTERS),
         conclusion=conclusion_of(document),
         annotations=annotations_of(said),
@@ -100,7 +103,7 @@ def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
             start_line=max(1, each.line),
             end_line=max(1, each.line, each.end_line),
             level=LEVELS[each.severity],
-            title=plain_line(f"{each.severity}: {each.title}", MOST_TITLE),
+            title=plain_line(f"{each.severity.capitalize()}: {each.title}", MOST_TITLE),
             message=shortened(plain(_message(each)), MOST_MESSAGE),
         )
         for each in findings
@@ -120,7 +123,7 @@ def check_superseded(rules: PublicationRules, number: int, head_sha: str, detail
 
 def check_did_not_run(rules: PublicationRules, number: int, reason: str, details_url: str | None = None) -> Check:
     """No review took place, and why: ``reason`` is one or two sentences."""
-    words = f"{phrase(reason)}\n\nNothing was reviewed. `{WORD} review` in a comment starts a review."
+    words = f"{phrase(reason)}\n\n**What next**: once that is settled, `{WORD} review` in a comment starts a review."
     return _ended(rules, number, "The review did not run", words, DID_NOT_RUN, details_url=details_url)
 
 

@@ -1,15 +1,19 @@
 """The commands that a person gives in a comment: a closed grammar, and nothing else is a command.
 
-A command is one whole line that begins with ``/advisor`` in the first column. Lines of a quote, of a code block or of
-an indented one are text, and so is everything that does not fit the grammar to its end.
+A command is a paragraph of one line that begins with ``/advisor`` in the first column. Lines of a quote, of a block of
+code or of an indented one are text, and so is everything that does not fit the grammar to its end. No span, title or
+quote goes on through an empty line, so a paragraph of its own is read as it stands, wherever nothing above it hides it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.pull_request import Permission, PullRequest
+from review_advisor.core.roles.evidence import FINDING_ID
 
 WORD = "/advisor"
 MOST_REASON = 500
@@ -23,8 +27,10 @@ USAGE = (
 )
 
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
-_FINDING = re.compile(r"f-[0-9a-f]{10}")
-_SHA = re.compile(r"[0-9a-f]{7,64}")
+_HIDES = re.compile(r"<[a-z/!?]|\$\$|```|~~~", re.IGNORECASE)
+"""What may swallow the paragraphs below it: HTML, a formula, a fence in a list. A fence of its own line is followed."""
+_FINDING = re.compile(FINDING_ID)
+_SHA = re.compile(OBJECT_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Explain:
 
 @dataclass(frozen=True, slots=True)
 class ApproveEscalation:
-    """A person takes an escalated head upon themselves. ``sha`` is the head, or its first seven digits or more."""
+    """A person takes an escalated head upon themselves. ``sha`` is the head, with all its digits."""
 
     sha: str
     reason: str
@@ -75,30 +81,40 @@ def read_command(body: str) -> Command | Misspelt | None:
 
     Two commands in a comment are none: it is not for us to choose.
     """
-    lines = list(_spoken_lines(body[:MOST_COMMENT]))
-    if not lines:
+    lines = body[:MOST_COMMENT].replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    found = list(_commands(lines))
+    if not found:
         return None
-    if len(lines) > 1:
+    if len(found) > 1:
         return Misspelt("A comment may hold one command only.")
-    return _parsed(lines[0])
+    place, seen = found[0]
+    if not seen:
+        return Misspelt("Above a command stands no HTML, no formula and no indented fence: it could be hidden there.")
+    if not all(map(_is_blank, lines[max(0, place - 1) : place] + lines[place + 1 : place + 2])):
+        return Misspelt("A command stands alone, with an empty line above and below it.")
+    return _parsed(lines[place])
 
 
-def _spoken_lines(body: str) -> list[str]:
-    """The lines that begin with the word, outside code and HTML."""
-    found: list[str] = []
+def _commands(lines: Sequence[str]) -> Iterator[tuple[int, bool]]:
+    """Where a line outside of code begins with the word, and whether everybody who reads the comment sees it."""
     fence = ""
-    for line in body.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+    seen = True
+    for place, line in enumerate(lines):
         mark = _FENCE.match(line)
         if fence:
-            closing = mark is not None and mark[1].startswith(fence) and not line[mark.end() :].strip()
+            closing = mark is not None and mark[1].startswith(fence) and not line[mark.end() :].strip(" \t")
             fence = "" if closing else fence
-        elif mark is not None:
+        elif mark is not None and mark.start(1) == 0:
             fence = mark[1]
-        elif "<!--" in line or "<details" in line.casefold() or "<pre" in line.casefold():
-            break  # what stands in HTML may be hidden from whoever reads the comment
         elif line == WORD or line.startswith(f"{WORD} "):
-            found.append(line)
-    return found
+            yield place, seen
+        elif _HIDES.search(line):
+            seen = False
+
+
+def _is_blank(line: str) -> bool:
+    """What ends a paragraph in CommonMark: no other space does."""
+    return not line.strip(" \t")
 
 
 def _parsed(line: str) -> Command | Misspelt:
@@ -117,7 +133,7 @@ def _parsed(line: str) -> Command | Misspelt:
         case ["dismiss" | "explain", *_]:
             return Misspelt("Name a finding as `f-` and ten digits, as it stands in the comment about it.")
         case ["approve-escalation", *_]:
-            return Misspelt("Name the head commit (seven digits or more), and say why.")
+            return Misspelt("Name the head commit with all its digits, and say why.")
         case _:
             return Misspelt("This is not one of the commands.")
 
@@ -131,10 +147,20 @@ class Leave:
 
 
 def leave(command: Command, login: str, permission: Permission, pull_request: PullRequest) -> Leave:
-    """Who may say what: those who may push; the author may ask, but never approves their own escalation."""
+    """Who may say what: those who may push; the author may ask. Whose escalation is theirs, ``may_approve`` says."""
     own = login.casefold() == pull_request.author.casefold()
-    if isinstance(command, ApproveEscalation) and own:
-        return Leave(granted=False, because="The author of a pull request cannot approve its escalation.")
     if permission.may_write or (own and isinstance(command, Help | Explain)):
         return Leave(granted=True)
     return Leave(granted=False, because=f"This needs write permission; GitHub says {permission.value}.")
+
+
+def may_approve(login: str, pull_request: PullRequest, makers: Iterable[str]) -> Leave:
+    """Nobody approves an escalation of their own work. ``makers``: whom the forge names for the head commit.
+
+    A commit's names are its pusher's own word, so this holds back whoever pushes under their own name, and no other.
+    """
+    if login.casefold() == pull_request.author.casefold():
+        return Leave(granted=False, because="The author of a pull request cannot approve its escalation.")
+    if login.casefold() in {maker.casefold() for maker in makers}:
+        return Leave(granted=False, because="Whoever made the head commit cannot approve its escalation.")
+    return Leave(granted=True)

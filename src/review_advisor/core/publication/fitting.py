@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+
+LEFT_OUT = "*The rest is left out: a text here has a limit.*"
+_FENCE = re.compile(r"`{3,}")
 
 
 class Order(IntEnum):
@@ -22,6 +26,8 @@ class Order(IntEnum):
     REPAIR = 9
     SETTLED = 10
     TRANSCRIPT = 11
+    KNOWLEDGE = 12
+    HOW = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +91,32 @@ def details(title: str, *blocks: str, gives_way: Order, what: str, between: str 
     """A section that a reader opens; ``title`` is our own."""
     head = f"<details><summary>{title}</summary>"
     return Section(blocks, head, "</details>", gives_way=gives_way, what=what, between=between)
+
+
+def cut(markdown: str, most: int) -> str:
+    """Markdown of ours, at most ``most`` long by ``size``: it ends with a line, and what is open there is closed."""
+    if size(markdown) <= most:
+        return markdown
+    lines = markdown.split("\n")
+    used, fence, depth = 0, "", 0
+    kept = ""
+    for number, line in enumerate(lines, start=1):
+        used += size(line) + 1
+        if used > most:
+            break
+        fence, depth = _open_after(line, fence, depth)
+        closed = "\n\n".join(
+            ("\n".join((*lines[:number], *([fence] if fence else []))), *["</details>"] * depth, LEFT_OUT)
+        )
+        kept = closed if size(closed) <= most else kept
+    return kept
+
+
+def _open_after(line: str, fence: str, depth: int) -> tuple[str, int]:
+    """The fence that is open after a line, if one is, and how many sections that a reader opens."""
+    mark = _FENCE.match(line)
+    if fence:
+        return ("" if mark is not None and mark[0] == line and len(line) >= len(fence) else fence), depth
+    if mark is not None:
+        return mark[0], depth
+    return "", depth + line.startswith("<details>") - line.startswith("</details>")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ACTIONS_APP = 15_368
-"""GitHub Actions, the app behind every workflow's own token on github.com."""
-
 
 @dataclass(frozen=True, slots=True)
 class RequiredCheck:
@@ -21,13 +18,17 @@ class RequiredCheck:
 class Gate:
     """What the rules of one branch say, as far as the token may see them.
 
-    ``strict``: a branch must be up to date before its merge; None where that cannot be seen.
+    ``strict``: a branch must be up to date before its merge; None where that cannot be seen. ``actions`` is the id of
+    GitHub Actions on this server, the app behind every workflow's own token, and ``own`` that of the app that the bot
+    writes as; None where it cannot be seen.
     """
 
     branch: str
     required: tuple[RequiredCheck, ...]
     strict: bool | None
     merge_queue: bool
+    actions: int | None
+    own: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,8 @@ class Remark:
     says: str
 
 
-def gate_remarks(gate: Gate, check_name: str) -> tuple[Remark, ...]:
-    """What a maintainer should know about the check named ``check_name`` on this branch.
+def gate_remarks(gate: Gate, check_name: str, login: str) -> tuple[Remark, ...]:
+    """What a maintainer should know about the check named ``check_name`` on this branch. The bot writes as ``login``.
 
     A check that no rule names stops no merge. One that any app may make, or GitHub Actions may make, can be made by
     whoever may push a branch: a workflow on it runs with a token that makes check runs of any name.
@@ -56,19 +57,33 @@ def gate_remarks(gate: Gate, check_name: str) -> tuple[Remark, ...]:
     found = (
         f"{check_name!r} is required on {gate.branch} by {' and '.join(dict.fromkeys(each.source for each in ours))}"
     )
-    return Remark("required check", ok=True, says=found), _source(ours), _freshness(gate)
+    return Remark("required check", ok=True, says=found), _source(gate, ours, login), _freshness(gate)
 
 
-def _source(ours: list[RequiredCheck]) -> Remark:
-    pinned = {each.app for each in ours} - {None, ACTIONS_APP}
+def _source(gate: Gate, ours: list[RequiredCheck], login: str) -> Remark:
+    apps = {each.app for each in ours if each.app is not None}
+    pinned = apps - {gate.actions}
     if pinned:
-        apps = ", ".join(map(str, sorted(app for app in pinned if app is not None)))
-        return Remark("check's source", ok=True, says=f"only the app {apps} can make it pass")
+        return _pinned(gate, apps, login)
     who = "any app" if any(each.app is None for each in ours) else "GitHub Actions"
     says = (
         f"The check may come from {who}: whoever may push a branch can forge it with a workflow of their own. "
         "Let a GitHub App of your own publish it, and require the check from that app."
     )
+    return Remark("check's source", ok=False, says=says)
+
+
+def _pinned(gate: Gate, apps: set[int], login: str) -> Remark:
+    required = f"the app {', '.join(map(str, sorted(apps)))}"
+    if apps == {gate.own}:
+        return Remark("check's source", ok=True, says=f"only {required} can make it pass, which is {login}")
+    if gate.own is None:
+        says = f"Only {required} can make it pass. This token cannot see whether that is {login}: look it up."
+    else:
+        says = (
+            f"Only {required} can make it pass, and the bot writes as {login}, which is the app {gate.own}: it never "
+            "passes. Let `github.login` and the required app be the same."
+        )
     return Remark("check's source", ok=False, says=says)
 
 

@@ -7,17 +7,17 @@ from collections.abc import Collection, Sequence
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.commands import WORD
-from review_advisor.core.publication.conclusion import title_of
+from review_advisor.core.publication.conclusion import SEVERITIES, title_of
 from review_advisor.core.publication.markdown import code, code_block, is_exact, phrase, prose, whole
 from review_advisor.core.publication.markers import finding_marker
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.sections import SEVERITIES, counted, ordered
+from review_advisor.core.publication.sections import counted, ordered
 from review_advisor.core.publication.writes import InlineComment
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.evidence import FINDING_ID, Finding
 
 MOST_SUGGESTED = 8_000
 MOST_QUOTED = 1_000
-_ID = re.compile(r"f-[0-9a-f]{10}")
+_ID = re.compile(FINDING_ID)
 
 
 def inline_comments(
@@ -37,15 +37,9 @@ def inline_comments(
     return tuple(_comment(each) for each in chosen[: rules.most_inline])
 
 
-def review_body(document: OutcomeDocument, count: int, not_placed: int = 0) -> str:
-    """The words above ``count`` comments; ``not_placed`` findings are told in the summary only."""
-    lines = [
-        f"**{phrase(title_of(document))}**. {counted(count, 'comment')} on the diff; the summary comment has the rest.",
-    ]
-    if not_placed:
-        verb = "lies" if not_placed == 1 else "lie"
-        lines.append(f"{counted(not_placed, 'finding')} {verb} outside the lines that take a comment: see the summary.")
-    return "\n".join(lines)
+def review_body(document: OutcomeDocument, count: int) -> str:
+    """The words above ``count`` comments."""
+    return f"**{phrase(title_of(document))}**. {counted(count, 'comment')} on the diff; the summary says what next."
 
 
 def _comment(finding: Finding) -> InlineComment:
@@ -69,9 +63,15 @@ def finding_body(finding: Finding) -> str:
         prose(finding.body),
         _evidence(finding),
         _suggestion(finding),
-        f"{facts} Wrong, or accepted? Comment {dispute} on the pull request.",
+        f"<sub>{facts} Wrong or accepted? Comment {dispute} in the conversation.</sub>",
     ]
     return "\n\n".join(block for block in blocks if block)
+
+
+def finding_words(finding: Finding) -> str:
+    """What is said of a finding that has no comment on the diff, without its title: nothing in it can be committed."""
+    offered = _offered(finding) if finding.suggestion else ""
+    return "\n\n".join(block for block in (prose(finding.body), offered) if block)
 
 
 def _evidence(finding: Finding) -> str:
@@ -88,7 +88,11 @@ def _suggestion(finding: Finding) -> str:
         return ""
     if may_be_committed(finding):
         return code_block(finding.suggestion, "suggestion", MOST_SUGGESTED)
-    return f"Suggested:\n\n{code_block(finding.suggestion, '', MOST_SUGGESTED)}"
+    return _offered(finding)
+
+
+def _offered(finding: Finding) -> str:
+    return f"Suggested:\n\n{code_block(finding.suggestion or '', '', MOST_SUGGESTED)}"
 
 
 def may_be_committed(finding: Finding) -> bool:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.publication.conclusion import title_of
-from review_advisor.core.publication.disputes import transcript, vetoes
-from review_advisor.core.publication.fitting import Order, Section, details, fitted
-from review_advisor.core.publication.markdown import code_block, phrase, prose
+from review_advisor.core.publication.account import account, why
+from review_advisor.core.publication.conclusion import heading_of
+from review_advisor.core.publication.disputes import disputes
+from review_advisor.core.publication.fitting import Order, Section, fitted
+from review_advisor.core.publication.markdown import code_block, prose
 from review_advisor.core.publication.sections import (
-    cost,
     coverage,
     finding_line,
+    is_read_whole,
+    learned,
     notes_on,
     ordered,
     pictures,
     repair,
-    signature,
-    surfaces,
-    why,
 )
 from review_advisor.core.roles.evidence import Finding
 
@@ -30,21 +29,19 @@ MOST_JOB_SUMMARY = 1_000_000
 def job_summary(document: OutcomeDocument, notes: Sequence[str] = ()) -> str:
     """The whole account as Markdown, with a final line feed."""
     found = tuple(map(_finding, ordered(document.findings)))
+    shown, opened = disputes(document)
     sections = (
-        Section((f"## {phrase(title_of(document))}",)),
+        Section((f"## {heading_of(document)}",)),
         why(document),
+        shown,
         notes_on(notes),
-        surfaces(document),
         Section(found, f"**Findings**: {len(found)}", gives_way=Order.FINDINGS, what="findings", between="\n\n"),
-        Section(vetoes(document), "**Disagreements**", gives_way=Order.VETOES, what="vetoes"),
         repair(document),
-        details(
-            "Disagreement transcript", *transcript(document), gives_way=Order.TRANSCRIPT, what="entries", between="\n\n"
-        ),
+        opened,
         pictures(document),
-        coverage(document),
-        cost(document),
-        signature(document),
+        learned(document),
+        Section(()) if is_read_whole(document) else coverage(document),
+        Section(account(document), gives_way=Order.HOW, between="\n\n"),
     )
     return fitted(sections, MOST_JOB_SUMMARY) + "\n"
 

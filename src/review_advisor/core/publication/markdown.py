@@ -7,6 +7,7 @@ there as the words it is. Four rules make it so:
   formula, a command) is shown as code. GitHub leaves code alone when it looks for these; a backslash or an entity does
   not help, because it looks at the rendered text, and an invisible character inside would be one more thing to forge.
 - Every other sign of Markdown is escaped, ``<`` and backquotes as entities: the raw text holds no HTML and no fence.
+  Only words between double stars stay bold in prose, for models write so; it makes nothing act.
 - Code spans and blocks are recognised, and written anew with a fence that is longer than any inside.
 - Invisible characters are shown, secrets removed, and whatever is cut is said to be.
 """
@@ -15,6 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from review_advisor.core.outcome.terminal import said
 
@@ -26,7 +29,8 @@ _EMOJI = "[\u2190-\u2bff\U0001f000-\U0001faff]"
 _EMOJI_GLUE = re.compile(f"\ufe0f|(?<={_EMOJI})\ufe0f?\u200d(?={_EMOJI})")
 _OWN_MARK = re.compile(r"<!--(?=\s*review-advisor)", re.IGNORECASE)
 _LOADED = re.compile(
-    r"[@$]|://|\bwww\.|github\.com|#\d|(?:GH|GHSA|CVE)-\w|[0-9a-f]{7}|^[\"'(\[{]*/[a-z]|^!\w", re.IGNORECASE
+    r"[@$]|://|(?<![A-Za-z0-9])www\.|github\.com|#\d|(?:GH|GHSA|CVE)-\w|[0-9a-f]{7}|^[\"'(\[{]*/[a-z]|^!\w",
+    re.IGNORECASE,
 )
 """What GitHub acts on wherever it stands in a text, and what bots take for a command."""
 _OPENING, _CLOSING = "\"'([{", ".,;:!?)]}\"'"
@@ -35,6 +39,10 @@ _ESCAPES = str.maketrans(
 )
 _BLOCK_START = re.compile(r"^([#+=:-]|\d{1,9}(?=[.)]))")
 _SPAN = re.compile(r"`([^`\n]+)`")
+_STRONG = re.compile(r"(?<!\S)\\\*\\\*(?=[^\s\\])((?:[^\\]|\\[^*])*?[^\s\\])\\\*\\\*(?=[.,:;!?)]*(?:\s|$))")
+"""Whole words between escaped double stars."""
+_CODE = "\0"
+"""Stands for a span of code while the text around it is looked at: no text has this character."""
 _BULLET = re.compile(r"[-*+] +(?=\S)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _BACKQUOTES = re.compile(r"`+")
@@ -127,24 +135,26 @@ def _flat(text: str) -> str:
 
 
 def _text_line(line: str, bullet: re.Match[str] | None) -> str:
-    return f"- {_inline(line[bullet.end() :])}" if bullet else _inline(line)
+    return f"- {_inline(said(line[bullet.end() :]), _STRONG)}" if bullet else _inline(line, _STRONG)
 
 
-def _inline(line: str) -> str:
-    """One line, literal. Neighbouring pieces of code are joined, so that no two backquotes of ours ever meet."""
+def _inline(line: str, strong: re.Pattern[str] | None = None) -> str:
+    """One line, literal but for what is ``strong``.
+
+    Neighbouring pieces of code are joined, so that no two backquotes of ours ever meet.
+    """
     made: list[str] = []
-    pending = ""
-    for is_code, piece in _pieces(line):
+    spans: list[str] = []
+    for is_code, pieces in groupby(_pieces(line), key=itemgetter(0)):
+        text = "".join(piece for _, piece in pieces)
         if is_code:
-            pending += piece
-            continue
-        if pending:
-            made.append(_span(pending))
-            pending = ""
-        made.append(piece.translate(_ESCAPES) if made else _at_start(piece))
-    if pending:
-        made.append(_span(pending))
-    return "".join(made)
+            spans.append(_span(text))
+            made.append(_CODE)
+        else:
+            made.append(text.translate(_ESCAPES) if made else _at_start(text))
+    masked = "".join(made)
+    parts = (masked if strong is None else strong.sub(r"**\1**", masked)).split(_CODE)
+    return "".join(part + span for part, span in zip(parts, [*spans, ""], strict=True))
 
 
 def _at_start(piece: str) -> str:
@@ -169,7 +179,7 @@ def _pieces(line: str) -> Iterator[tuple[bool, str]]:
 
 def _words(text: str) -> Iterator[tuple[bool, str]]:
     for word in re.split(r"(\s+)", text):
-        if not _LOADED.search(word):
+        if not _LOADED.search(word) and not _LOADED.search(word.replace("*", "")):
             if word:
                 yield False, word
             continue
@@ -188,7 +198,7 @@ def _span(content: str) -> str:
 def _block(content: str, info: str = "") -> str:
     fence = "`" * max(3, _longest_run(content) + 1)
     body = content.removesuffix("\n")
-    return "\n".join([f"{fence}{info}", *([body] if body else []), fence])
+    return "\n".join([f"{fence}{info}", *([body] if content else []), fence])
 
 
 def _longest_run(content: str) -> int:

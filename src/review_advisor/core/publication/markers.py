@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 
+from review_advisor.core.roles.evidence import FINDING_ID
+
 PREFIX = "<!-- review-advisor:"
 SUMMARY = f"{PREFIX}summary -->"
-_FINDING = re.compile(re.escape(PREFIX) + r"finding (f-[0-9a-f]{10}) -->")
+_RUN = "/run-"
+_CHECK_OF = re.compile(rf"pr-([1-9][0-9]{{0,9}})(?:{_RUN}|$)")
+_FINDING = re.compile(re.escape(PREFIX) + rf"finding ({FINDING_ID}) -->")
 
 
 def review_marker(run_id: str) -> str:
     """The mark of the review that one run wrote."""
     return f"{PREFIX}review {run_id} -->"
+
+
+def is_review(body: str) -> bool:
+    """Whether a review is marked as one that some run of ours wrote."""
+    return body.startswith(f"{PREFIX}review ")
 
 
 def answer_marker(comment_id: int) -> str:
@@ -30,6 +39,32 @@ def finding_in(body: str) -> str | None:
     return found[1] if found else None
 
 
-def external_id(number: int) -> str:
-    """What tells a pull request's check runs from those of another one with the same head."""
-    return f"pr-{number}"
+def external_id(number: int, run: str = "") -> str:
+    """What tells a pull request's check runs from those of another one with the same head.
+
+    ``run``: the workflow run that wrote the check last; while it is in progress, that run is to conclude it. The
+    details URL cannot say so: GitHub ignores the one that a workflow's own token sends.
+    """
+    return f"pr-{number}{_RUN}{run}" if run else f"pr-{number}"
+
+
+def is_check_of(number: int, external: str) -> bool:
+    """Whether a check run with this external id is of this pull request."""
+    return external.partition(_RUN)[0] == external_id(number)
+
+
+def number_in(external: str) -> int | None:
+    """The number of the pull request whose check run has this external id; None if it is none of ours."""
+    found = _CHECK_OF.match(external)
+    return int(found[1]) if found else None
+
+
+def begun_by(external: str) -> str:
+    """The workflow run that wrote the check last; empty where none is named."""
+    return external.partition(_RUN)[2]
+
+
+def is_by_newer(external: str, run: str) -> bool:
+    """Whether the check was written last by a workflow run that began after ``run``: GitHub numbers runs upwards."""
+    other = begun_by(external)
+    return other.isascii() and other.isdecimal() and (len(other), other) > (len(run), run)

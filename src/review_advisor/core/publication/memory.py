@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from review_advisor.core.facts.earlier import Earlier, EarlierFinding
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.publication.state import Failing, KnownFinding, State
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.publication.state import Failing, KnownFinding, State, unsettled, weightiest_first
+from review_advisor.core.roles.evidence import Finding, id_at
 
 OPENS_BREAKER = 3
 """So often the same failure on the same head, and no push starts another review of it."""
 MOST_FINDINGS = 120
-"""So many are remembered, open ones first: more do not fit into a comment."""
+"""So many are remembered, the weightiest: more do not fit into a comment."""
 
 
 def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) -> State:
     """The state after a review that ran. ``asked``: a person wanted it, so that it is no round of its own.
 
-    The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed.
+    The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed,
+    also under the name that its file had then.
     One that it did not raise again is fixed if its file was read this time, and stays as it was otherwise. After an
     escalation fix attempts are counted anew.
     """
@@ -28,13 +31,15 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
     if document.outcome is Outcome.STOPPED:
         return failed(before, document.run_id, document.head_sha or "", "; ".join(document.because))
     read = {file.path for file in document.coverage if file.read != "not" and not file.earlier}
-    known = {each.id: each for each in before.findings} if before is not None else {}
+    known = _moved(before.findings, document) if before is not None else {}
     findings = {each.id: _raised(each, known.get(each.id), document.run_id) for each in document.findings}
     for each in known.values():
         gone = each.path in read or each.path not in {file.path for file in document.coverage}
         fixed = each.status == "open" and gone
         now = each.model_copy(update={"status": "fixed", "changed_in": document.run_id}) if fixed else each
         findings.setdefault(each.id, now)
+    weighed = weightiest_first(findings.values())
+    kept, forgotten = weighed[:MOST_FINDINGS], weighed[MOST_FINDINGS:]
     rejected = document.outcome is Outcome.CHANGES_REQUESTED
     attempts = before.fix_attempts if before is not None else 0
     new_head = before is None or before.head_sha != document.head_sha
@@ -44,12 +49,18 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
         base_sha=document.base_sha or "",
         policy_digest=policy_digest(document.policy),
         outcome=Outcome.ESCALATED if document.exit_code == EXIT_CODES[Outcome.ESCALATED] else document.outcome,
-        complete=_complete(document),
+        complete=_complete(document) and not unsettled(forgotten),
         blast=document.policy.blast.radius,
-        findings=_kept(findings),
+        findings=kept,
         rounds=(before.rounds if before is not None else 0) + (not asked),
         fix_attempts=attempts + new_head if rejected else 0,
     )
+
+
+def come_back(before: State | None, document: OutcomeDocument) -> frozenset[str]:
+    """What the review raised again after it had been fixed: it is said anew, for what was said of it is closed."""
+    fixed = {each.id for each in before.findings if each.status == "fixed"} if before is not None else set()
+    return frozenset(each.id for each in document.findings if each.id in fixed)
 
 
 def earlier_review(state: State) -> Earlier:
@@ -91,6 +102,22 @@ def failed(before: State | None, run_id: str, head_sha: str, reason: str) -> Sta
     return before.model_copy(update=stopped)
 
 
+def _moved(known: Iterable[KnownFinding], document: OutcomeDocument) -> dict[str, KnownFinding]:
+    """What is known, by id: under the new id where the review raised it in a file that has another name since.
+
+    An id is made of the path, so the same quote in the place of one whose file is gone from the change is that finding.
+    """
+    there = {file.path for file in document.coverage}
+    now = {each.id: each for each in known}
+    unknown = [each for each in document.findings if each.id not in now]
+    for each in [each for each in now.values() if each.path not in there]:
+        for new in [new for new in unknown if id_at(each.path, new) == each.id][:1]:
+            place = {"id": new.id, "path": new.path, "line": new.line}
+            now[new.id] = now.pop(each.id).model_copy(update=place)
+            unknown.remove(new)
+    return now
+
+
 def _raised(finding: Finding, before: KnownFinding | None, run_id: str) -> KnownFinding:
     if before is not None and before.status == "dismissed":
         return before
@@ -109,8 +136,3 @@ def _complete(document: OutcomeDocument) -> bool:
     """Whether a later review may rest on this one."""
     sound = not (document.flags.degraded or document.flags.lost or document.flags.advisor_disabled)
     return sound and all(file.read == "read" for file in document.coverage)
-
-
-def _kept(findings: dict[str, KnownFinding]) -> tuple[KnownFinding, ...]:
-    order = ("open", "dismissed", "fixed")
-    return tuple(sorted(findings.values(), key=lambda each: order.index(each.status))[:MOST_FINDINGS])

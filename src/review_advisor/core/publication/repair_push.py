@@ -21,13 +21,14 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.guard import every_implementation
 from review_advisor.core.publication.rules import ACTIONS_LOGIN, PublicationRules
 from review_advisor.core.publication.writes import CommittedFile, MadeCommit
+from review_advisor.core.roles.evidence import FINDING_ID
 from review_advisor.core.roles.repair import LEAKS, REGULAR_MODE, PathLaw, carries_secret
 
 SUBJECT = "Repair what the review found"
 RUN_TRAILER = "Review-Advisor-Run"
 FINDING_TRAILER = "Review-Advisor-Finding"
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_FINDING = re.compile(r"f-[0-9a-f]{10}")
+_FINDING = re.compile(FINDING_ID)
 _MOST_NAMED = 5
 
 

@@ -46,6 +46,7 @@ def sarif(document: OutcomeDocument, version: str) -> Json:
     A review that stopped says so (``executionSuccessful``), so that no findings never reads as nothing found.
     """
     found = [each for each in ordered(document.findings) if each.line >= 1][:MOST_RESULTS]
+    worst = {_rule_id(each.category): each.severity for each in reversed(found)}
     categories = list(dict.fromkeys(_rule_id(each.category) for each in found))
     stopped = document.outcome is Outcome.STOPPED
     invocation: Json = {"executionSuccessful": not stopped, "exitCode": document.exit_code}
@@ -56,7 +57,11 @@ def sarif(document: OutcomeDocument, version: str) -> Json:
         ]
     run: Json = {
         "tool": {
-            "driver": {"name": "review-advisor", "version": version, "rules": [_rule(each) for each in categories]}
+            "driver": {
+                "name": "review-advisor",
+                "version": version,
+                "rules": [_rule(each, worst[each]) for each in categories],
+            }
         },
         "automationDetails": {"id": "review-advisor/"},
         "invocations": [invocation],
@@ -74,13 +79,16 @@ def _rule_id(category: str) -> str:
     return _NOT_IN_RULE_ID.sub("-", category.casefold()).strip("-")[:60] or "finding"
 
 
-def _rule(identity: str) -> Json:
+def _rule(identity: str, worst: Severity) -> Json:
+    """The rule of a category; GitHub looks here, and not at the result, for how grave a security finding is."""
     words = identity.replace("-", " ")
+    security = {"tags": ["security"], "security-severity": _SECURITY[worst]}
     return {
         "id": identity,
         "name": "".join(word.capitalize() for word in words.split()),
         "shortDescription": {"text": f"A finding about {words}."},
         "help": {"text": "Found by a language model and held against the changed lines. Judge it before you act."},
+        **({"properties": security} if "security" in identity.split("-") else {}),
     }
 
 
@@ -98,8 +106,6 @@ def _result(finding: Finding, categories: list[str]) -> Json:
         "rank": round(100 * min(1.0, max(0.0, finding.confidence)), 1),
         "properties": {"severity": finding.severity, "onRemovedLine": finding.removed},
     }
-    if "security" in rule.split("-"):
-        result["properties"]["security-severity"] = _SECURITY[finding.severity]
     if finding.suggestion and may_be_committed(finding):
         result["fixes"] = [_fix(finding, finding.suggestion)]
     return result

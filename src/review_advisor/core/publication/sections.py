@@ -6,22 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord, total_usage
-from review_advisor.core.outcome.events import CallEnded, ReviewStopped
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.repair_text import PATCH_FILE
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.publication.commands import WORD
-from review_advisor.core.publication.fitting import Order, Section
+from review_advisor.core.publication.conclusion import SEVERITIES
+from review_advisor.core.publication.fitting import Order, Section, details
 from review_advisor.core.publication.markdown import code, code_block, phrase, prose, quote
-from review_advisor.core.roles.answers import Severity
 from review_advisor.core.roles.evidence import Finding
 from review_advisor.core.roles.pictures import picture_words
 
 MOST_REASONS = 10
 MOST_NAMED_FILES = 30
-MOST_QUOTED_REPORTS = 3
-SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
+MOST_PATCH = 12_000
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -29,46 +27,23 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda each: (SEVERITIES.index(each.severity), each.path, each.line, each.id)))
 
 
-def why(document: OutcomeDocument) -> Section:
-    """How much was at stake, the reasons of the outcome, and what the executor said where they arose."""
-    policy = document.policy
-    stake = (
-        f"{counted(len(document.coverage), 'file')}, {counted(policy.code_lines, 'changed line')} of code, blast radius"
-        f" {policy.blast.radius.value}."
-    )
-    if policy.guard.holds:
-        stake += " The change touches the bot itself: a veto counts on every surface."
-    if document.flags.lost:
-        stake += f" Answers that did not come: {', '.join(map(code, document.flags.lost[:MOST_REASONS]))}."
-    reasons = [f"- {phrase(each)}" for each in (*document.because[:MOST_REASONS], *_resumes(document))]
-    if len(document.because) > MOST_REASONS:
-        reasons.append(f"- and {len(document.because) - MOST_REASONS} more reasons")
-    words = [
-        f"\nThe executor's words:\n\n{quote(prose(each, 1_000))}"
-        for each in _executors_words(document)[:MOST_QUOTED_REPORTS]
-    ]
-    return Section((stake, "", *reasons, *words), gives_way=Order.WHY, what="reasons")
-
-
-def _resumes(document: OutcomeDocument) -> list[str]:
-    ends = [event.resume_at for event in document.events if isinstance(event, ReviewStopped)]
-    return [f"there is credit again from {at:%Y-%m-%d %H:%M} UTC" for at in ends if at is not None]
-
-
-def _executors_words(document: OutcomeDocument) -> list[str]:
-    """The last report's summary of each part that ended as the whole review did."""
-    said = [
-        part.reports[-1].summary
-        for surface in document.surfaces
-        for part in surface.parts
-        if part.reports and part.ended is not None and part.ended.outcome is document.outcome
-    ]
-    return list(dict.fromkeys(said))
-
-
 def counted(number: int, what: str) -> str:
     """``1 file``, ``2 files``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def stake(document: OutcomeDocument) -> Section:
+    """How much was at stake, what was switched off, and which answers never came."""
+    policy, flags = document.policy, document.flags
+    size = f"{counted(len(document.coverage), 'file')}, {counted(policy.code_lines, 'changed line')} of code"
+    lines = [f"**Change**: {size}, blast radius {policy.blast.radius.value}."]
+    if policy.guard.holds:
+        lines.append("The change touches the bot itself: a veto counts on every surface.")
+    if flags.advisor_disabled:
+        lines.append(f"Switched off: {', '.join(map(code, flags.advisor_disabled))}.")
+    if flags.lost:
+        lines.append(f"Answers that did not come: {', '.join(map(code, flags.lost[:MOST_REASONS]))}.")
+    return Section((" ".join(lines),))
 
 
 def surfaces(document: OutcomeDocument) -> Section:
@@ -81,7 +56,7 @@ def surfaces(document: OutcomeDocument) -> Section:
         for each in document.surfaces
         if each.because and each.because != document.because
     )
-    head = "| surface | verdict | post-verify | attempts |\n| --- | --- | --- | --- |"
+    head = "| surface | verdict | advisor | attempts |\n| --- | --- | --- | --- |"
     table = "\n".join((head, *rows))
     blocks = (table, "", *reasons) if reasons else (table,)
     return Section(blocks if rows else (), gives_way=Order.SURFACES, what="reasons")
@@ -103,7 +78,7 @@ def _part_judged(part: PartRecord, *, off: bool) -> str:
     if part.ended is not None and part.ended.degraded:
         return "did not come"
     if part.post_verify:
-        return part.post_verify[-1].result.verdict
+        return "agrees" if part.post_verify[-1].result.verdict == "APPROVE" else "disagrees"
     return "switched off" if off else "not asked"
 
 
@@ -118,30 +93,59 @@ def finding_line(finding: Finding) -> str:
     return f"- **{finding.severity}** {code(where)}{removed}: {phrase(finding.title, 200)} ({code(finding.id)})"
 
 
+def is_read_whole(document: OutcomeDocument) -> bool:
+    """Whether nothing of the change was left out."""
+    return not document.cut and all(file.read == "read" for file in document.coverage)
+
+
 def coverage(document: OutcomeDocument) -> Section:
-    """What was read, and by name what was not."""
+    """How much was read, and by name what was not, unless the outcome's reasons have named it."""
     if not document.coverage:
         return Section(())
     gaps = [file for file in document.coverage if file.read != "read"]
     total = len(document.coverage)
-    lines = [f"**Read**: {total - len(gaps):,} of {counted(total, 'file')}."]
-    lines += [
-        f"- {code(shown_path(file.path))} was {'read in part' if file.read == 'partly' else 'not read'}:"
-        f" {phrase(file.why, 200)}"
-        for file in gaps[:MOST_NAMED_FILES]
+    read = f"{total - len(gaps):,} of {counted(total, 'file')}"
+    looked_at = sum(file.picture for file in document.coverage)
+    if looked_at:
+        read += f", {looked_at:,} of them as pictures by visual_gate"
+    if is_read_whole(document):
+        return Section((f"**Read**: {read}.",))
+    named = [(file, f"{shown_path(file.path)} was {EXTENT_WORDS[file.read]}: {file.why}") for file in gaps]
+    left = [file for file, words in named if words not in document.because[:MOST_REASONS]]
+    lines = [
+        f"- {code(shown_path(file.path))} was {EXTENT_WORDS[file.read]}: {phrase(file.why, 200)}"
+        for file in left[:MOST_NAMED_FILES]
     ]
-    if len(gaps) > MOST_NAMED_FILES:
-        lines.append(f"- and {counted(len(gaps) - MOST_NAMED_FILES, 'more file')}; outcome.json names them all")
+    if len(left) > MOST_NAMED_FILES:
+        lines.append(f"- and {counted(len(left) - MOST_NAMED_FILES, 'more file')}; outcome.json names them all")
     lines += [f"- Shortened in the prompts: {phrase(words, 200)}" for words in document.cut[:MOST_NAMED_FILES]]
-    return Section(
-        (lines[0], "", *lines[1:]) if lines[1:] else (lines[0],), gives_way=Order.COVERAGE, what="lines on files"
-    )
+    if not lines:
+        return Section((f"**Read**: {read}.",))
+    return details(f"Read: {read}", *lines, gives_way=Order.COVERAGE, what="lines on files")
 
 
 def pictures(document: OutcomeDocument) -> Section:
     """The pairs of pictures that were compared."""
     lines = tuple(f"- {phrase(picture_words(each))}" for each in document.pictures)
     return Section(lines, f"**Pictures**: {len(lines)}", gives_way=Order.PICTURES, what="pictures")
+
+
+def learned(document: OutcomeDocument) -> Section:
+    """The knowledge entries that were stored beside the review, in full: its folder ends with the job it ran in."""
+    said = {
+        entry.title: entry.body
+        for surface in document.surfaces
+        for part in surface.parts
+        for report in part.reports
+        for entry in report.knowledge
+    }
+    blocks = tuple(
+        f"- {code(each.name)}: {phrase(each.title, 200)}\n\n{quote(prose(said.get(each.title, '')))}"
+        for surface in document.surfaces
+        for each in surface.stored
+    )
+    title = f"Knowledge for the wiki: {counted(len(blocks), 'page')}"
+    return details(title, *blocks, gives_way=Order.KNOWLEDGE, what="pages", between="\n\n")
 
 
 def cost(document: OutcomeDocument) -> Section:
@@ -173,20 +177,9 @@ def repair(document: OutcomeDocument) -> Section:
         f"With this patch, and only with it, {made.surface.value} is approved (attempt {made.attempt + 1})."
         f" It is the artefact {code(PATCH_FILE)} of the run; `git apply` takes it on the reviewed head."
     )
-    return Section(
-        (f"{words}\n", code_block(made.patch, "diff", 12_000)), "**Repair**", gives_way=Order.REPAIR, what="patches"
-    )
-
-
-def what_to_do(document: OutcomeDocument) -> Section:
-    """The commands that help with this outcome."""
-    lines = [f"- `{WORD} review`: review this head again."]
-    if document.findings:
-        lines.insert(0, f"- `{WORD} dismiss FINDING reason`: a finding is wrong or accepted. It is not raised again.")
-    if document.outcome is Outcome.ESCALATED and document.head_sha:
-        approve = code(f"{WORD} approve-escalation {document.head_sha} reason")
-        lines.insert(0, f"- {approve}: approve this head yourself. Needs write permission; a new push takes it back.")
-    return Section(tuple(lines), "**What you can do**, in a comment on the pull request:")
+    title = f"Repair: {counted(len(made.files), 'file')}"
+    patch = code_block(made.patch, "diff", MOST_PATCH)
+    return details(title, words, patch, gives_way=Order.REPAIR, what="patches", between="\n\n")
 
 
 def signature(document: OutcomeDocument) -> Section:

@@ -1,7 +1,6 @@
 """What the bot remembers of a pull request between pushes, kept in its own summary comment.
 
-It saves repetition and grants nothing: missing, altered, too large or of another version, it is as if this were the
-first review.
+It saves repetition and grants nothing: missing, altered or of another version, it is as if this were the first review.
 """
 
 from __future__ import annotations
@@ -11,22 +10,26 @@ import binascii
 import hashlib
 import re
 import zlib
+from bisect import bisect_left
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.publication.conclusion import SEVERITIES
 from review_advisor.core.publication.markers import PREFIX, SUMMARY
 from review_advisor.core.publication.standing import StandingComment
-from review_advisor.core.publication.writes import MOST_CHARACTERS
 from review_advisor.core.roles.answers import Severity
+from review_advisor.core.roles.evidence import FINDING_ID
 
 MOST_STATE_CHARACTERS = 16_000
 _MOST_BYTES = 400_000
 _STATE = re.compile(re.escape(PREFIX) + r"state ([0-9a-f]{64}) ([A-Za-z0-9_=-]+) -->")
 
-Commit = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
+Commit = Annotated[str, Field(pattern=rf"^({OBJECT_NAME})?$")]
 FindingStatus = Literal["open", "fixed", "dismissed"]
 
 
@@ -40,7 +43,7 @@ class KnownFinding(_Kept):
     ``changed_in`` is the run in which it got its status; ``reason`` and ``by`` are of who dismissed it.
     """
 
-    id: Annotated[str, Field(pattern=r"^f-[0-9a-f]{10}$")]
+    id: Annotated[str, Field(pattern=rf"^{FINDING_ID}$")]
     path: str
     line: int
     title: str
@@ -83,21 +86,51 @@ class State(_Kept):
 
 
 def state_block(state: State) -> str:
-    """The state as a hidden comment; empty if it would not fit, so that the next review is a full one."""
+    """The state as a hidden comment of at most 16,000 characters.
+
+    Where not all of its findings fit, the least weighty are left out; if one of them was not fixed, the next review
+    reads everything.
+    """
+    block = _block(state)
+    if block:
+        return block
+    findings = weightiest_first(state.findings)
+
+    def holding(most: int) -> str:
+        whole = state.complete and not unsettled(findings[most:])
+        return _block(state.model_copy(update={"findings": findings[:most], "complete": whole}))
+
+    too_many = bisect_left(range(len(findings)), True, key=lambda most: not holding(most))
+    return holding(max(0, too_many - 1))
+
+
+def _block(state: State) -> str:
+    """All of the state, or nothing if that is more than is read back."""
     raw = state.model_dump_json(exclude_defaults=True).encode()
     packed = base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode()
     block = f"{PREFIX}state {hashlib.sha256(raw).hexdigest()} {packed} -->"
-    return block if len(block) <= MOST_STATE_CHARACTERS else ""
+    return block if len(block) <= MOST_STATE_CHARACTERS and len(raw) <= _MOST_BYTES else ""
 
 
-def amended(body: str, state: State, note: str) -> str:
-    """A summary with ``note`` (safe Markdown) on top, and with another state in it."""
-    words = _STATE.sub("", body.removeprefix(SUMMARY)).strip("\n")
-    block = state_block(state)
-    room = MOST_CHARACTERS - len(SUMMARY) - len(note) - len(block) - 6
-    if len(words.encode()) > room:
-        words = words.encode()[:room].decode("utf-8", "ignore").rpartition("\n")[0]
-    return "\n\n".join(each for each in (f"{SUMMARY}\n{note}", words, block) if each)
+def unsettled(findings: Iterable[KnownFinding]) -> bool:
+    """Whether any of them is more than history: without it a review that shows only what is new would overlook it."""
+    return any(each.status != "fixed" for each in findings)
+
+
+def weightiest_first(findings: Iterable[KnownFinding]) -> tuple[KnownFinding, ...]:
+    """What people dismissed, for they said it once; then what is open, the worst first; then what is fixed."""
+    order = ("dismissed", "open", "fixed")
+    return tuple(sorted(worst_first(findings), key=lambda each: order.index(each.status)))
+
+
+def worst_first(findings: Iterable[KnownFinding]) -> tuple[KnownFinding, ...]:
+    """By severity, then by place."""
+    return tuple(sorted(findings, key=lambda each: (SEVERITIES.index(each.severity), each.path, each.line)))
+
+
+def without_state(body: str) -> str:
+    """A summary's body without the state in it."""
+    return _STATE.sub("", body)
 
 
 def own_summaries(comments: tuple[StandingComment, ...], login: str) -> tuple[StandingComment, ...]:

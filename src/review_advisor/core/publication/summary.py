@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.publication.account import how, what_next, why
 from review_advisor.core.publication.commands import WORD
-from review_advisor.core.publication.conclusion import title_of
-from review_advisor.core.publication.disputes import transcript, vetoes
-from review_advisor.core.publication.fitting import Order, Section, details, fitted, size
-from review_advisor.core.publication.markdown import code, phrase, prose
-from review_advisor.core.publication.markers import SUMMARY
+from review_advisor.core.publication.conclusion import NOT_RUN_SIGN, PASSED_SIGN, heading_of
+from review_advisor.core.publication.disputes import disputes, with_next
+from review_advisor.core.publication.fitting import Order, Section, cut, details, fitted, size
+from review_advisor.core.publication.inline import finding_words
+from review_advisor.core.publication.markdown import code, phrase
+from review_advisor.core.publication.markers import PREFIX, SUMMARY
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.sections import (
-    SEVERITIES,
-    cost,
     counted,
     coverage,
     finding_line,
+    is_read_whole,
+    learned,
     notes_on,
     ordered,
     pictures,
     repair,
-    signature,
-    surfaces,
-    what_to_do,
-    why,
 )
-from review_advisor.core.publication.state import KnownFinding, State, state_block
+from review_advisor.core.publication.state import KnownFinding, State, state_block, without_state, worst_first
 from review_advisor.core.publication.writes import MOST_CHARACTERS
 from review_advisor.core.roles.evidence import Finding
 
-ROOM_FOR_A_NOTE = 3_000
-"""What is left free for the words of a later answer to a command (``state.amended``)."""
+ROOM_FOR_WHAT_FOLLOWS = 3_000
+"""What a review's own words leave free for what people do about it afterwards (``amended``)."""
+MOST_FOLLOWED = 10
+MOST_SHOWN = 20
+STILL_OPEN = "**Still open** since the last review:"
+REVIEWED = f"{PREFIX}reviewed -->"
+"""Below this mark stand the review's own words, above it what people did since."""
+_FOLDED = "<details><summary>The review that called for a person</summary>\n\n"
+_UNFOLDED = "\n\n</details>"
 
 
 def summary_body(
@@ -50,86 +55,126 @@ def summary_body(
     got no comment on the diff; their words stand here. ``notes`` say what could not be done. The whole is at most
     65,535 long, and the state in it is whole.
     """
-    approved = f" (approved by {code(state.approved_by)})" if state.approved_by else ""
-    escalated = document.outcome is Outcome.ESCALATED
+    findings = open_findings(document, state)
+    shown, opened = disputes(document)
     sections = (
-        Section((f"### {phrase(title_of(document))}{approved}",)),
+        Section((f"### {heading_of(document, [each.severity for each in findings.values()])}",)),
         why(document),
-        _called(rules) if escalated and not state.approved_by else Section(()),
-        what_to_do(document),
+        *with_next(shown, what_next(document, rules, is_open=bool(findings))),
         notes_on(notes),
-        _open(document, state),
+        *_listed(document, state, findings),
         _not_placed(not_placed),
-        surfaces(document),
-        Section(vetoes(document) if not escalated else (), "**Disagreements**", gives_way=Order.VETOES, what="vetoes"),
         repair(document),
         _settled(state),
-        details(
-            "Disagreement transcript",
-            *(transcript(document) if escalated else ()),
-            gives_way=Order.TRANSCRIPT,
-            what="entries",
-            between="\n\n",
-        ),
+        opened,
         pictures(document),
-        coverage(document),
-        cost(document),
-        signature(document),
+        learned(document),
+        Section(()) if is_read_whole(document) or document.outcome is Outcome.STOPPED else coverage(document),
+        how(document),
     )
-    return _comment(sections, state)
+    return _comment(fitted(sections, _room(state) - ROOM_FOR_WHAT_FOLLOWS), state)
 
 
 def summary_did_not_run(reason: str, state: State | None) -> str:
     """The comment where no review took place; what was known before is kept."""
-    words = f"{phrase(reason)}\n\nNothing was reviewed. `{WORD} review` in a comment starts a review."
-    return _comment((Section(("### The review did not run",)), Section((words,)), _known(state)), state)
+    words = f"{phrase(reason)}\n\n**What next**: once that is settled, `{WORD} review` in a comment starts a review."
+    sections = (Section((f"### {NOT_RUN_SIGN} The review did not run",)), Section((words,)), *_known(state))
+    return _comment(fitted(sections, _room(state) - ROOM_FOR_WHAT_FOLLOWS), state)
 
 
-def _comment(sections: Sequence[Section], state: State | None) -> str:
+def amended(body: str, state: State) -> str:
+    """A summary after people did something about its review: ``state`` says what, and takes the old one's place.
+
+    Whatever was done before stands once. Where there is no room the review's own words give way from their end on.
+    """
+    words = without_state(body.removeprefix(SUMMARY)).strip("\n")
+    _, marked, below = words.partition(f"{REVIEWED}\n")
+    own = below if marked else words
+    if own.startswith(_FOLDED):
+        own = own.removeprefix(_FOLDED).removesuffix(_UNFOLDED)
+    return _comment(own, state)
+
+
+def _comment(own: str, state: State | None) -> str:
+    """The marks, what people did since, the review's ``own`` words, and the memory."""
     block = state_block(state) if state is not None else ""
-    room = MOST_CHARACTERS - size(SUMMARY) - size(block) - len("\n\n\n") - ROOM_FOR_A_NOTE
-    return "\n".join(each for each in (SUMMARY, fitted(sections, room), f"\n{block}" if block else "") if each)
+    above = _followed(state) if state is not None else ""
+    folded = state is not None and bool(state.approved_by)
+    around = size(above + REVIEWED + _FOLDED + _UNFOLDED) + len("\n\n")
+    kept = cut(own, _room(state) - around) if above else own
+    below = f"{_FOLDED}{kept}{_UNFOLDED}" if folded else kept
+    words = f"{above}\n\n{REVIEWED}\n{below}" if above else below
+    return "\n".join(each for each in (SUMMARY, words, f"\n{block}" if block else "") if each)
 
 
-def _called(rules: PublicationRules) -> Section:
-    """Who was called, and by which label such pull requests are found."""
-    asked = f"; asked to look: {', '.join(map(code, rules.reviewers[:20]))}" if rules.reviewers else ""
-    return Section((f"**A person has to decide.** Label {code(rules.escalation_label)}{asked}.",))
+def _room(state: State | None) -> int:
+    block = state_block(state) if state is not None else ""
+    return MOST_CHARACTERS - size(SUMMARY) - size(block) - len("\n\n\n")
 
 
-def _known(state: State | None) -> Section:
+def _followed(state: State) -> str:
+    """What people did since the review that ``state`` is of."""
+    settled = [each for each in state.findings if _dismissed_since(each, state)]
+    lines = [
+        f"- {code(each.by)} dismissed {code(each.id)}: {phrase(each.reason, 200)}" for each in settled[:MOST_FOLLOWED]
+    ]
+    if len(settled) > MOST_FOLLOWED:
+        lines.append(f"- and {counted(len(settled) - MOST_FOLLOWED, 'more finding')} dismissed")
+    blocks = []
+    if state.approved_by:
+        heading = f"### {PASSED_SIGN} Approved by {code(state.approved_by)}"
+        blocks.append(f"{heading}\n\nThe check passes in that person's name until the next push.")
+    if lines:
+        listed = "\n".join(lines)
+        again = "" if state.approved_by else f"\n\nThe verdict stays until the next review: comment `{WORD} review`."
+        blocks.append(f"**Since this review**:\n\n{listed}{again}")
+    return "\n\n".join(blocks)
+
+
+def _dismissed_since(finding: KnownFinding, state: State) -> bool:
+    return finding.status == "dismissed" and finding.changed_in == state.run_id
+
+
+def _known(state: State | None) -> tuple[Section, Section]:
     """What stood open when last a review ran."""
-    found = _worst_first(each for each in state.findings if each.status == "open") if state is not None else ()
-    return Section(
-        tuple(map(_known_line, found)), "**Open since the last review**", gives_way=Order.FINDINGS, what="findings"
+    found = worst_first(each for each in state.findings if each.status == "open") if state is not None else ()
+    return _lines(STILL_OPEN, map(_known_line, found))
+
+
+def open_findings(document: OutcomeDocument, state: State) -> Mapping[str, Finding | KnownFinding]:
+    """All findings that are open, by their ids: those of this review, then older ones that it did not look at again."""
+    known = {each.id: each for each in state.findings}
+    told: dict[str, Finding | KnownFinding] = {each.id: each for each in ordered(document.findings)}
+    told |= {each.id: each for each in worst_first(known.values()) if each.id not in told}
+    return {
+        identity: each for identity, each in told.items() if identity not in known or known[identity].status == "open"
+    }
+
+
+def _listed(
+    document: OutcomeDocument, state: State, findings: Mapping[str, Finding | KnownFinding]
+) -> tuple[Section, ...]:
+    """The open findings, each in a line, the first of many in the open. Where all are older, this is said once."""
+    older = {each.id for each in state.findings if each.changed_in != state.run_id}
+    if not findings:
+        return (Section(() if document.outcome is Outcome.STOPPED else ("**Findings**: none open.",)),)
+    if findings.keys() <= older:
+        return _lines(STILL_OPEN, map(_line, findings.values()))
+    told = (f"{_line(each)}{', still open' if key in older else ''}" for key, each in findings.items())
+    return _lines("**Findings**:", told)
+
+
+def _lines(head: str, lines: Iterable[str]) -> tuple[Section, Section]:
+    every = tuple(lines)
+    more = every[MOST_SHOWN:]
+    return (
+        Section(every[:MOST_SHOWN], head, gives_way=Order.FINDINGS, what="findings"),
+        details(f"{counted(len(more), 'more finding')}", *more, gives_way=Order.FINDINGS, what="findings"),
     )
 
 
-def _open(document: OutcomeDocument, state: State) -> Section:
-    """All findings that are open: those of this review, and older ones that it did not have to look at again."""
-    known = {each.id: each for each in state.findings}
-    told = {each.id: finding_line(each) for each in ordered(document.findings)}
-    told |= {
-        each.id: _known_line(each)
-        for each in _worst_first(known.values())
-        if each.status == "open" and each.id not in told
-    }
-    lines: list[str] = []
-    older = 0
-    for identity, line in told.items():
-        its = known.get(identity)
-        if its is None or its.status == "open":
-            still = its is not None and its.changed_in != state.run_id
-            older += still
-            lines.append(f"{line}, still open" if still else line)
-    if not lines:
-        return Section(() if document.outcome is Outcome.STOPPED else ("**Findings**: none open.",))
-    head = f"**Findings**: {len(lines)} open" + (f", {len(lines) - older} of them new" if older else "")
-    return Section(tuple(lines), head, gives_way=Order.FINDINGS, what="findings")
-
-
-def _worst_first(findings: Iterable[KnownFinding]) -> tuple[KnownFinding, ...]:
-    return tuple(sorted(findings, key=lambda each: (SEVERITIES.index(each.severity), each.path, each.line)))
+def _line(finding: Finding | KnownFinding) -> str:
+    return finding_line(finding) if isinstance(finding, Finding) else _known_line(finding)
 
 
 def _known_line(finding: KnownFinding) -> str:
@@ -138,24 +183,21 @@ def _known_line(finding: KnownFinding) -> str:
 
 
 def _not_placed(findings: Sequence[Finding]) -> Section:
-    """The whole words of findings whose lines take no comment."""
-    blocks = tuple(
-        f"{finding_line(each)}\n\n{prose(each.body)}" if each.body else finding_line(each) for each in ordered(findings)
-    )
+    """The words of findings whose lines take no comment; their titles are in the list."""
+    said = ((each, finding_words(each)) for each in ordered(findings))
+    blocks = tuple(f"{code(each.id)}\n\n{words}" for each, words in said if words)
     title = f"{counted(len(blocks), 'finding')} without a comment on the diff"
     return details(title, *blocks, gives_way=Order.NOT_PLACED, what="findings", between="\n\n")
 
 
 def _settled(state: State) -> Section:
-    """What this run found fixed, and everything that people dismissed."""
-    lines = [
-        f"- fixed: {_known_line(each).removeprefix('- ')}"
-        for each in state.findings
-        if each.status == "fixed" and each.changed_in == state.run_id
-    ]
+    """What this run found fixed, and everything that people had dismissed before it."""
+    fixed = [each for each in state.findings if each.status == "fixed" and each.changed_in == state.run_id]
+    dismissed = [each for each in state.findings if each.status == "dismissed" and not _dismissed_since(each, state)]
+    lines = [f"- fixed: {_known_line(each).removeprefix('- ')}" for each in fixed]
     lines += [
-        f"- dismissed by {code(each.by)}, {phrase(each.reason)}: {_known_line(each).removeprefix('- ')}"
-        for each in state.findings
-        if each.status == "dismissed"
+        f"- dismissed: {_known_line(each).removeprefix('- ')}, by {code(each.by)}: {phrase(each.reason)}"
+        for each in dismissed
     ]
-    return details(f"Fixed or dismissed: {len(lines)}", *lines, gives_way=Order.SETTLED, what="findings")
+    told = (f"{len(found)} {word}" for found, word in ((fixed, "fixed"), (dismissed, "dismissed")) if found)
+    return details(f"Settled: {', '.join(told)}", *lines, gives_way=Order.SETTLED, what="findings")

@@ -223,7 +223,8 @@ def _call(
     attempt: int = 0,
     grant: ConsultGrant | None = None,
 ) -> AgentCall:
-    tree = part.gallery if part is not None and part.gallery is not None else seen.tree
+    gallery = None if part is None else part.gallery
+    tree = gallery or seen.tree
     return AgentCall(
         role=role,
         surface=row.surface,
@@ -237,4 +238,5 @@ def _call(
         consults=grant,
         max_usd=0.0,
         timeout_seconds=0.0,
+        evidence="" if gallery else seen.change.tree or "",
     )

@@ -48,6 +48,7 @@ class AgentCall:
 
     ``answer`` is the pydantic model whose JSON schema the reply must satisfy. ``tree`` is the
     exported head tree the agent may read with Read, Grep and Glob; None means no tools at all.
+    ``evidence`` names what it holds, and another content otherwise; empty where only a look at the files tells.
     ``blind``: the executor is asked about the diff alone.
     """
 
@@ -65,6 +66,7 @@ class AgentCall:
     timeout_seconds: float
     edits: EditGrant | None = None
     blind: bool = False
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ class Receipt:
     consults: tuple[ConsultRecord, ...] = ()
     tool_failures: int = 0
     """The longest run of consecutive failed tool calls, seen in the CLI's own event stream."""
+    kept: bool = False
+    """It is the receipt of an earlier run of the same review, which was killed or has stopped."""
 
 
 class LostReason(StrEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from review_advisor.core.facts.change import Change, FileChange
-from review_advisor.core.policy.scope import Scope, unseen_files
+from review_advisor.core.policy.scope import Scope, files_to_show
 from review_advisor.core.roles.fence import fence_facts
 from review_advisor.core.roles.prompts import EARLIER
 
@@ -23,10 +23,8 @@ def earlier_section(change: Change, nonce: str) -> str:
 
 def shown_files(files: tuple[FileChange, ...], change: Change, scope: Scope) -> tuple[FileChange, ...]:
     """Those of a part's files that the executor is shown."""
-    if scope.since is None:
-        return files
-    unseen = {file.path for file in unseen_files(change)}
-    return tuple(file for file in files if file.path in unseen)
+    wanted = {file.path for file in files_to_show(change, scope)}
+    return tuple(file for file in files if file.path in wanted)
 
 
 def scope_section(scope: Scope) -> str:
@@ -35,5 +33,6 @@ def scope_section(scope: Scope) -> str:
         return ""
     return (
         f"The commit {scope.since} of this pull request was reviewed before. The diff above holds the files that differ"
-        " since, each whole; your verdict is on the whole change, and the rest of it can be read in the tree."
+        " since and those with an open finding, each whole; your verdict is on the whole change, and the rest of it can"
+        " be read in the tree."
     )

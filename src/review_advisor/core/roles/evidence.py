@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -128,7 +128,7 @@ class ShownChange:
         self._head_text = head_text
         self._redactor = redactor or Redactor()
         self._files = {self._shown(shown_path(file.path)): file for file in files}
-        self._lines: dict[str, tuple[_Line, ...]] = {}
+        self._sides: dict[str, tuple[tuple[_Line, ...], tuple[_Line, ...]]] = {}
 
     def check(self, report: ReviewReport, open_disagreements: Collection[str] = ()) -> CheckedReport:
         """Keep, correct or refuse each finding; the same finding twice is kept once.
@@ -188,7 +188,7 @@ class ShownChange:
         inside = first.number <= stated[0] <= stated[1] <= last.number
         line, end_line = stated if inside else (first.number, last.number)
         return Finding(
-            id=_finding_id(reported),
+            id=finding_id(reported.path, reported.category, _quoted(reported.evidence)),
             path=self._files[reported.path].path,
             line=line,
             end_line=end_line,
@@ -207,23 +207,20 @@ class ShownChange:
         wanted = [bare for line in quote.split("\n") if (bare := self._bare(line))]
         if not wanted:
             return None
-        best: tuple[_Line, _Line] | None = None
-        for side in (False, True):
-            lines = [line for line in self._lines_of(path) if line.text and (line.removed is side or not line.changed)]
-            for start in range(len(lines) - len(wanted) + 1):
-                window = lines[start : start + len(wanted)]
-                if not any(line.changed for line in window) or not _matches(window, wanted):
-                    continue
-                if best is None or abs(window[0].number - near) < abs(best[0].number - near):
-                    best = (window[0], window[-1])
-            if best is not None:
-                return best
+        for lines in self._sides_of(path):
+            places = list(_places(lines, wanted))
+            if places:
+                return min(places, key=lambda place: abs(place[0].number - near))
         return None
 
-    def _lines_of(self, path: str) -> tuple[_Line, ...]:
-        if path not in self._lines:
-            self._lines[path] = tuple(self._walk(self._files[path]))
-        return self._lines[path]
+    def _sides_of(self, path: str) -> tuple[tuple[_Line, ...], tuple[_Line, ...]]:
+        """The lines with words in them of the file as it is, and as it was."""
+        if path not in self._sides:
+            lines = [line for line in self._walk(self._files[path]) if line.text]
+            now = tuple(line for line in lines if not (line.changed and line.removed))
+            before = tuple(line for line in lines if line.removed or not line.changed)
+            self._sides[path] = now, before
+        return self._sides[path]
 
     def _walk(self, file: FileChange) -> Iterable[_Line]:
         for hunk in file.hunks:
@@ -246,19 +243,34 @@ class ShownChange:
         return " ".join(self._shown(text).split())
 
 
-def _matches(window: list[_Line], wanted: list[str]) -> bool:
-    if len(wanted) == 1:
-        return wanted[0] in window[0].text
-    inner = all(line.text == quote for line, quote in zip(window[1:-1], wanted[1:-1], strict=True))
-    return inner and window[0].text.endswith(wanted[0]) and window[-1].text.startswith(wanted[-1])
+def _places(lines: tuple[_Line, ...], wanted: list[str]) -> Iterator[tuple[_Line, _Line]]:
+    """The first and last line of each place where the quoted lines stand, one of which must have changed."""
+    first, *inner = wanted
+    last = inner.pop() if inner else None
+    for start, line in enumerate(lines):
+        if not (first in line.text if last is None else line.text.endswith(first)):
+            continue
+        window = lines[start : start + len(wanted)]
+        whole = len(window) == len(wanted) and [each.text for each in window[1:-1]] == inner
+        if whole and (last is None or window[-1].text.startswith(last)) and any(each.changed for each in window):
+            yield window[0], window[-1]
 
 
 def _refuse(reported: ReportedFinding, why: str) -> RefusedFinding:
     return RefusedFinding(reported.path, reported.title, reported.severity, why)
 
 
-def _finding_id(reported: ReportedFinding) -> str:
-    return finding_id(reported.path, reported.category, " ".join(reported.evidence.split()))
+def id_at(path: str, finding: Finding) -> str:
+    """The id that the finding would have in the file ``path``."""
+    return finding_id(shown_path(path), finding.category, _quoted(finding.evidence))
+
+
+def _quoted(evidence: str) -> str:
+    return " ".join(evidence.split())
+
+
+FINDING_ID = r"f-[0-9a-f]{10}"
+"""What every ``finding_id`` looks like, as a regular expression."""
 
 
 def finding_id(path: str, category: str, evidence: str) -> str:

@@ -1,15 +1,15 @@
-"""Knowledge entries on their way into the wiki: our own check of them, what the judge is shown, the stored page."""
+"""Knowledge entries on their way into the wiki: our own check of them, and what their judge is shown."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
+from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.roles.evidence import CheckedReport, DroppedKnowledge, Knowledge
-from review_advisor.core.roles.fence import clean, fence_facts
+from review_advisor.core.roles.fence import fence_facts
 
 KNOWLEDGE = "KNOWLEDGE"
 MOST_ENTRIES = 20
@@ -33,16 +33,6 @@ class Proposal:
     dropped: tuple[DroppedKnowledge, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where an entry comes from. ``advisor``: post-verify's verdict on it, or that there was none."""
-
-    run_id: str
-    label: str
-    head_sha: str | None
-    advisor: str
-
-
 def page_name(title: str) -> str:
     """The file's name: a-z, 0-9 and dashes. A title that loses letters by it gets a digest instead of them."""
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
@@ -59,7 +49,11 @@ def propose(entries: Iterable[Knowledge], existing: Collection[str]) -> Proposal
     dropped: list[DroppedKnowledge] = []
     for entry in entries:
         name = page_name(entry.title)
-        if name in taken:
+        if gives_orders(name):
+            dropped.append(DroppedKnowledge(entry.title, f"agents obey a file named {name}, in any case"))
+        elif entry.body.lstrip().startswith("---"):
+            dropped.append(DroppedKnowledge(entry.title, "its body begins like the front matter of a page"))
+        elif name in taken:
             dropped.append(DroppedKnowledge(entry.title, f"{name} is already there"))
         elif len(" ".join(entry.body.split())) < SHORTEST_BODY:
             dropped.append(DroppedKnowledge(entry.title, f"its body has fewer than {SHORTEST_BODY} characters"))
@@ -85,28 +79,3 @@ def knowledge_section(pages: Sequence[Page], nonce: str) -> str:
     """The entries for their judge, fenced."""
     entries = [{"file": page.name, **asdict(page.entry)} for page in pages]
     return "The knowledge entries:\n" + fence_facts(KNOWLEDGE, entries, nonce)
-
-
-def page_text(page: Page, origin: Origin) -> str:
-    """The page as Markdown, its origin in front. What models wrote is cleaned; the front matter's values are JSON."""
-    entry = page.entry
-    facts = {
-        "title": entry.title,
-        "tags": list(entry.tags),
-        "run": origin.run_id,
-        "change": origin.label,
-        "head": origin.head_sha,
-        "path": entry.path,
-        "line": entry.line,
-        "advisor": origin.advisor,
-    }
-    front = [f"{name}: {json.dumps(_cleaned(value), ensure_ascii=False)}" for name, value in facts.items()]
-    quoted = [f"> {line}" for line in clean(entry.evidence).split("\n")]
-    title = " ".join(clean(entry.title).split())
-    return "\n".join(["---", *front, "---", "", f"# {title}", "", clean(entry.body).strip(), "", *quoted, ""])
-
-
-def _cleaned(value: object) -> object:
-    if isinstance(value, list):
-        return [_cleaned(each) for each in value]
-    return " ".join(clean(value).split()) if isinstance(value, str) else value

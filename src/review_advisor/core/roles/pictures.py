@@ -82,8 +82,9 @@ class ShownPictures:
                 why = "its evidence names no crop of the picture" if picture else "it is about no picture shown here"
                 yield RefusedFinding(one.path, one.title, one.severity, why)
                 continue
+            places = [crop.partition("-")[2] for crop in named]  # the key before it depends on the other pictures
             yield Finding(
-                id=finding_id(picture.name, one.category, " ".join(named)),
+                id=finding_id(picture.name, one.category, " ".join(places)),
                 path=picture.name,
                 line=1,
                 end_line=1,

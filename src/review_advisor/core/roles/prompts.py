@@ -8,7 +8,8 @@ from functools import lru_cache
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.diff_text import render_files, render_statistics, shown_path
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
-from review_advisor.core.roles.fence import fence, redact
+from review_advisor.core.roles.fence import fence
+from review_advisor.core.roles.secret_shapes import redact
 
 DIFF = "DIFF"
 FILES = "FILES"

@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
+from itertools import groupby
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from review_advisor.core.roles.fence import REDACTED, redact
+from review_advisor.core.roles.secret_shapes import REDACTED, redact
 
 SHORTEST = 8
 _LONG = 16
+_LONG_NUMBER = 12
 _FEWEST_CHARACTERS = 6
 _LETTER = re.compile(r"[^\W\d_]")
 _NOT_IN_WORDS = re.compile(r"[^\w\s./:@-]|\d")
 _PUBLIC_PART = re.compile(
     r"sk-ant-(?:[a-z]+\d*-)?|sk-(?:proj-)?|gh[pousr]_|github_pat_|glpat-|npm_|xox[a-z]-|AKIA|ASIA|AIza"
-    r"|eyJ[A-Za-z0-9_-]+\.(?=eyJ)"
+    r"|eyJ[A-Za-z0-9_-]+\.(?=eyJ)|https?://[^/@\s]+/"
 )
 _SECRET_NAME = re.compile(
-    r"TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|APIKEY|CREDENTIAL"
-    r"|(?<![A-Z0-9])(?:KEY|PASS|PAT|AUTH|BEARER|COOKIE|PRIVATE|DSN)(?![A-Z0-9])",
+    r"TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|WEBHOOK|_PWD(?![A-Z0-9])"
+    r"|(?:API|SSH|ACCESS|ACCOUNT|DEPLOY|ENCRYPTION|HOST|MASTER|PRIVATE|SIGNING|STORAGE)KEY"
+    r"|(?<![A-Z0-9])(?:KEY|PASS|PAT|AUTH|BEARER|COOKIE|CREDS|DSN|PEM|PRIVATE)(?![A-Z0-9])",
     re.IGNORECASE,
 )
+_PATH_NAME = re.compile(
+    r"(?:_(?:FILE|PATH|DIR|DIRECTORY|SOCK|SOCKET)|APPLICATION_CREDENTIALS)(?:_OVERRIDE)?$", re.IGNORECASE
+)
 _PASSWORD_IN_URL = re.compile(r"://[^/@\s]*:([^/@\s]+)@")
+_SIGN = re.compile(r"[^A-Za-z0-9_.~-]")
 _RUN = re.compile(r"[^\s\"',;{}]{20,}")
 
 Value = TypeVar("Value")
@@ -43,12 +52,13 @@ class Redactor:
 
     Of these it knows each value plain, in hex and in base64 wherever in a base64 text it begins, all of them also
     reversed, and every piece of eight characters or more that begins or ends with the value: a token printed without
-    its first seven characters is still found. Pieces cut at both ends, other encodings and spaced-out letters are not.
+    its first seven characters is still found. Whole, it is also found with its signs written as JSON, HTML or URLs
+    write them. Pieces cut at both ends, other encodings and spaced-out letters are not.
 
     No line disappears: a match never crosses a line feed, and words stay. A piece counts only if it cannot be a word:
-    it has at least six different characters, and either sixteen in all, or letters with a digit or a sign among them.
-    So ``production`` or ``12345678`` as a value removes nothing. What every token of its kind begins with (``sk-ant-``,
-    ``ghp_``) is no secret either.
+    it has at least six different characters, and either sixteen in all, or twelve without a letter, or letters with a
+    digit or a sign among them. So ``production`` or ``12345678`` as a value removes nothing. What every token of its
+    kind begins with (``sk-ant-``, ``ghp_``, a URL's host) is no secret either.
     """
 
     own: re.Pattern[str] | None = field(default=None, repr=False)
@@ -71,20 +81,24 @@ class Redactor:
             return value
         kind: Any = type(value)
         if kind is str:
-            return self.redact(value) if len(value) >= SHORTEST or not value.isascii() else value
+            told = self.redact(value) if len(value) >= SHORTEST or not value.isascii() else value
+            return value if told == value else told
         if kind is list or kind is tuple:
             each = [self._made(item) for item in value]
             return value if all(map(operator.is_, each, value)) else kind(each)
         if kind is dict:
-            return {self._made(key): self._made(item) for key, item in value.items()}
+            made = {self._made(key): self._made(item) for key, item in value.items()}
+            return value if made == value else made
         parts = _parts_of(kind)
         if not parts:
             return value
         changed = {}
         for name in parts:
             old = getattr(value, name)
+            if not old:
+                continue
             new = self._made(old)
-            if new is not old and new != old:
+            if new is not old:
                 changed[name] = new
         if not changed:
             return value
@@ -118,18 +132,26 @@ def _may_hold_text(hint: Any) -> bool:
 def redactor(environ: Mapping[str, str]) -> Redactor:
     """The redactor that also knows this environment's secrets.
 
-    They are the values of secret-looking names that are no paths, and the passwords in URLs.
+    They are the values of secret-looking names, unless the name says that it holds a path, and the passwords in URLs.
     """
-    forms = {form for value in _secret_values(environ) for secret in _secrets_in(value) for form in _forms(secret)}
-    pieces = sorted({_piece(each) for form in forms for each in (form, form[::-1])} - {""})
-    return Redactor(re.compile("|".join(pieces)) if pieces else None)
+    secrets = {secret for value in _secret_values(environ) for secret in _secrets_in(value)}
+    if not secrets:
+        return Redactor()
+    forms = {form for secret in secrets for form in _forms(secret)}
+    pieces = _pieces(each for form in forms for each in (form, form[::-1]))
+    return Redactor(_any_of([*sorted(filter(None, map(_escaped, secrets))), *pieces]))
 
 
 def _secret_values(environ: Mapping[str, str]) -> Iterator[str]:
     for name, value in environ.items():
         yield from _PASSWORD_IN_URL.findall(value)
-        if _SECRET_NAME.search(name) and not value.startswith("/"):
+        if _names_a_secret(name):
             yield value
+
+
+@lru_cache(maxsize=1_024)
+def _names_a_secret(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None and _PATH_NAME.search(name) is None
 
 
 def _whole(text: str) -> str:
@@ -154,8 +176,9 @@ def _telling(piece: str) -> bool:
     """Whether a text that holds this piece can only have it from the secret."""
     if len(piece) < SHORTEST or len(set(piece)) < _FEWEST_CHARACTERS:
         return False
-    mixed = _LETTER.search(piece) is not None and _NOT_IN_WORDS.search(piece) is not None
-    return len(piece) >= _LONG or mixed
+    if _LETTER.search(piece) is None:
+        return len(piece) >= _LONG_NUMBER
+    return len(piece) >= _LONG or _NOT_IN_WORDS.search(piece) is not None
 
 
 def _forms(secret: str) -> Iterator[str]:
@@ -171,11 +194,44 @@ def _forms(secret: str) -> Iterator[str]:
         yield inner.replace("+", "-").replace("/", "_")
 
 
-def _piece(form: str) -> str:
-    """A pattern for ``form`` or its beginning: the shortest telling piece, then what may follow of the rest."""
-    for length in range(SHORTEST, len(form) + 1):
-        if _telling(form[:length]):
-            rest = form[length:]
-            signs = "".join(re.escape(each) for each in sorted(set(rest)))
-            return re.escape(form[:length]) + (f"[{signs}]{{0,{len(rest)}}}" if rest else "")
-    return ""
+def _pieces(forms: Iterable[str]) -> Iterator[str]:
+    """Patterns for every form or its beginning: the shortest telling piece, then what may follow of the rest."""
+    rests: dict[str, list[str]] = {}
+    for form in forms:
+        head = _telling_head(form)
+        rests.setdefault(head, []).append(form[len(head) :])
+    for head, tails in sorted(rests.items()):
+        signs = "".join(re.escape(each) for each in sorted(set("".join(tails))))
+        yield re.escape(head) + (f"[{signs}]{{0,{max(map(len, tails))}}}" if signs else "")
+
+
+def _telling_head(form: str) -> str:
+    """All of ``form`` where no piece tells: encoded, a short secret may be letters only, and is one all the same."""
+    return next((form[:end] for end in range(SHORTEST, len(form)) if _telling(form[:end])), form)
+
+
+def _escaped(secret: str) -> str:
+    """A pattern for all of ``secret``, each of its signs as it is or escaped; empty if it has none."""
+    if _SIGN.search(secret) is None:
+        return ""
+    return "".join(_spellings(each) if _SIGN.match(each) else re.escape(each) for each in secret)
+
+
+def _spellings(sign: str) -> str:
+    """A pattern for one sign, plain or as JSON, HTML and URLs write it."""
+    percent = "".join(f"%{byte:02X}" for byte in sign.encode("utf-8", "replace"))
+    each = {sign, json.dumps(sign)[1:-1], html.escape(sign), f"&#{ord(sign)};", percent, percent.lower()}
+    return f"(?:{'|'.join(map(re.escape, sorted(each)))})"
+
+
+def _any_of(patterns: list[str]) -> re.Pattern[str]:
+    """One pattern, sorted by first letter: most of a text is passed over by looking at one letter of each group."""
+    groups = groupby(sorted(patterns, key=_first), key=_first)
+    return re.compile(
+        "|".join(f"{first}(?:{'|'.join(each[len(first) :] for each in group)})" for first, group in groups)
+    )
+
+
+def _first(pattern: str) -> str:
+    """A pattern's first letter, as the pattern spells it; nothing where there is a choice."""
+    return "" if pattern.startswith("(") else pattern[: 2 if pattern.startswith("\\") else 1]

@@ -17,7 +17,8 @@ from review_advisor.core.policy.policy import Policy, Rules
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Surface
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.calls import EditGrant
-from review_advisor.core.roles.fence import clean, fence, redact
+from review_advisor.core.roles.fence import clean, fence
+from review_advisor.core.roles.secret_shapes import redact
 from review_advisor.core.roles.transcript import Attempt
 
 LEAKS = "the patch would carry what looks like a secret"
@@ -95,7 +96,7 @@ class Law:
         return (*law.refusals(edits.touched), *(RefusedPath(WHOLE, why) for why in self._unshowable(edits)))
 
     def _unshowable(self, edits: Edits) -> Iterator[str]:
-        if self.redact(edits.patch) != edits.patch or carries_secret(edits.patch):
+        if self.redact(edits.patch) != edits.patch:
             yield LEAKS
         if _does_not_fit(self.change, edits.change, self.rules.shard_tokens):
             yield "the repaired change cannot be shown to its judge whole"

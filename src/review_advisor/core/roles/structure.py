@@ -12,7 +12,7 @@ from review_advisor.core.facts.pictures import PictureDifference, judged_picture
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.roles.answers import ReviewReport
-from review_advisor.core.roles.evidence import CheckedReport, Finding, ShownChange
+from review_advisor.core.roles.evidence import CheckedReport, Finding, ShownChange, finding_id
 from review_advisor.core.roles.knowledge import Page, Proposal, knowledge_section, proposal_report
 from review_advisor.core.roles.pictures import ShownPictures, compared_report, pictures_section, unread_pictures
 from review_advisor.core.roles.redaction import Redactor
@@ -119,9 +119,9 @@ def _unsound_records(subject: Subject) -> Structural | None:
 def _faults(files: Sequence[FileChange], head_text: Callable[[str], str | None]) -> Iterator[Finding]:
     for file in files:
         text = head_text(file.path)
-        for number, fault in enumerate(structure_faults(text) if text is not None else ()):
+        for fault in structure_faults(text) if text is not None else ():
             yield Finding(
-                id=f"s-{file.path}-{number}",
+                id=finding_id(file.path, "adr-structure", fault),
                 path=file.path,
                 line=1,
                 end_line=1,

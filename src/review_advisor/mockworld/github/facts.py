@@ -38,18 +38,27 @@ class Facts:
         with self.gate.request("get pull request", "pull_requests:read"):
             return self.gate.pull(number)
 
-    def pulls(self, *, state: str = "open", head: str | None = None) -> tuple[Pull, ...]:
-        """Pull requests, the newest first. ``head`` is ``owner:branch``."""
+    def pulls(self, *, state: str = "open", head: str | None = None, oldest_first: bool = False) -> tuple[Pull, ...]:
+        """Pull requests, the newest first unless asked otherwise. ``head`` is ``owner:branch``."""
         with self.gate.request("list pull requests", "pull_requests:read") as repository:
             found = [pull for pull in repository.pulls.values() if state in {"all", pull.state}]
-            return tuple(reversed([pull for pull in found if head in {None, _head(pull)}]))
+            found = [pull for pull in found if head in {None, _head(pull)}]
+            return tuple(found if oldest_first else reversed(found))
 
     def pulls_with(self, sha: str) -> tuple[Pull, ...]:
-        """The pull requests that a commit is part of."""
+        """The pull requests that a commit is part of; of one in the default branch only those that brought it there."""
         with self.gate.request("list pull requests of commit", "pull_requests:read") as repository:
             self._known(sha)
-            of = self.gate.github.commits_of
-            return tuple(pull for pull in repository.pulls.values() if sha in of(pull))
+            github, pulls = self.gate.github, repository.pulls.values()
+            if sha in github.objects.ancestry(repository.branches[repository.default_branch]):
+                return tuple(pull for pull in pulls if pull.merged and sha in github.objects.ancestry(pull.head_sha))
+            return tuple(pull for pull in pulls if sha in github.commits_of(pull))
+
+    def commit(self, sha: str) -> Commit:
+        """A commit, with the account that made it."""
+        with self.gate.request("get repository commit", "contents:read"):
+            self._known(sha)
+            return self.gate.github.commit(sha)
 
     def files(self, number: int) -> tuple[PullFile, ...]:
         """The files of a pull request; the list ends at 3,000."""

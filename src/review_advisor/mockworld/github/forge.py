@@ -48,8 +48,12 @@ class FakeForge:
 
     def open_pull_requests(self, head_sha: str) -> tuple[PullRequest, ...]:
         """See ``Forge``."""
-        found = self._read(lambda: [self._told(pull) for pull in self._session.facts.pulls_with(head_sha)])
-        return tuple(pull for pull in found if pull.state == "open" and pull.head_sha == head_sha)
+        found = self._read(lambda: [self._told(pull) for pull in self._session.facts.pulls(oldest_first=True)])
+        return tuple(pull for pull in found if pull.head_sha == head_sha)
+
+    def makers(self, commit: str) -> tuple[str, ...]:
+        """See ``Forge``."""
+        return (self._read(lambda: self._session.facts.commit(commit)).author,)
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
         """See ``Forge``."""
@@ -223,7 +227,8 @@ class FakeForge:
         except RefusedRequest as refused:
             raise _failure(refused) from refused
         except Trouble as trouble:
-            raise ForgeUnavailable(f"GitHub did not answer: {trouble}.") from trouble
+            wait = float(trouble.seconds) if isinstance(trouble, Limited) else 0.0
+            raise ForgeUnavailable(f"GitHub did not answer: {trouble}.", wait) from trouble
         finally:
             self._github.traffic.settle()
 

@@ -114,7 +114,7 @@ class Payloads:
             "node_id": f"LA_{label.id}",
             "url": f"{self.api}/repos/{repository}/labels/{label.id}",
             "name": label.name,
-            "description": None,
+            "description": "",
             "color": "ededed",
             "default": False,
         }

@@ -75,10 +75,10 @@ class Broken:
     says: str
 
 
-def broken_promises(reviews: Sequence[PlayedReview], *, thorough: bool = True) -> tuple[Broken, ...]:
+def broken_promises(reviews: Sequence[PlayedReview]) -> tuple[Broken, ...]:
     """Every promise that one of the reviews of a story broke."""
     found: list[Broken] = []
     for place, review in enumerate(reviews):
-        reading = Reading(review, reviews[:place], thorough=thorough)
+        reading = Reading(review, reviews[:place])
         found += [Broken(review.number, promise.__name__, says) for promise in PROMISES for says in promise(reading)]
     return tuple(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import KnowledgeStored, PartEnded, SurfaceEnded, Verified
@@ -38,6 +37,8 @@ def a_picture_that_nobody_saw_is_never_approved(reading: Reading) -> Iterator[st
 
 def knowledge_is_stored_only_after_its_gate(reading: Reading) -> Iterator[str]:
     """A page reaches the wiki only after its gate was passed, with a judgement unless that is switched off."""
+    if not reading.review.wiki and not any(reading.events(KnowledgeStored)):
+        return
     passed = judged = False
     stored = set()
     for event in reading.review.events:
@@ -58,11 +59,10 @@ def knowledge_is_stored_only_after_its_gate(reading: Reading) -> Iterator[str]:
 
 def knowledge_never_decides_a_verdict(reading: Reading) -> Iterator[str]:
     """No judge of the change is shown knowledge, and its own judgement changes no review but of the bot itself."""
-    for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
-        if asked.call.surface is not Surface.WIKI_INGEST and "REPORT" in inside:
-            report = json.loads(inside["REPORT"])
-            if report["knowledge"] or report["dropped"]:
-                yield f"{asked.call.role} on {asked.call.surface} was shown knowledge"
+    for asked, report in zip(reading.review.asked, reading.reports, strict=True):
+        shown = report is not None and (report["knowledge"] or report["dropped"])
+        if shown and asked.call.surface is not Surface.WIKI_INGEST:
+            yield f"{asked.call.role} on {asked.call.surface} was shown knowledge"
     for event in reading.events(SurfaceEnded):
         decided = event.surface is Surface.WIKI_INGEST and event.outcome not in ("approved", "stopped")
         if decided and not touches_itself(reading):

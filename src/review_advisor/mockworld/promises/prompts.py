@@ -85,14 +85,14 @@ def _wrong_transcript(asked: Asked, inside: dict[str, str], judged: list[str]) -
 def the_judge_sees_the_report_it_judges(reading: Reading) -> Iterator[str]:
     """Post-verify is shown the summary of the executor's latest report, and no older one."""
     latest: dict[PartKey, str] = {}
-    for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+    for asked, report in zip(reading.review.asked, reading.reports, strict=True):
         answer = answer_of(asked)
         key = (asked.call.surface, asked.call.shard)
         if asked.call.role is Role.EXECUTOR and answer is not None:
             latest[key] = str(answer["summary"])
         elif asked.call.role is Role.POST_VERIFY:
             summary = latest.get(key)
-            shown = json.loads(inside.get("REPORT", "{}")).get("summary")
+            shown = (report or {}).get("summary")
             if summary is None and key[0] is Surface.WIKI_INGEST:
                 continue  # our own check stands in for the executor
             if summary is None or ("UNTRUSTED" not in summary and shown != summary):

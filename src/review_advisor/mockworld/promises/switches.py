@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import CallEnded, Reported, Ruled
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.promises.verdicts import OFF
 from review_advisor.mockworld.reading import Reading
 
 SWITCH = {
@@ -21,7 +20,7 @@ ORDER = ("pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki
 def is_off(reading: Reading, role: Role, surface: str) -> bool:
     """Whether one of the three switches over a role on a surface was off when the review began."""
     names = ("HYDRAFLOW_REVIEW_ADVISOR_ENABLED", SWITCH[role], f"HYDRAFLOW_{surface.upper()}_ADVISOR_ENABLED")
-    return any(reading.review.environment.get(name, "").strip().lower() in OFF for name in names)
+    return not reading.off.isdisjoint(names)
 
 
 def a_switch_off_means_no_call(reading: Reading) -> Iterator[str]:

@@ -16,7 +16,6 @@ OWN_NAMES = {".claude", ".mcp.json", "claude.md", ".review-advisor.toml"}
 OWN_FILES = {"src/review_advisor.py", "src/review_phase.py"}
 OWN_HERE = ("src/review_advisor/", "requirements/", "tools/", ".ci/")
 OWN_FILES_HERE = {"action.yml", "makefile", "pyproject.toml", "src/review_advisor"}
-OFF = {"false", "0", "no", "off"}
 ON = {"true", "1", "yes", "on"}
 
 

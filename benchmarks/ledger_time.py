@@ -1,0 +1,219 @@
+"""How long questions to a large ledger take: a list of runs with each filter, and the sums over all of its runs."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from _figures import Row, command_line, held, tell
+from _runs import BOT, command, medians, seconds
+
+from review_advisor.adapters.ledger.database import open_to_read, open_to_write, transaction
+from review_advisor.adapters.ledger.rows import write_casting
+from review_advisor.core.record.readings import Part
+from review_advisor.core.record.runs import Between, RunFilter, letters
+from review_advisor.records import list_runs
+
+BAR_LIST = 0.2
+BAR_SUMS = 1.0
+FIRST = datetime(2025, 1, 1, tzinfo=UTC)
+APART = 20_000_000
+"""Microseconds from one run to the next."""
+REPOSITORIES = 200
+WORDS = [verb + what for verb, what in product(("", "re", "un"), ("fix", "parser", "cache", "login", "queue", "index"))]
+SUMS = (
+    "SELECT count(*), sum(cost_usd), sum(consults > 0), sum(degraded), sum(recovered), sum(exhausted), sum(wall_ms),"
+    " sum(executor_tokens), sum(advisor_tokens), sum(vetoes) FROM runs"
+)
+Filters = Mapping[str, tuple[RunFilter, tuple[str, ...]]]
+"""By what is asked: the filter, and the same on the command line."""
+
+
+def main() -> None:
+    """Tell every time."""
+    parser = command_line(__doc__)
+    parser.add_argument("--runs", type=int, default=1_000_000, help="how many runs the ledger holds")
+    parser.add_argument("--times", type=int, default=5, help="how often each question is asked")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Path(folder, "ledger.sqlite3")
+        made = seconds(lambda: generate(ledger, chosen.runs))
+        size = ledger.stat().st_size / 1e6
+        tables = {
+            f"runs list of {chosen.runs:,} runs": list(lists(ledger, filters(chosen.runs), chosen.times)),
+            f"sums over {chosen.runs:,} runs": list(sums(ledger, chosen.times)),
+        }
+        tables["the ledger"] = [("made", f"{made:.1f} s", f"{size:.0f} MB without events")]
+    tell(Path(__file__).stem, tables, write=chosen.write)
+
+
+def filters(runs: int) -> Filters:
+    """One question for each filter: most with few answers or none, for which every run is looked at."""
+    middle = FIRST + timedelta(microseconds=APART * runs // 2)
+    since, until = middle, middle + timedelta(hours=1)
+    return {
+        "no filter": (RunFilter(), ()),
+        "status, common": (RunFilter(status="approved"), ("--status", "approved")),
+        "status, nowhere": (RunFilter(status="unfinished"), ("--status", "unfinished")),
+        "surface": (RunFilter(surface="visual_gate"), ("--surface", "visual_gate")),
+        "role": (RunFilter(role="mid_flight"), ("--role", "mid_flight")),
+        "model, unknown": (RunFilter(model="none-such"), ("--model", "none-such")),
+        "surface, role, model, error": (
+            RunFilter(surface="adr_review", role="post_verify", model="model-5", error="timeout"),
+            ("--surface", "adr_review", "--role", "post_verify", "--model", "model-5", "--error", "timeout"),
+        ),
+        "error, any": (RunFilter(error="any"), ("--error", "any")),
+        "cost, nowhere": (RunFilter(cost_usd=Between(900.0, 901.0)), ("--cost", "900..901")),
+        "consults, nowhere": (RunFilter(consults=Between(99)), ("--consults", "99..")),
+        "repository": (RunFilter(repository="org/repository-7"), ("--repository", "org/repository-7")),
+        "repository and pull request": (
+            RunFilter(repository="org/repository-7", pull_request=4711),
+            ("--repository", "org/repository-7", "--pr", "4711"),
+        ),
+        "text, common": (RunFilter(text="parser"), ("--text", "parser")),
+        "text, nowhere": (RunFilter(text="no such words"), ("--text", "no such words")),
+        "an hour": (
+            RunFilter(since=since, until=until),
+            ("--since", since.isoformat(), "--until", until.isoformat()),
+        ),
+        "all at once, nowhere": (
+            RunFilter("approved", "pr_review", "executor", cost_usd=Between(0.1), consults=Between(0, 2), text="zz zz"),
+            (
+                *("--status", "approved", "--surface", "pr_review", "--role", "executor"),
+                *("--cost", "0.1..", "--consults", "0..2", "--text", "zz zz"),
+            ),
+        ),
+    }
+
+
+def lists(ledger: Path, asked: Filters, times: int) -> Iterator[Row]:
+    """A row for each filter: opening the ledger, asking, closing it; in the remark the whole command with its start."""
+    for what, (wanted, words) in asked.items():
+        whole, alone = medians(times, command(BOT, "runs", "list", "--ledger", ledger, *words), _ask(ledger, wanted))
+        yield (what, f"{alone:.3f} s", f"{held(alone, BAR_LIST, 's')}; the whole command {whole:.3f} s")
+
+
+def _ask(ledger: Path, wanted: RunFilter) -> Callable[[], object]:
+    return lambda: list_runs(ledger, wanted)
+
+
+def sums(ledger: Path, times: int) -> Iterator[Row]:
+    """What a rollup adds up, over all runs and over a week of them; the median needs every value."""
+    week = int(timedelta(weeks=1).total_seconds()) * 1_000_000
+    (newest,) = _answer(ledger, "SELECT max(chain) FROM runs")[0]
+    questions = {
+        "every sum": SUMS,
+        "every sum, the last week": f"{SUMS} WHERE chain >= {newest - week}",
+        "by status": "SELECT status, count(*), sum(cost_usd) FROM runs GROUP BY status",
+    }
+    asked = {what: partial(_answer, ledger, question) for what, question in questions.items()}
+    asked["median wall clock"] = lambda: median(value for (value,) in _answer(ledger, "SELECT wall_ms FROM runs"))
+    for what, ask in asked.items():
+        (taken,) = medians(times, ask)
+        yield (what, f"{taken:.3f} s", held(taken, BAR_SUMS, "s"))
+
+
+def _answer(ledger: Path, question: str) -> list[Any]:
+    connection = open_to_read(ledger)
+    try:
+        return connection.execute(question).fetchall()
+    finally:
+        connection.close()
+
+
+def generate(ledger: Path, runs: int) -> None:
+    """A ledger of so many runs, the same for the same number; their events are left out, no list reads them."""
+    connection = open_to_write(ledger)
+    with transaction(connection):
+        connection.executemany(
+            "INSERT INTO repositories (id, name) VALUES (?, ?)",
+            [(number, f"org/repository-{number}") for number in range(1, REPOSITORIES + 1)],
+        )
+        castings = [write_casting(connection, parts) for parts in every_casting()]
+        connection.executemany("INSERT INTO chains (id, run_id) VALUES (?, ?)", _chains(runs))
+        _insert(connection, _rows(runs, castings))
+        connection.executemany("INSERT INTO titles (chain, title) VALUES (?, ?)", _titles(runs))
+        connection.executemany(
+            "INSERT INTO changes (chain, label, head_sha) VALUES (?, ?, ?)",
+            ((chain, f"change-{number}", f"{number:040x}") for number, (chain, _) in enumerate(_chains(runs))),
+        )
+    connection.close()
+
+
+def every_casting() -> Iterator[tuple[Part, ...]]:
+    """Who may take part: one surface or two, models that change with the years, an answer that does not come."""
+    errors = ("", "", "timeout", "crash", "rate_limited", "call_budget")
+    surfaces = (("pr_review",), ("pr_review", "adr_review"), ("pr_review", "visual_gate"))
+    for which, (executor, advisor), error in product(surfaces, _models(), errors):
+        for roles in (("executor", "post_verify"), ("pre_flight", "executor", "mid_flight", "post_verify")):
+            asked = product(which, roles)
+            parts = {
+                Part(s, r, executor if r == "executor" else advisor, error if r == "post_verify" else "")
+                for s, r in asked
+            }
+            yield tuple(sorted(parts, key=lambda part: (part.surface, part.role)))
+
+
+def _models() -> list[tuple[str, str]]:
+    return [(f"model-{number}", f"model-{number + 1}") for number in range(0, 12, 2)]
+
+
+def _chains(runs: int) -> Iterator[tuple[int, str]]:
+    start = int(FIRST.timestamp()) * 1_000_000
+    return ((start + number * APART, f"run_{number:012d}_{number * 2654435761 % 2**32:08x}") for number in range(runs))
+
+
+def _rows(runs: int, castings: list[int]) -> Iterator[tuple[object, ...]]:
+    chance = random.Random(59)
+    some = chance.random
+    statuses = ("approved",) * 6 + ("changes_requested",) * 2 + ("escalated", "stopped")
+    for chain, title in _titles(runs):
+        roll = some()
+        pull_request = 1 + int(some() * 5_000)
+        yield (
+            chain,
+            statuses[int(roll * 10)],
+            1 + int(some() * REPOSITORIES),
+            pull_request,
+            castings[int(some() * len(castings))],
+            letters(title),
+            some() * 3,
+            int(some() * 4),
+            int(some() * 9),
+            int(roll * 1.1),
+            int(some() * 1.05),
+            int(some() * 1.1),
+            int(roll * 1_000_000),
+            int(roll * 600_000),
+            int(some() * 200_000),
+            int(some() * 30_000),
+        )
+
+
+def _insert(connection: sqlite3.Connection, rows: Iterator[tuple[object, ...]]) -> None:
+    connection.executemany(
+        "INSERT INTO runs (chain, status, repository, pull_request, casting, letters, cost_usd, consults, findings,"
+        " vetoes, degraded, recovered, wall_ms, executor_ms, executor_tokens, advisor_tokens)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    )
+
+
+def _titles(runs: int) -> Iterator[tuple[int, str]]:
+    chance = random.Random(118)
+    titles = [" ".join(chance.choices(WORDS, k=7)) for _ in range(20_000)]
+    return (
+        (chain, f"{titles[number * 7919 % 20_000]} (part {number})") for number, (chain, _) in enumerate(_chains(runs))
+    )
+
+
+if __name__ == "__main__":
+    main()

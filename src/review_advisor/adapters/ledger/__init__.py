@@ -1,0 +1,1 @@
+"""The ledger: what every review did, in one SQLite file that several processes write at once."""

@@ -1,0 +1,228 @@
+"""Opening the ledger's file: its schema, its errors as sentences, its transactions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+from review_advisor.core.record.chain import LedgerError
+
+APPLICATION_ID = 0x52414C47
+"""Stands in the file's header: without it, a SQLite file is somebody else's."""
+BUSY_SECONDS = 20
+_TRIES = 40
+_PAUSE = 0.05
+
+_SENTENCES = {
+    sqlite3.SQLITE_FULL: "The ledger {path} cannot take more: the disk is full.",
+    sqlite3.SQLITE_READONLY: "The ledger {path} cannot be written: it is read-only.",
+    sqlite3.SQLITE_PERM: "The ledger {path} cannot be opened: permission denied.",
+    sqlite3.SQLITE_CANTOPEN: "The ledger {path} cannot be opened: its folder is missing, or may not be written to.",
+    sqlite3.SQLITE_NOTADB: "{path} is not a ledger: it is no SQLite file.",
+    sqlite3.SQLITE_CORRUPT: "The ledger {path} is damaged: it is cut short, or something else has written to it.",
+    sqlite3.SQLITE_BUSY: f"The ledger {{path}} is in use: another process has held it for {BUSY_SECONDS} s.",
+    sqlite3.SQLITE_IOERR: "The ledger {path} cannot be read or written: the disk is full or does not answer.",
+}
+
+
+@cache
+def migrations() -> tuple[tuple[int, str], ...]:
+    """Each step of the schema: its number and its statements, in order."""
+    files = sorted(Path(__file__).with_name("migrations").glob("*.sql"))
+    return tuple((int(file.name.partition("_")[0]), file.read_text(encoding="utf-8")) for file in files)
+
+
+def latest() -> int:
+    """The number of the schema that this version writes."""
+    return migrations()[-1][0]
+
+
+@contextmanager
+def sentences(path: Path) -> Iterator[None]:
+    """Turn what the database complains of into one sentence about the ledger: ``LedgerError``."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        known = _SENTENCES.get(code, f"The ledger {{path}} cannot be used: {error}.")
+        raise LedgerError(known.format(path=path)) from None
+    except UnicodeDecodeError:  # the database's own complaint quotes what is damaged
+        raise LedgerError(_SENTENCES[sqlite3.SQLITE_CORRUPT].format(path=path)) from None
+
+
+def open_to_write(path: Path) -> sqlite3.Connection:
+    """The ledger, made where there is none, its schema brought up to date. Raises ``LedgerError``."""
+    _refuse_links(path)
+    _make_folder(path.parent)
+    with sentences(path):
+        connection = _connect(f"{path.absolute().as_uri()}?mode=rwc")
+        try:
+            _version(connection, path)  # before anything is written into somebody else's file
+            _patiently(connection, "PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            _check_and_migrate(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """The ledger as it stands. One of an older schema is brought up to date first. Raises ``LedgerError``."""
+    if not path.is_file():
+        raise LedgerError(f"There is no ledger {path}.")
+    _refuse_links(path)
+    with sentences(path):
+        connection = _connect(f"{path.absolute().as_uri()}?{_way_to_read(path)}")
+        try:
+            connection.execute("PRAGMA query_only = ON")
+            version = _version(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        if version == latest():
+            return connection
+        connection.close()
+    if version == 0:
+        raise LedgerError(f"{path} is not a ledger: it is empty.")
+    open_to_write(path).close()
+    return open_to_read(path)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing. Whoever writes waits for whoever writes already, ``BUSY_SECONDS`` at most."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        _roll_back(connection)
+        raise
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged file holds anything
+    for setting in ("foreign_keys = ON", "trusted_schema = OFF", "cell_size_check = ON"):
+        connection.execute(f"PRAGMA {setting}")
+    return connection
+
+
+def _way_to_read(path: Path) -> str:
+    """Even a reader keeps two files beside the ledger while it reads; where it may not, nobody writes either."""
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return "mode=rw"  # a reader that may write cleans up behind itself
+    return "mode=ro" if _beside(path, "-wal").exists() else "mode=ro&immutable=1"
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _refuse_links(path: Path) -> None:
+    if path.parent.is_symlink():
+        raise LedgerError(f"{path.parent} is a symbolic link; a ledger is only kept in a real folder.")
+    for part in (path, _beside(path, "-wal"), _beside(path, "-shm")):
+        if part.is_symlink():
+            raise LedgerError(f"{part} is a symbolic link; a ledger is only kept in a real file.")
+
+
+def _make_folder(folder: Path) -> None:
+    """A folder that is made for the ledger ignores itself: no ledger is committed by accident."""
+    if folder.exists():
+        return
+    try:
+        folder.mkdir(parents=True)
+        (folder / ".gitignore").write_text("*\n", encoding="ascii")
+    except FileExistsError:
+        return  # another process was first
+    except OSError as error:
+        raise LedgerError(f"The ledger's folder {folder} cannot be made: {error.strerror}.") from None
+
+
+def _patiently(connection: sqlite3.Connection, statement: str) -> None:
+    """The first to open a new file locks out the others for a moment, and SQLite does not wait for that."""
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or not tries_left:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """The number of the file's schema; 0 for an empty file. Raises ``LedgerError`` for what we do not know."""
+    with _one_moment(connection):
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+        found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
+    if owner != APPLICATION_ID and (owner or version or found):
+        raise LedgerError(f"{path} is not a ledger: it is another program's SQLite file.")
+    if version > latest():
+        raise LedgerError(
+            f"The ledger {path} was written by a newer review-advisor (its schema is {version}, this one knows"
+            f" {latest()}). Use that version."
+        )
+    if found != _schema(version):  # a trigger that somebody put in would run with our own statements
+        raise LedgerError(f"{path} is not a ledger: its tables are not those of schema {version}.")
+    return int(version)
+
+
+@contextmanager
+def _one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is read within is of one moment, whoever writes meanwhile."""
+    begun = not connection.in_transaction
+    if begun:
+        connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if begun:
+            _roll_back(connection)
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    with suppress(sqlite3.Error):  # an error, such as a full disk's, may have done so by itself
+        connection.execute("ROLLBACK")
+
+
+def _schema(version: int) -> set[str]:
+    """What SQLite keeps of our statements up to ``version``: each without what stands before and after it."""
+    texts = [text for number, text in migrations() if number <= version]
+    statements = [statement for text in texts for statement in _statements(text)]
+    return {statement[statement.index("CREATE ") :].rstrip().removesuffix(";") for statement in statements}
+
+
+def _check_and_migrate(connection: sqlite3.Connection, path: Path) -> None:
+    if _version(connection, path) == latest():
+        return
+    with transaction(connection):
+        before = _version(connection, path)
+        for number, text in migrations():
+            if number > before:  # unless another process was first
+                for statement in _statements(text):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        if 0 < before < latest():
+            from review_advisor.adapters.ledger.rows import read_all_anew  # noqa: PLC0415 (no list of runs needs it)
+
+            read_all_anew(connection)
+
+
+def _statements(text: str) -> Iterator[str]:
+    statement = ""
+    for line in text.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

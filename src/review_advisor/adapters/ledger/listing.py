@@ -1,0 +1,177 @@
+"""Asking the ledger about runs. A list is one pass over the narrow table of runs, whatever is asked."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from review_advisor.adapters.ledger.chains import read_chain
+from review_advisor.adapters.ledger.database import open_to_read, sentences
+from review_advisor.core.record.chain import LedgerError
+from review_advisor.core.record.runs import ANY_ERROR, NO_ERROR, Between, RunFilter, RunLine, RunRecord, letters
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CASTING = "(SELECT casting FROM casting_parts WHERE {})"
+_AN_ERROR = "error <> ''"
+_HINTS = get_type_hints(RunLine)
+_FLAGS = ("degraded", "disabled", "recovered", "exhausted")
+_LINES = """
+    SELECT chains.run_id, runs.chain AS started_at, status, repositories.name AS repository, pull_request, label, title,
+           head_sha, cost_usd, consults, findings, vetoes, degraded, disabled, recovered, exhausted, wall_ms,
+           executor_ms, executor_tokens, advisor_tokens
+    FROM ({}) AS found
+    JOIN runs ON runs.chain = found.chain
+    JOIN chains ON chains.id = found.chain
+    JOIN titles ON titles.chain = found.chain
+    JOIN changes ON changes.chain = found.chain
+    LEFT JOIN repositories ON repositories.id = runs.repository
+    ORDER BY found.chain DESC
+"""
+_TABLES = {
+    "calls": "number",
+    "findings": "finding",
+    "consults": "number",
+    "votes": "number",
+    "dispositions": "number",
+    "questions": "number",
+}
+"""The tables of a run, and what each is in the order of."""
+
+
+def list_runs(path: Path, wanted: RunFilter) -> list[RunLine]:
+    """The newest runs that are all of this, at most ``wanted.limit``. Raises ``LedgerError``."""
+    conditions, values = _conditions(wanted)
+    where = " AND ".join(conditions) or "1"
+    # CROSS JOIN keeps SQLite from reading every title first.
+    place = "runs" if wanted.text is None else "runs CROSS JOIN titles USING (chain)"
+    found = f"SELECT chain FROM {place} WHERE {where} ORDER BY chain DESC LIMIT ?"  # noqa: S608 (our own names)
+    with sentences(path):
+        connection = open_to_read(path)
+        try:
+            return [_line(path, row) for row in _rows(connection, _LINES.format(found), (*values, wanted.limit))]
+        finally:
+            connection.close()
+
+
+def show_run(path: Path, named: str) -> RunRecord:
+    """Everything about the run whose id is, or begins with, ``named``. Raises ``LedgerError``."""
+    with sentences(path):
+        connection = open_to_read(path)
+        try:
+            run_id = find_run(connection, path, named)
+            one = _LINES.format("SELECT id AS chain FROM chains WHERE run_id = ?")
+            (row,) = _rows(connection, one, (run_id,))
+            chain = row["started_at"]
+            tables = {
+                table: tuple(
+                    {name: value for name, value in each.items() if name != "chain"}
+                    for each in _rows(
+                        connection,
+                        f"SELECT * FROM {table} WHERE chain = ? ORDER BY {order}",  # noqa: S608 (our own names)
+                        (chain,),
+                    )
+                )
+                for table, order in _TABLES.items()
+            }
+            events = tuple(_event(link.event) for link in read_chain(connection, run_id).links)
+            return RunRecord(_line(path, row), tables, events)
+        finally:
+            connection.close()
+
+
+def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:
+    """The id of the one run whose id begins so. Raises ``LedgerError`` if there is none, or several."""
+    found = connection.execute(
+        "SELECT run_id FROM chains WHERE substr(run_id, 1, length(?1)) = ?1 ORDER BY run_id <> ?1, run_id LIMIT 2",
+        (_bindable(named),),
+    ).fetchall()
+    if not found or not named:
+        raise LedgerError(f"The ledger {path} has no run {named!r}.")
+    if len(found) > 1 and found[0][0] != named:
+        raise LedgerError(f"Several runs begin with {named!r}: {found[0][0]}, {found[1][0]} and maybe more.")
+    return str(found[0][0])
+
+
+def _rows(connection: sqlite3.Connection, statement: str, values: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    cursor = connection.execute(statement, values)
+    names = [column[0] for column in cursor.description]
+    return (dict(zip(names, row, strict=True)) for row in cursor)
+
+
+def _line(path: Path, row: dict[str, Any]) -> RunLine:
+    told = {each.name: row[each.name] for each in fields(RunLine)} | {flag: bool(row[flag]) for flag in _FLAGS}
+    try:
+        told["started_at"] = (_EPOCH + timedelta(microseconds=row["started_at"])).isoformat()
+    except OverflowError:
+        told["started_at"] = None
+    if not all(isinstance(told[name], hint) for name, hint in _HINTS.items()):
+        raise LedgerError(f"The ledger {path} is damaged: a row of {told['run_id']} holds what it cannot hold.")
+    return RunLine(**told)
+
+
+def _event(text: str) -> dict[str, Any]:
+    try:
+        event = json.loads(text)
+    except (ValueError, RecursionError):
+        event = None
+    return event if isinstance(event, dict) else {"unreadable": True}
+
+
+def _conditions(wanted: RunFilter) -> tuple[list[str], list[Any]]:
+    """What is asked, as SQL, and the values for its marks."""
+    words = None if wanted.text is None else _bindable(wanted.text).replace("\0", "\\x00")  # as titles are kept
+    asked = {
+        "status = ?": wanted.status,
+        "pull_request = ?": wanted.pull_request,
+        "repository = (SELECT id FROM repositories WHERE name = ? COLLATE NOCASE)": wanted.repository,
+        "chain >= ?": _microseconds(wanted.since),
+        "chain < ?": _microseconds(wanted.until),
+        "cost_usd >= ?": _between(wanted.cost_usd).low,
+        "cost_usd <= ?": _between(wanted.cost_usd).high,
+        "consults >= ?": _between(wanted.consults).low,
+        "consults <= ?": _between(wanted.consults).high,
+        "~letters & ? = 0": None if words is None else letters(words),
+        "title LIKE ? ESCAPE '\\'": None if words is None else f"%{_literal(words)}%",
+    }
+    conditions = [condition for condition, value in asked.items() if value is not None]
+    values: list[Any] = [value for value in asked.values() if value is not None]
+    for condition, its in _casting(wanted):
+        conditions.append(condition)
+        values.extend(its)
+    return conditions, [_bindable(value) for value in values]
+
+
+def _between(asked: Between | None) -> Between:
+    return asked or Between()
+
+
+def _microseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def _bindable(value: Any) -> Any:
+    """Words of a command line may hold half characters, which no database takes."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+
+
+def _casting(wanted: RunFilter) -> Iterator[tuple[str, list[str]]]:
+    """What is asked of one call, as a set of castings."""
+    parts = {"surface": wanted.surface, "role": wanted.role, "model": wanted.model}
+    if wanted.error not in (None, ANY_ERROR, NO_ERROR):
+        parts["error"] = wanted.error
+    asked = {column: value for column, value in parts.items() if value is not None}
+    conditions = [f"{column} = ?" for column in asked] + ([_AN_ERROR] if wanted.error == ANY_ERROR else [])
+    if conditions:
+        yield f"casting IN {_CASTING.format(' AND '.join(conditions))}", list(asked.values())
+    if wanted.error == NO_ERROR:
+        yield f"casting NOT IN {_CASTING.format(_AN_ERROR)}", []
+
+
+def _literal(text: str) -> str:
+    """``text`` as a pattern that stands for itself."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,97 @@
+"""Recording a review while it happens: each event at once, so that a killed run leaves its events."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from review_advisor.adapters.ledger.chains import add_link, begin_chain
+from review_advisor.adapters.ledger.database import open_to_write, sentences, transaction
+from review_advisor.adapters.ledger.rows import event_text, write_readings
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import Event, PolicyFrozen, ReviewEnded
+from review_advisor.core.record.chain import FIRST, LedgerError, link
+from review_advisor.core.record.readings import microseconds, readings_of, readings_of_beginning
+
+
+class Recorder:
+    """A subscriber of one review's events that writes them into the ledger at ``path``.
+
+    The ledger is opened with the first event. The end is recorded by ``finish``, once it is settled. Whatever goes
+    wrong with the ledger is one sentence to ``warn``; the review goes on without it.
+    """
+
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+        self._path = path
+        self._warn = warn
+        self._connection: sqlite3.Connection | None = None
+        self._chain = 0
+        self._run_id = ""
+        self._recorded = 0
+        self._last = FIRST
+        self._given_up = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __call__(self, event: Event) -> None:
+        """Record one event. Events come one at a time, from whatever thread."""
+        if isinstance(event, ReviewEnded):
+            return  # what is stored may yet say otherwise: an interrupt counts until then
+        self._try(lambda: self._begin(event) if isinstance(event, PolicyFrozen) else self._append(event))
+
+    def finish(self, document: OutcomeDocument) -> None:
+        """Record the review's end, and the rows that are read from its document."""
+        self._try(lambda: self._finish(document))
+
+    def _try(self, step: Callable[[], None]) -> None:
+        if self._given_up:
+            return
+        try:
+            with sentences(self._path):
+                step()
+        except LedgerError as problem:
+            self._given_up = True
+            self.close()
+            self._warn(f"{problem} This review is not recorded there to its end.")
+
+    def _append(self, event: Event) -> None:
+        with transaction(self._open()):
+            self._add(event)
+
+    def _begin(self, first: PolicyFrozen) -> None:
+        self._run_id = first.run_id
+        with transaction(self._open()):
+            self._chain = begin_chain(self._open(), first.run_id, microseconds(first.at))
+            self._add(first)
+            write_readings(self._open(), self._chain, readings_of_beginning(first))
+
+    def _finish(self, document: OutcomeDocument) -> None:
+        with transaction(self._open()):
+            for event in document.events[self._recorded :]:
+                self._add(event)
+            write_readings(self._open(), self._chain, readings_of(document))
+
+    def _add(self, event: Event) -> None:
+        made = link(self._run_id, self._recorded, self._last, event_text(event))
+        add_link(self._open(), self._chain, made)
+        self._recorded, self._last = self._recorded + 1, made.hash
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = open_to_write(self._path)
+        return self._connection
+
+    def close(self) -> None:
+        """Let go of the ledger; the next event would open it again."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

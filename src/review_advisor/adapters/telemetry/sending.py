@@ -1,0 +1,155 @@
+"""The process that sends telemetry: work on stdin as JSON, what became of each signal on stdout as JSON.
+
+It is a process of its own so that a review never waits for longer than it says, whatever a name server, a proxy or a
+library does, and imports nothing of OpenTelemetry itself. Started by ``export``; it knows nothing of reviews.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.metrics import Counter as CounterInstrument
+from opentelemetry.sdk.metrics import Counter, Histogram, MeterProvider
+from opentelemetry.sdk.metrics.export import AggregationTemporality, InMemoryMetricReader, MetricsData
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+Json = dict[str, Any]
+
+LAST_WORD_SECONDS = 1.0
+"""So long after its deadline this process ends itself, should nobody be there any more to end it."""
+
+_KINDS = {"internal": trace.SpanKind.INTERNAL, "client": trace.SpanKind.CLIENT}
+
+
+def main() -> None:
+    """Do the work that stdin brings, and say how each signal ended: nothing if it was taken, else a word."""
+    work: Json = json.load(sys.stdin)
+    signal.setitimer(signal.ITIMER_REAL, max(_left(work), 0.0) + LAST_WORD_SECONDS)
+    print("\n" + json.dumps(send(work)))  # noqa: T201 (the last line, whatever a library may have printed)
+
+
+def send(work: Json) -> dict[str, str]:
+    """Send every signal that ``work`` names a way for, at the same time; how each ended."""
+    logging.getLogger("opentelemetry").propagate = False  # what they log may repeat a header
+    logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
+    resource = _resource(work["version"])
+    jobs: dict[str, Callable[[], str]] = {
+        "metrics": lambda: _send_metrics(work, resource),
+        "traces": lambda: _send_traces(work, resource),
+    }
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        running = {name: pool.submit(jobs[name]) for name in work["ways"]}
+        return {name: each.result() for name, each in running.items()}
+
+
+def _left(work: Json) -> float:
+    """Seconds to the deadline, on the clock that all processes of a machine share."""
+    return float(work["deadline"]) - time.monotonic()
+
+
+def _resource(version: str) -> Resource:
+    """Who sends. Without the random instance id, which would make a series of its own of every review."""
+    found = dict(Resource.create().attributes)
+    found.pop("service.instance.id", None)
+    own = {"service.name": "review-advisor", "service.version": version}
+    return Resource({**found, **own, **OTELResourceDetector().detect().attributes})
+
+
+# --- metrics -----------------------------------------------------------------------------------------------------
+
+
+def _send_metrics(work: Json, resource: Resource) -> str:
+    data, way = _metrics_data(work, resource), work["ways"]["metrics"]
+    if data is None:
+        return ""
+    return str(_protocol(way).send_metrics(data, way["compression"], _left(work)))
+
+
+def _metrics_data(work: Json, resource: Resource) -> MetricsData | None:
+    cumulative, delta = AggregationTemporality.CUMULATIVE, AggregationTemporality.DELTA
+    wanted = cumulative if work["temporality"] == "cumulative" else delta
+    reader = InMemoryMetricReader(preferred_temporality={Counter: wanted, Histogram: wanted})
+    provider = MeterProvider([reader], resource, shutdown_on_exit=False)
+    meter = provider.get_meter("review-advisor", work["version"])
+    instruments = {
+        each["name"]: meter.create_counter(each["name"], each["unit"], each["description"])
+        if each["kind"] == "counter"
+        else meter.create_histogram(
+            each["name"],
+            each["unit"],
+            each["description"],
+            explicit_bucket_boundaries_advisory=work["buckets"],
+        )
+        for each in work["metrics"]
+    }
+    for name, attributes, value in work["measurements"]:
+        instrument = instruments[name]
+        if isinstance(instrument, CounterInstrument):
+            instrument.add(value, attributes)
+        else:
+            instrument.record(value, attributes)
+    return reader.get_metrics_data()
+
+
+# --- traces ------------------------------------------------------------------------------------------------------
+
+
+def _send_traces(work: Json, resource: Resource) -> str:
+    spans, way = _spans(work, resource), work["ways"]["traces"]
+    if not spans:
+        return ""
+    return str(_protocol(way).send_spans(spans, way["compression"], _left(work)))
+
+
+def _spans(work: Json, resource: Resource) -> tuple[ReadableSpan, ...]:
+    """All spans that the sampler keeps."""
+    kept = InMemorySpanExporter()
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    _record(provider.get_tracer("review-advisor", work["version"]), work["span"], None)
+    return kept.get_finished_spans()
+
+
+def _record(tracer: trace.Tracer, span: Json, parent: trace.Span | None) -> None:
+    recorded = tracer.start_span(
+        span["name"],
+        None if parent is None else trace.set_span_in_context(parent),
+        _KINDS[span["kind"]],
+        span["attributes"],
+        start_time=span["start"],
+    )
+    if span["failed"]:
+        recorded.set_status(trace.StatusCode.ERROR)
+    for child in span["children"]:
+        _record(tracer, child, recorded)
+    recorded.end(span["end"])
+
+
+# --- protocols ---------------------------------------------------------------------------------------------------
+
+
+def _protocol(way: Json) -> ModuleType:
+    """The one that is asked for: each brings a library of its own."""
+    if way["protocol"] == "grpc":
+        from review_advisor.adapters.telemetry import over_grpc  # noqa: PLC0415 (see above)
+
+        return over_grpc
+    from review_advisor.adapters.telemetry import over_http  # noqa: PLC0415 (see above)
+
+    return over_http
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""``review-advisor runs``: which reviews there were, and what each of them did."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.output import put
+from review_advisor.cli.problems import ledger_refusals
+
+if TYPE_CHECKING:
+    from review_advisor.core.record.runs import Between
+
+STATUSES = ("unfinished", "approved", "changes_requested", "escalated", "stopped")
+SURFACES = ("pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest")
+ROLES = ("pre_flight", "executor", "mid_flight", "post_verify")
+_AGO = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def between(text: str) -> Between:
+    """What ``N``, ``A..B``, ``A..`` and ``..B`` say."""
+    from review_advisor.core.record.runs import Between
+
+    found = re.fullmatch(r"(?P<low>\d+(\.\d+)?)?(?P<dots>\.\.)?(?P<high>\d+(\.\d+)?)?", text, re.ASCII)
+    if found is None or (found["low"] is None and found["high"] is None):
+        raise click.BadParameter(f"{text!r} is no range: give N, A..B, A.. or ..B.")
+    low = None if found["low"] is None else float(found["low"])
+    high = None if found["high"] is None else float(found["high"])
+    return Between(low, high if found["dots"] else low)
+
+
+def moment(text: str) -> datetime:
+    """A day or a moment (ISO 8601; UTC where no zone is given), or how long ago: ``24h``, ``7d``, ``2w``."""
+    ago = re.fullmatch(r"(\d{1,4})([hdw])", text, re.ASCII)
+    if ago is not None:
+        return datetime.now(UTC) - int(ago[1]) * _AGO[ago[2]]
+    try:
+        said = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no date: give one like 2026-01-31, or 24h, 7d, 2w ago.") from None
+    return said if said.tzinfo else said.replace(tzinfo=UTC)
+
+
+_FILTERS = (
+    click.option("--status", type=click.Choice(STATUSES), help="How it ended."),
+    click.option("--surface", type=click.Choice(SURFACES), help="It had this surface."),
+    click.option("--role", type=click.Choice(ROLES), help="It asked this role."),
+    click.option("--model", help="It used this model."),
+    click.option(
+        "--error",
+        metavar="REASON",
+        help="An answer did not come, for this reason (timeout, ...), for any, or for none.",
+    ),
+    click.option("--cost", "cost_usd", type=between, metavar="A..B", help="What it cost, in US dollars."),
+    click.option("--consults", type=between, metavar="A..B", help="How many consults it had."),
+    click.option("--repository", metavar="OWNER/NAME", help="The pull request's repository."),
+    click.option("--pr", "pull_request", type=click.IntRange(1, 2**31), metavar="N", help="The pull request's number."),
+    click.option("--text", help="Words that stand in its title."),
+    click.option("--since", type=moment, metavar="WHEN", help="It began then or later: a date, or 24h, 7d, 2w ago."),
+    click.option("--until", type=moment, metavar="WHEN", help="It began before."),
+    click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many at most."),
+)
+
+
+def _filters(command: Command) -> Command:
+    for option in reversed(_FILTERS):
+        command = option(command)
+    return command
+
+
+@click.group(short_help="List, show or export the reviews that the ledger holds.")
+def runs() -> None:
+    """List, show or export the reviews that the ledger holds."""
+
+
+@runs.command(name="list", short_help="List runs, the newest first.")
+@_filters
+@LEDGER
+@AS_JSON
+def list_(ledger_file: Path, as_json: bool, **wanted: Any) -> None:
+    """List runs, the newest first: those that are all of what is asked.
+
+    Surface, role, model and error are held against one call at a time. A run without an end, which is under way or was
+    killed, is unfinished.
+    """
+    with ledger_refusals():
+        from review_advisor.core.record.runs import RunFilter, runs_text
+        from review_advisor.records import list_runs
+
+        found = list_runs(ledger_file, RunFilter(**wanted))
+    _put(json.dumps([run.as_json() for run in found], indent=2) + "\n" if as_json else runs_text(found, *_width()))
+
+
+@runs.command(short_help="Show one run.")
+@click.argument("run")
+@LEDGER
+@AS_JSON
+def show(run: str, ledger_file: Path, as_json: bool) -> None:
+    """Show one run, named by its id or by the beginning of it. With --json, every row and every event of it."""
+    with ledger_refusals():
+        from review_advisor.core.record.runs import run_text
+        from review_advisor.records import show_run
+
+        record = show_run(ledger_file, run)
+    _put(json.dumps(record.as_json(), indent=2) + "\n" if as_json else run_text(record, *_width()))
+
+
+@runs.command(short_help="Write the files of one run.")
+@click.argument("run")
+@click.argument("folder", metavar="DIR", type=PATH)
+@LEDGER
+@AS_JSON
+def export(run: str, folder: Path, ledger_file: Path, as_json: bool) -> None:
+    """Write the events of one run to DIR and, if it is over, the files of its review."""
+    with ledger_refusals():
+        from review_advisor.bookkeeping import export_run
+
+        names = export_run(ledger_file, run, folder)
+    _put(json.dumps(names) + "\n" if as_json else "".join(f"{folder / name}\n" for name in names))
+
+
+def _width() -> tuple[int, ...]:
+    """How wide the terminal is; a pipe has no end."""
+    return (shutil.get_terminal_size().columns,) if sys.stdout.isatty() else ()
+
+
+def _put(text: str) -> None:
+    """What the ledger holds has been redacted before it was recorded."""
+    put(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))

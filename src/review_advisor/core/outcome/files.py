@@ -1,0 +1,23 @@
+"""The files of a review that is over, by name: each a reading of its document."""
+
+from __future__ import annotations
+
+import json
+
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
+from review_advisor.core.outcome.repair_text import PATCH_FILE
+from review_advisor.core.outcome.session import session_rows
+from review_advisor.core.outcome.terminal import disagreement_transcript, report_text
+
+
+def review_files(document: OutcomeDocument) -> dict[str, str]:
+    """Their texts, in the order of writing: ``outcome.json`` is last, so that it stands only where all others do."""
+    texts = {"report.txt": report_text(document)}
+    if document.repair is not None:
+        texts[PATCH_FILE] = document.repair.patch
+    texts["advisor_session.jsonl"] = "".join(json.dumps(row) + "\n" for row in session_rows(document))
+    transcript = disagreement_transcript(document)
+    if transcript is not None:
+        texts["transcript.md"] = transcript
+    texts["outcome.json"] = outcome_json(document)
+    return texts

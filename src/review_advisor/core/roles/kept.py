@@ -1,0 +1,146 @@
+"""Answers that outlive the process they were given to: what a review that is started again knows them by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+
+from review_advisor.core.facts.change import Change
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultRecord, Lost
+
+_FACTS: TypeAdapter[object] = TypeAdapter(object)
+_NONCE, _RUN = "\0nonce\0", "\0run\0"
+"""No prompt holds a NUL of its own: the fence shows it as an escape."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunNames:
+    """What only one run is called. Answers are kept without it, so that the next run can take them for its own."""
+
+    run_id: str
+    nonce: str
+
+    def taken_out(self, text: str) -> str:
+        """``text`` as every run of this review has it."""
+        return text.replace(self.nonce, _NONCE).replace(self.run_id, _RUN)
+
+    def put_in(self, text: str) -> str:
+        """The inverse."""
+        return text.replace(_NONCE, self.nonce).replace(_RUN, self.run_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewIdentity:
+    """What makes two runs runs of one review: the change by its label, and a ``key`` of 64 hex digits for all of it."""
+
+    label: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditedFile:
+    """What an executor left in the place of one file of its copy; ``base64`` is None for a file that it deleted."""
+
+    path: str
+    mode: int
+    base64: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReply:
+    """One reply as it is kept; ``number`` counts the replies of a review in the order in which they came.
+
+    ``usable``: it is an answer that fits its schema. ``edits`` are what the executor did to its copy of the tree.
+    """
+
+    number: int
+    surface: Surface
+    role: Role
+    shard: int
+    usable: bool
+    reply: Answered | Lost
+    edits: tuple[EditedFile, ...] = ()
+
+
+def review_identity(change: Change, *under: object) -> ReviewIdentity:
+    """The review of ``change`` under everything that it goes by."""
+    about = replace(change, files=(), earlier=None)  # trees and prompts tell what these say
+    return ReviewIdentity(change.label, _digest((about, *under)))
+
+
+def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
+    """Everything that is asked, as 64 hex digits: the same question of two runs of one review has the same key.
+
+    ``evidence`` stands for what the call's tree holds. Money and time are no part of the question.
+    """
+    grant = call.consults
+    advisor = () if grant is None else (grant.subagent_type, grant.advisor_model, grant.advisor_prompt, grant.cap)
+    edits = None if call.edits is None else call.edits.denied
+    asked = (call.role, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, edits)
+    words = (names.taken_out(call.system_prompt), names.taken_out(call.prompt), _schema(call.answer))
+    return _digest((asked, words, call.tree is not None, evidence))
+
+
+def renamed(reply: Answered | Lost, before: RunNames | None, after: RunNames | None) -> Answered | Lost:
+    """``reply`` with one run's names taken out of every text in it, and another's put in."""
+
+    def other(value: Any) -> Any:
+        if isinstance(value, str):
+            bare = value if before is None else before.taken_out(value)
+            return bare if after is None else after.put_in(bare)
+        if isinstance(value, dict):
+            return {other(key): other(inner) for key, inner in value.items()}
+        return [other(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+    consults = tuple(
+        replace(each, question=other(each.question), reply=other(each.reply), reason=other(each.reason))
+        for each in reply.receipt.consults
+    )
+    receipt = replace(reply.receipt, consults=consults)
+    if isinstance(reply, Answered):
+        return Answered(other(reply.value), receipt)
+    return replace(reply, detail=other(reply.detail), receipt=receipt)
+
+
+def grant_left(grant: ConsultGrant, used: Iterable[ConsultRecord]) -> ConsultGrant:
+    """What is left of leave to consult, once the consults of kept answers count: as if they had just been made."""
+    statuses = [record.status for record in used]
+    answered, failed = statuses.count("answered"), statuses.count("failed")
+    unrefunded = max(0, failed - grant.max_refunds)
+    return replace(grant, cap=max(0, grant.cap - answered - unrefunded), max_refunds=max(0, grant.max_refunds - failed))
+
+
+def to_forget(kept: Iterable[KeptReply]) -> tuple[KeptReply, ...]:
+    """What a review that has stopped must not hear again when it is started again.
+
+    A reply that was of no use is asked for anew, unless an answer was built on it: one of the same part, or after
+    a plan that did not come any of the same surface. That answer would be paid for twice.
+    """
+    replies = sorted(kept, key=lambda reply: reply.number)
+    return tuple(
+        reply
+        for place, reply in enumerate(replies)
+        if not reply.usable and not any(_builds_on(reply, later) for later in replies[place + 1 :])
+    )
+
+
+def _builds_on(reply: KeptReply, later: KeptReply) -> bool:
+    same_part = reply.role is Role.PRE_FLIGHT or reply.shard == later.shard
+    return later.usable and later.surface is reply.surface and same_part
+
+
+def _digest(facts: object) -> str:
+    text = json.dumps(_FACTS.dump_python(facts, mode="json"), sort_keys=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+@cache
+def _schema(answer: type[BaseModel]) -> str:
+    return json.dumps(answer.model_json_schema(), sort_keys=True)

@@ -1,0 +1,59 @@
+"""What a review keeps while it runs: its record in the ledger, and the replies that were paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from review_advisor.adapters.answers.remembering import RememberingAgents
+from review_advisor.adapters.answers.store import ReplyStore
+from review_advisor.adapters.ledger.recorder import Recorder
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import Event
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.record.place import LEDGER_FILE
+from review_advisor.core.roles.kept import ReviewIdentity, RunNames
+from review_advisor.core.roles.redaction import Redactor
+from review_advisor.ports import Agents
+
+_REPLIES = "answers"
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """The keeping of one review: a subscriber of its events.
+
+    The review does not depend on it: whatever goes wrong is one warning. ``replies`` is None where nobody pays.
+    """
+
+    recorder: Recorder
+    replies: ReplyStore | None
+
+    def __call__(self, event: Event) -> None:
+        """Record one event."""
+        self.recorder(event)
+
+    def remembering(self, agents: Agents, names: RunNames, redactor: Redactor) -> Agents:
+        """``agents`` behind the replies that an earlier run of this review was given."""
+        return agents if self.replies is None else RememberingAgents(agents, self.replies, names, redactor)
+
+    def over(self, document: OutcomeDocument) -> None:
+        """The review is over and stored. Replies are kept only for one that stopped: it may be started again."""
+        self.recorder.finish(document)
+        if self.replies is not None and document.outcome is Outcome.STOPPED:
+            self.replies.forget_useless()
+        elif self.replies is not None:
+            self.replies.clear()
+
+
+def open_keeping(
+    artifacts: Path, ledger: Path | None, review: ReviewIdentity, secret: bytes, warn: Callable[[str], None]
+) -> Keeping:
+    """The keeping of one review.
+
+    ``ledger`` is the file that the user names; without one it lies in the artefact root, as the replies do. ``secret``
+    is known to whoever pays for the answers only; empty, no reply is kept. ``warn`` gets what goes wrong.
+    """
+    recorder = Recorder(ledger or artifacts / LEDGER_FILE, warn)
+    return Keeping(recorder, ReplyStore(artifacts / _REPLIES, review, secret, warn) if secret else None)

@@ -1,0 +1,124 @@
+"""Reviews of MockWorld, written into ledgers."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from tests.scenarios.five_stories import STORIES
+
+from review_advisor.adapters.ledger.exchange import export_lines
+from review_advisor.adapters.ledger.recorder import Recorder
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
+from review_advisor.core.outcome.events import Event, PolicyFrozen
+from review_advisor.mockworld.world import MemoryJournal, MockWorld
+
+Story = Callable[[MockWorld], None]
+
+
+def nothing(world: MockWorld) -> None:
+    """The default world."""
+
+
+def told(
+    story: Story = nothing, number: int = 1, *, repository: str = "acme/shop", pull_request: int = 7
+) -> OutcomeDocument:
+    """The ``number``-th review, an hour after the one before it."""
+    world = MockWorld()
+    world.reviews = number - 1
+    world.clock.moment += timedelta(hours=number)
+    world.source.stated = replace(world.source.stated, repository=repository, pull_request=pull_request)
+    story(world)
+    return world.review()
+
+
+def retold(document: OutcomeDocument, **facts: str) -> OutcomeDocument:
+    """The same review of a change of which something else was said."""
+    first = document.events[0]
+    assert isinstance(first, PolicyFrozen)
+    about: dict[str, Any] = dict(facts)
+    return outcome_document([replace(first, **about), *document.events[1:]])
+
+
+def five() -> list[OutcomeDocument]:
+    """The five stories, one an hour."""
+    return [told(story, number) for number, story in enumerate(STORIES, start=1)]
+
+
+@dataclass
+class Heard(MemoryJournal):
+    """A world's journal to which others listen, too."""
+
+    listeners: list[Callable[[Event], None]] = field(default_factory=list)
+
+    def record(self, event: Event) -> None:
+        """Keep it, and tell everyone."""
+        super().record(event)
+        for listener in self.listeners:
+            listener(event)
+
+
+def refuse(sentence: str) -> None:
+    """A ledger that is in order has nothing to say."""
+    raise AssertionError(sentence)
+
+
+def record(path: Path, *documents: OutcomeDocument, until: int | None = None) -> None:
+    """Record reviews as they happened; ``until``: each is killed after so many events."""
+    for document in documents:
+        with Recorder(path, refuse) as recorder:
+            for event in document.events[:until]:
+                recorder(event)
+            if until is None:
+                recorder.finish(document)
+
+
+@contextmanager
+def database(path: Path) -> Iterator[sqlite3.Connection]:
+    """The file, for somebody who goes round the ledger."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        yield connection
+
+
+def meddle(path: Path, *statements: str) -> None:
+    """Change the file behind the ledger's back: its triggers are taken away first, and put back afterwards."""
+    with database(path) as connection:
+        triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        for statement in statements:
+            connection.execute(statement)
+        for _, sql in triggers:
+            connection.execute(sql)
+
+
+def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row that is read from the events, with names in the place of the ledger's own numbers."""
+    questions = {
+        "runs": (
+            "SELECT run_id, runs.*, repositories.name, castings.key FROM runs JOIN chains ON chains.id = chain"
+            " JOIN castings ON castings.id = casting LEFT JOIN repositories ON repositories.id = runs.repository"
+        ),
+        **{
+            table: f"SELECT run_id, {table}.* FROM {table} JOIN chains ON chains.id = chain"
+            for table in ("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions")
+        },
+    }
+    own = {"repository", "casting"}
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    with database(path) as connection:
+        for table, question in questions.items():
+            cursor = connection.execute(question)
+            wanted = [place for place, column in enumerate(cursor.description) if column[0] not in own]
+            found[table] = sorted((tuple(row[place] for place in wanted) for row in cursor), key=repr)
+    return found
+
+
+def exported(path: Path) -> list[str]:
+    """The lines of an export."""
+    return list(export_lines(path))

@@ -1,0 +1,91 @@
+"""Reviews of MockWorld that are killed and started again, with their answers kept on disk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from review_advisor.adapters.answers.remembering import RememberingAgents
+from review_advisor.adapters.answers.store import ReplyStore
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import CallEnded, Event, KnowledgeStored, PolicyFrozen
+from review_advisor.core.policy.switches import read_switches
+from review_advisor.core.roles.kept import RunNames, review_identity
+from review_advisor.core.roles.redaction import redactor
+from review_advisor.mockworld.lines import Killed
+from review_advisor.mockworld.world import INSTRUCTIONS, MemoryArtifacts, MemoryJournal, MockWorld
+from review_advisor.ports import Ports
+from review_advisor.review_phase import ReviewPhase, ReviewRequest
+
+SECRET = b"whoever pays knows it"
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+def no_warning(sentence: str) -> None:
+    """Keeping answers has nothing to say while all is well."""
+    raise AssertionError(sentence)
+
+
+def store_of(world: MockWorld, root: Path, secret: bytes = SECRET, warn: Any = no_warning) -> ReplyStore:
+    """The kept answers of the world's present change."""
+    switches = read_switches(world.environment)
+    review = review_identity(world.source.change(), world.rules, switches, world.repair)
+    return ReplyStore(root, review, secret, warn)
+
+
+def remembering(world: MockWorld, store: ReplyStore) -> RememberingAgents:
+    """The agents of the world's present run."""
+    return RememberingAgents(world.agents, store, names_of(world), redactor(world.environment))
+
+
+def names_of(world: MockWorld) -> RunNames:
+    """Every run has its own."""
+    return RunNames(f"run_20260105T090000Z_{world.reviews:08x}", f"{world.reviews:016x}")
+
+
+def run(world: MockWorld, store: ReplyStore) -> OutcomeDocument:
+    """One run of the review."""
+    world.reviews += 1
+    names, agents = names_of(world), remembering(world, store)
+    ports = Ports(agents, world.source, world.journal, world.artifacts, world.clock, world.pictures, world.wiki)
+    request = ReviewRequest(
+        run_id=names.run_id,
+        nonce=names.nonce,
+        rules=world.rules,
+        switches=read_switches(world.environment),
+        redactor=redactor(world.environment),
+        repair=world.repair,
+    )
+    return ReviewPhase(ports, INSTRUCTIONS, world.pool, world.jobs).review(request)
+
+
+def restarted(world: MockWorld, root: Path) -> OutcomeDocument:
+    """A new process: nothing is left of the last one but what it wrote to disk."""
+    world.journal, world.artifacts = MemoryJournal(), MemoryArtifacts()
+    return run(world, store_of(world, root))
+
+
+def killed_at(world: MockWorld, root: Path, number: int) -> None:
+    """A run whose process is killed when its ``number``-th event is recorded."""
+    world.journal = MemoryJournal(killed_at=number)
+    with pytest.raises(Killed):
+        run(world, store_of(world, root))
+
+
+def retold(document: OutcomeDocument) -> list[Event]:
+    """What happened, without what every run has of its own: its moments, its names, and who was paid when."""
+    return [_retold(event) for event in document.events]
+
+
+def _retold(event: Event) -> Event:
+    if isinstance(event, PolicyFrozen):
+        return replace(event, at=NOON, run_id="")
+    if isinstance(event, CallEnded):
+        return replace(event, at=NOON, prompt_sha256="", kept=False)
+    if isinstance(event, KnowledgeStored):
+        return replace(event, at=NOON, not_in_repository="")  # the first run may have put it there
+    return replace(event, at=NOON)

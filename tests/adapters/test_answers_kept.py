@@ -1,0 +1,459 @@
+"""A review that was killed goes on where it was: no answer is paid for twice, and it decides what it would have."""
+
+from __future__ import annotations
+
+import resource
+import stat
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.adapters.restarts import SECRET, killed_at, remembering, restarted, retold, run, store_of
+from tests.scenarios.five_stories import (
+    STORIES,
+    a_veto_then_a_recovery,
+    answers_that_do_not_come,
+)
+from tests.scenarios.publishing import PATH, Desk
+
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import CallEnded, Consulted
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.terminal import progress_line
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.roles.calls import AgentCall, Answered, EditGrant, Lost
+from review_advisor.mockworld.github.traffic import Moment, killed
+from review_advisor.mockworld.lines import (
+    Killed,
+    approve,
+    credit_gone,
+    finding,
+    garbage,
+    interrupted,
+    lost,
+    picture_differs,
+    plan,
+    reject,
+    text_only,
+    veto,
+)
+from review_advisor.mockworld.world import MockWorld, edited
+
+Story = Callable[[MockWorld], None]
+
+
+def world_of(story: Story) -> MockWorld:
+    world = MockWorld()
+    story(world)
+    return world
+
+
+def undisturbed(story: Story, root: Path) -> tuple[MockWorld, OutcomeDocument]:
+    world = world_of(story)
+    return world, restarted(world, root / "undisturbed")
+
+
+# --- killed -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_killed_at_any_event_and_started_again(story: Story, tmp_path: Path) -> None:
+    calm, whole = undisturbed(story, tmp_path)
+    for number in range(1, len(whole.events) + 1):
+        world, root = world_of(story), tmp_path / str(number)
+        killed_at(world, root, number)
+        document = restarted(world, root)
+        assert retold(document) == retold(whole)
+        assert (document.outcome, document.because, document.flags) == (whole.outcome, whole.because, whole.flags)
+        assert world.artifacts.files.keys() == calm.artifacts.files.keys()
+        assert world.asked == calm.asked, "every question is asked once, by one run or the other"
+        assert world.consulted == calm.consulted
+        world.finish()
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_killed_again_and_again(story: Story, tmp_path: Path) -> None:
+    """Each run gets three events further than the one before it."""
+    calm, whole = undisturbed(story, tmp_path)
+    world, root = world_of(story), tmp_path / "kept"
+    for number in range(3, len(whole.events), 3):
+        killed_at(world, root, number)
+    assert retold(restarted(world, root)) == retold(whole)
+    assert world.asked == calm.asked
+
+
+def test_a_call_that_is_killed_in_flight_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
+    def story(world: MockWorld) -> None:
+        world.agents.script(Role.PRE_FLIGHT, plan("values may clash"))
+
+    _, whole = undisturbed(story, tmp_path)
+    world = world_of(story)
+    world.agents.script(Role.EXECUTOR, replace(approve(), bug=Killed()))
+    with pytest.raises(Killed):
+        run(world, store_of(world, tmp_path))
+    document = restarted(world, tmp_path)
+    assert retold(document) == retold(whole)
+    assert world.asked == ["pre_flight", "executor", "executor", "post_verify"]
+    ended = [event for event in document.events if isinstance(event, CallEnded)]
+    assert [event.kept for event in ended] == [True, False, False]
+    assert progress_line(ended[0]) == "pr_review: pre_flight answered in an earlier run"
+    assert progress_line(ended[1]) == "pr_review: executor answered in 1.0 s"
+
+
+def test_parts_that_run_in_parallel_are_each_asked_once(tmp_path: Path) -> None:
+    def story(world: MockWorld) -> None:
+        world.rules = replace(world.rules, shard_tokens=400)
+        world.change(*(edited(f"src/{name}.py") for name in "abcdef"))
+
+    calm, whole = undisturbed(story, tmp_path)
+    for number in range(2, len(whole.events), 5):
+        world, root = world_of(story), tmp_path / str(number)
+        with ThreadPoolExecutor(3) as pool:
+            world.pool, world.jobs = pool, 3
+            killed_at(world, root, number)
+            document = restarted(world, root)
+        assert document.outcome is whole.outcome
+        once = len(calm.asked)
+        flying = 2  # the other two may have been in flight when the process was killed
+        assert once <= len(world.asked) <= once + flying
+        assert sum(isinstance(event, CallEnded) for event in document.events) == once
+
+
+def test_a_finished_review_keeps_nothing(tmp_path: Path) -> None:
+    world = MockWorld()
+    store = store_of(world, tmp_path / "answers")
+    run(world, store)
+    assert len(list((tmp_path / "answers").glob("*/*.reply"))) == 3
+    store.clear()
+    assert list(tmp_path.iterdir()) == []
+    restarted(world, tmp_path / "answers")
+    assert world.asked == ["pre_flight", "executor", "post_verify"] * 2, "another review is paid for"
+
+
+def test_what_is_kept_of_an_older_head_goes_with_the_review_of_the_newer_one(tmp_path: Path) -> None:
+    world, other = MockWorld(), MockWorld()
+    other.source.stated = replace(other.source.stated, label="pr-77")
+    killed_at(world, tmp_path, 5)
+    killed_at(other, tmp_path, 5)
+    world.source.stated = replace(world.source.stated, head_sha="c" * 40)
+    store = store_of(world, tmp_path)
+    run(world, store)
+    store.clear()
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith("pr-77-")
+
+
+# --- consults ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_consults_of_a_kept_answer_are_its_own_and_count_towards_the_cap(tmp_path: Path) -> None:
+    def story(world: MockWorld) -> None:
+        world.switch("HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "4")
+        world.agents.script(
+            Role.EXECUTOR,
+            approve().after_asking("one?", "two?", "three?"),
+            approve(summary="again").after_asking("four?", "five?", "six?"),
+        )
+        world.agents.script(Role.MID_FLIGHT, *(lost() if n == 1 else approve() for n in range(4)))
+        world.agents.script(Role.POST_VERIFY, veto("look again"))
+
+    _, whole = undisturbed(story, tmp_path)
+    statuses = [event.note.status for event in whole.events if isinstance(event, Consulted)]
+    assert statuses == ["answered", "failed", "answered", "answered", "answered", "denied"]
+    between = next(n for n, event in enumerate(whole.events, 1) if isinstance(event, CallEnded) and event.attempt)
+    for number in range(1, between):
+        world = world_of(story)
+        killed_at(world, tmp_path / str(number), number)
+        document = restarted(world, tmp_path / str(number))
+        assert [event.note.status for event in document.events if isinstance(event, Consulted)] == statuses
+        assert world.consulted == ["one?", "two?", "three?", "four?", "five?", "six?"]
+
+
+# --- stopped ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+@pytest.mark.parametrize("stop", [credit_gone, interrupted])
+def test_stopped_at_any_call_and_started_again(story: Story, stop: Callable[[], object], tmp_path: Path) -> None:
+    """Answers are not paid for again; what did not come is asked for again, unless an answer was built on its lack."""
+    calm, whole = undisturbed(story, tmp_path)
+    for number in range(1, len(calm.asked) + 1):
+        world, root = world_of(story), tmp_path / str(number)
+        world.agents.struck[number] = stop()  # type: ignore[assignment]
+        store = store_of(world, root)
+        assert run(world, store).outcome is Outcome.STOPPED
+        store.forget_useless()
+        answered = _answered(world)
+        document = restarted(world, root)
+        assert not (set(_answered(world)[len(answered) :]) & set(answered)), "no answer is paid for twice"
+        if story is not answers_that_do_not_come:
+            assert retold(document) == retold(whole)
+            assert len(world.asked) == len(calm.asked) + 1
+            world.finish()
+
+
+def _answered(world: MockWorld) -> list[tuple[object, ...]]:
+    """The questions that were answered, whichever run asked them."""
+    return [
+        (each.call.role, each.call.surface, each.call.attempt, each.call.shard, each.call.blind)
+        for each in world.agents.played
+        if each.line.answer is not None
+        and "certainly" not in each.line.answer
+        and not isinstance(each.came, BaseException)
+    ]
+
+
+@pytest.mark.parametrize("useless", [(lost(),), (garbage(), garbage()), (text_only(), lost())])
+def test_an_executor_without_an_answer_is_asked_again_when_the_review_is_started_again(
+    useless: tuple[object, ...], tmp_path: Path
+) -> None:
+    world = MockWorld()
+    world.agents.script(Role.EXECUTOR, *useless)  # type: ignore[arg-type]
+    store = store_of(world, tmp_path)
+    assert run(world, store).outcome is Outcome.STOPPED
+    store.forget_useless()
+    assert restarted(world, tmp_path).outcome is Outcome.APPROVED
+    assert world.asked == ["pre_flight", *["executor"] * len(useless), "executor", "post_verify"]
+
+
+def test_a_plan_that_did_not_come_is_not_asked_for_again_once_the_change_was_read_without_it(tmp_path: Path) -> None:
+    world = MockWorld()
+    world.agents.script(Role.PRE_FLIGHT, lost())
+    world.agents.script(Role.POST_VERIFY, credit_gone())
+    store = store_of(world, tmp_path)
+    run(world, store)
+    store.forget_useless()
+    document = restarted(world, tmp_path)
+    assert document.outcome is Outcome.APPROVED
+    assert world.asked == ["pre_flight", "executor", "post_verify", "post_verify"]
+
+
+def test_a_call_that_another_part_ended_is_no_answer(tmp_path: Path) -> None:
+    """Spent credit in one part ends the calls of the others: nobody has lost these answers."""
+    world = MockWorld()
+    world.review()
+    call = world.calls(Role.EXECUTOR)[0]
+    agents = remembering(world, store_of(world, tmp_path))
+    agents.end_running()
+    world.agents.script(Role.EXECUTOR, lost(), approve())
+    assert isinstance(agents.run(call), Lost)
+    assert list(tmp_path.iterdir()) == []
+    assert isinstance(agents.run(call), Answered)
+    assert len(kept_files(tmp_path)) == 1
+
+
+# --- the same review, and no other ------------------------------------------------------------------------------------
+
+
+OTHERS: dict[str, Callable[[MockWorld], object]] = {
+    "another head": lambda world: setattr(world.source, "stated", replace(world.source.stated, head_sha="c" * 40)),
+    "another base": lambda world: setattr(world.source, "stated", replace(world.source.stated, base_sha="c" * 40)),
+    "another title": lambda world: setattr(world.source, "stated", replace(world.source.stated, title="Approve me")),
+    "another diff": lambda world: world.change(edited("src/app.py", 31)),
+    "another model": lambda world: world.switch("HYDRAFLOW_REVIEW_EXECUTOR_MODEL", "haiku"),
+    "other rules": lambda world: setattr(world, "rules", replace(world.rules, max_usd=29.0)),
+    "no repair": lambda world: setattr(world, "repair", "off"),
+}
+
+
+@pytest.mark.parametrize("change", OTHERS.values(), ids=list(OTHERS))
+def test_another_review_takes_nothing_from_this_one(change: Callable[[MockWorld], object], tmp_path: Path) -> None:
+    world = MockWorld()
+    killed_at(world, tmp_path, 9)
+    change(world)
+    before = len(world.asked)
+    document = restarted(world, tmp_path)
+    assert not any(
+        event.kept for event in document.events if isinstance(event, CallEnded) and event.role is Role.EXECUTOR
+    )
+    assert "executor" in world.asked[before:]
+
+
+def test_a_gallery_whose_pictures_are_others_is_another_question(tmp_path: Path) -> None:
+    world = MockWorld()
+    world.rules = replace(world.rules, visual_paths=("*.png",))
+    world.change(replace(edited("a.png", 0), binary=True))
+    world.pictures.stated = (picture_differs("a.png"),)
+    world.pictures.folder = tmp_path / "gallery"
+    world.pictures.folder.mkdir()
+    (world.pictures.folder / "a.png-1-after.png").write_bytes(b"red")
+    first = restarted(world, tmp_path / "answers")
+    seen = len(world.asked)
+    (world.pictures.folder / "a.png-1-after.png").write_bytes(b"green")
+    again = restarted(world, tmp_path / "answers")
+    asked_again = [event.surface.value for event in again.events if isinstance(event, CallEnded) and not event.kept]
+    assert first.outcome is again.outcome
+    assert set(asked_again) == {"visual_gate"}
+    assert len(world.asked) > seen
+
+
+def test_an_answer_whose_edits_do_not_fit_the_copy_any_more_is_lost(tmp_path: Path) -> None:
+    def story(folder: Path) -> tuple[MockWorld, AgentCall]:
+        world = MockWorld()
+        world.review()
+        folder.mkdir()
+        (folder / "src.py").write_text("x = 1\n")
+        executor = world.calls(Role.EXECUTOR)[0]
+        return world, replace(executor, tree=folder, edits=EditGrant(()), evidence="one tree")
+
+    world, call = story(tmp_path / "copy")
+    edits = replace(approve(), meanwhile=(tmp_path / "copy" / "src.py").unlink)
+    world.agents.script(Role.EXECUTOR, edits)
+    assert isinstance(remembering(world, store_of(world, tmp_path / "answers")).run(call), Answered)
+    again, call = story(tmp_path / "other")
+    (tmp_path / "other" / "src.py").unlink()
+    reply = remembering(again, store_of(again, tmp_path / "answers")).run(call)
+    assert isinstance(reply, Lost)
+    assert reply.detail == "The edits of a kept answer cannot be made again: No such file or directory."
+
+
+# --- what is on disk --------------------------------------------------------------------------------------------------
+
+
+def kept_files(root: Path) -> list[Path]:
+    return sorted(root.glob("*/*.reply"))
+
+
+def test_answers_are_kept_for_their_owner_only(tmp_path: Path) -> None:
+    killed_at(MockWorld(), tmp_path / "answers", 9)
+    (folder,) = (tmp_path / "answers").iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept_files(tmp_path / "answers")} == {0o600}
+    assert (folder / ".gitignore").read_text() == "*\n"
+    assert [path.name for path in folder.iterdir() if path.suffix not in {".reply", ""}] == []
+
+
+def test_no_secret_of_the_environment_is_kept(tmp_path: Path) -> None:
+    world = MockWorld()
+    world.switch("SOME_TOKEN", "hunter2-hunter3-hunter4")
+    world.agents.script(Role.EXECUTOR, approve(summary="I found hunter2-hunter3-hunter4 there"))
+    killed_at(world, tmp_path, 9)
+    texts = [path.read_text() for path in kept_files(tmp_path)]
+    assert any("I found [secret removed] there" in text for text in texts)
+    assert not any("hunter2" in text for text in texts)
+
+
+def test_no_runs_nonce_is_kept_and_an_answer_that_quotes_it_is_the_next_runs(tmp_path: Path) -> None:
+    def story(world: MockWorld) -> None:
+        line = replace(approve(summary="the nonce is {nonce}"), quotes_nonce=True)
+        world.agents.script(Role.EXECUTOR, line.after_asking("Is it so?"))
+
+    _, whole = undisturbed(story, tmp_path)
+    world = world_of(story)
+    killed_at(world, tmp_path, 9)
+    assert not any(f"{1:016x}" in path.read_text() for path in kept_files(tmp_path))
+    document = restarted(world, tmp_path)
+    assert len(world.asked) == 3
+    reports = [part.reports[0].summary for surface in document.surfaces for part in surface.parts]
+    assert reports == [f"the nonce is {2:016x}"]
+    assert len(retold(document)) == len(retold(whole))
+
+
+FORGERIES: dict[str, Callable[[Path], object]] = {
+    "another verdict": lambda path: path.write_bytes(path.read_bytes().replace(b'"reject"', b'"approve"')),
+    "no signature": lambda path: path.write_bytes(path.read_bytes().partition(b"\n")[2]),
+    "nothing": lambda path: path.write_bytes(b""),
+    "half of it": lambda path: path.write_bytes(path.read_bytes()[:-20]),
+    "no text": lambda path: path.write_bytes(bytes(range(256))),
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=list(FORGERIES))
+def test_a_file_that_was_not_signed_by_us_is_no_answer(forge: Callable[[Path], object], tmp_path: Path) -> None:
+    def story(world: MockWorld) -> None:
+        world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 7, "value = 7")))
+
+    world = world_of(story)
+    killed_at(world, tmp_path, 9)
+    for path in kept_files(tmp_path):
+        forge(path)
+    said: list[str] = []
+    world.agents.script(Role.EXECUTOR, reject())
+    document = run(world, store_of(world, tmp_path, warn=said.append))
+    assert document.outcome is Outcome.CHANGES_REQUESTED
+    assert len(said) == 1
+    assert "were not kept by us: they are not used." in said[0]
+
+
+def test_an_answer_to_one_question_is_none_to_another(tmp_path: Path) -> None:
+    """A signed file is moved to another question's name."""
+    world = MockWorld()
+    killed_at(world, tmp_path, 7)
+    first, second = kept_files(tmp_path)
+    moved = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(moved)
+    said: list[str] = []
+    document = run(world, store_of(world, tmp_path, warn=said.append))
+    assert said[0].startswith("2 of the kept answers")
+    assert not any(event.kept for event in document.events if isinstance(event, CallEnded))
+
+
+def test_answers_that_somebody_else_paid_for_are_not_used(tmp_path: Path) -> None:
+    world = MockWorld()
+    killed_at(world, tmp_path, 7)
+    said: list[str] = []
+    run(world, store_of(world, tmp_path, secret=b"another credential", warn=said.append))
+    assert len(said) == 1
+    assert world.asked == ["pre_flight", "executor", "pre_flight", "executor", "post_verify"]
+    assert SECRET not in b"".join(path.read_bytes() for path in kept_files(tmp_path))
+
+
+def test_a_link_in_the_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "answers").symlink_to(tmp_path / "elsewhere")
+    said: list[str] = []
+    world = MockWorld()
+    document = run(world, store_of(world, tmp_path / "answers", warn=said.append))
+    assert document.outcome is Outcome.APPROVED
+    assert len(said) == 1
+    assert said[0].endswith("answers is a symbolic link. A killed review would pay them again.")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_full_disk_is_said_once_and_the_review_goes_on(tmp_path: Path) -> None:
+    said: list[str] = []
+    world = world_of(a_veto_then_a_recovery)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    store = store_of(world, tmp_path, warn=said.append)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        document = run(world, store)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert document.outcome is Outcome.APPROVED
+    assert len(said) == 1
+    assert said[0].endswith("File too large. A killed review would pay them again.")
+    assert kept_files(tmp_path) == []
+
+
+# --- through to the pull request --------------------------------------------------------------------------------------
+
+
+def test_killed_while_reviewing_and_while_publishing_there_is_one_of_everything(tmp_path: Path) -> None:
+    fault = finding(PATH, 3, "value = 3", title="three is taken")
+    for number in range(1, 16):
+        desk = Desk(PublicationRules())
+        world = desk.world
+        world.source.stated = replace(
+            world.source.stated,
+            label=f"pr-{desk.pull.number}",
+            base_sha=desk.github.base_sha(desk.pull),
+            head_sha=desk.pull.head_sha,
+            files=(edited(PATH, 30),),
+        )
+        world.agents.script(Role.EXECUTOR, reject(fault))
+        killed_at(world, tmp_path / str(number), min(number, 13))
+        document = restarted(world, tmp_path / str(number))
+        desk.github.traffic.meets(killed(), Moment(number, after=True))
+        try:
+            desk.publish(document)
+        except Killed:
+            desk.publish(document)
+        desk.publish(document)
+        assert world.asked == ["pre_flight", "executor", "post_verify"]
+        assert [check.conclusion for check in desk.checks] == ["failure"]
+        assert (len(desk.reviews), len(desk.threads), len(desk.summaries)) == (1, 1, 1)

@@ -1,0 +1,109 @@
+"""What each command imports: nobody waits for code that the command does not need."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.adapters.command_line import APPROVE, CONFIRM, Terminal, fake_claude
+from tests.adapters.git_repository import Repo
+
+HEAVY = {"PIL", "asyncio", "github", "google", "grpc", "opentelemetry", "requests", "rich", "yaml"}
+OF_PULL_REQUESTS = {
+    "review_advisor.adapters.actions",
+    "review_advisor.adapters.git.fetch",
+    "review_advisor.adapters.github",
+    "review_advisor.core.facts.event",
+    "review_advisor.core.publication",
+    "review_advisor.publish_phase",
+    "review_advisor.pull_request_opening",
+    "review_advisor.pull_requests",
+}
+OF_OTHERS = {"review_advisor.embedded", "review_advisor.mockworld", "review_advisor.starter"}
+NEEDED_ANYWHERE = {
+    "review_advisor.core.publication",
+    "review_advisor.core.publication.markdown",
+    "review_advisor.core.publication.rules",
+    "review_advisor.core.publication.wiki_page",
+}
+"""The defaults of the configuration, and the page of what was learned; they import nothing of publishing."""
+
+
+def imported(terminal: Terminal, *words: str, code: int = 0) -> set[str]:
+    """The name of every module that the command imports."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-X", "importtime", "-m", "review_advisor", *words],
+        cwd=terminal.folder,
+        env=terminal.environment({"ANTHROPIC_API_KEY": "none-needed"}),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    told = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in told}
+
+
+def among(modules: set[str], unwanted: set[str]) -> set[str]:
+    """Those of ``modules`` that are unwanted, or lie in an unwanted package."""
+    return {name for name in modules if any(name == each or name.startswith(f"{each}.") for each in unwanted)}
+
+
+def agreeing_claude(folder: Path) -> Path:
+    """A ``claude`` that approves, and confirms what it approved."""
+    answers: dict[str, Any] = {"ReviewReport": APPROVE["answer"], "PostVerifyResult": CONFIRM["answer"]}
+    cases = []
+    for name, answer in answers.items():
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        result = {"type": "result", "subtype": "success", "is_error": False, "result": "", "usage": usage}
+        told = folder / f"{name}.json"
+        told.write_text(json.dumps({**result, "structured_output": answer, "total_cost_usd": 0.01}) + "\n")
+        cases.append(f"""*'"title": "{name}"'*) cat '{told}';;""")
+    return fake_claude(folder, then="\n".join(["cat > /dev/null", 'case "$*" in', *cases, "*) exit 1;;", "esac"]))
+
+
+def test_help_needs_neither_the_review_nor_its_libraries(terminal: Terminal) -> None:
+    modules = imported(terminal, "--help")
+    assert "review_advisor.cli.review" in modules
+    assert among(modules, HEAVY | {"pathspec", "pydantic", "pydantic_core", "subprocess"}) == set()
+
+
+@pytest.mark.parametrize(
+    "words", [("--range", "HEAD~1..HEAD"), ("--base", "HEAD~1"), ("--staged",), ("--patch", "../change.diff")]
+)
+def test_a_review_without_a_pull_request_knows_nothing_of_any(terminal: Terminal, words: tuple[str, ...]) -> None:
+    repo = Repo(terminal.folder)
+    (terminal.folder.parent / "change.diff").write_bytes(repo.git("diff", "HEAD~1", "HEAD"))
+    repo.write("app.py", "x = 1\ny = 3\n")
+    repo.git("add", "app.py")
+    claude = agreeing_claude(terminal.folder.parent)
+    modules = imported(terminal, "review", *words, "--claude-bin", str(claude))
+    assert "review_advisor.review_phase" in modules
+    assert among(modules, HEAVY | OF_OTHERS) == set()
+    assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
+
+
+def test_a_demonstration_is_such_a_review(terminal: Terminal) -> None:
+    modules = imported(terminal, "demo")
+    assert "review_advisor.review_phase" in modules
+    assert among(modules, HEAVY | OF_OTHERS) == set()
+    assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
+
+
+@pytest.mark.parametrize("words", [("doctor", "--claude-bin", "../claude"), ("config", "show"), ("config", "check")])
+def test_looking_at_the_machine_or_the_settings_imports_no_review(terminal: Terminal, words: tuple[str, ...]) -> None:
+    fake_claude(terminal.folder.parent)
+    modules = imported(terminal, *words)
+    assert "review_advisor.settings" in modules
+    assert among(modules, HEAVY | {"review_advisor.app", "review_advisor.review_phase"}) == set()
+    assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
+
+
+def test_only_a_pull_request_needs_what_is_of_pull_requests(terminal: Terminal) -> None:
+    modules = imported(terminal, "review", "--pr", "no name", code=2)
+    assert {"github", "review_advisor.pull_request_opening"} <= modules

@@ -1,0 +1,237 @@
+"""``review-advisor runs`` and ``review-advisor ledger``: what their users type, and what they get."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+import pytest
+from tests.adapters.command_line import Terminal
+from tests.adapters.ledgers import database, exported, five, meddle, record, rows, told
+
+from review_advisor.cli.runs import ROLES, STATUSES, SURFACES, between, list_, moment
+from review_advisor.core.outcome.document import outcome_document, outcome_json, read_outcome
+from review_advisor.core.outcome.files import review_files
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.record.advisor_log import AdvisorLog, advisor_log
+from review_advisor.core.record.readings import UNFINISHED
+from review_advisor.core.record.runs import Between, RunFilter
+
+
+@pytest.fixture
+def kept(terminal: Terminal) -> Path:
+    """The ledger that the commands look at without being told: the five stories."""
+    path = terminal.folder / "review_logs" / "ledger" / "ledger.sqlite3"
+    record(path, *five())
+    return path
+
+
+def listed(terminal: Terminal, *words: str) -> list[str]:
+    """The runs that a list names, in its order."""
+    done = terminal.run("runs", "list", "--json", *words)
+    assert done.code == 0, done.err
+    return [run["run_id"] for run in json.loads(done.out)]
+
+
+def refused(terminal: Terminal, *words: str | Path) -> str:
+    done = terminal.run(*words)
+    assert done.code == 2, done.err
+    return done.sentence
+
+
+# --- runs list --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_list_is_a_line_a_run_the_newest_first(terminal: Terminal) -> None:
+    done = terminal.run("runs", "list")
+    assert (done.code, done.err) == (0, "")
+    head, *lines = done.out.splitlines()
+    assert head.split()[0] == "run"
+    assert [line.split()[0] for line in lines] == ["run-5", "run-4", "run-3", "run-2", "run-1"]
+    assert "escalated" in lines[1]
+    assert "exhausted" in lines[1]
+    assert "degraded" in lines[2]
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    "words, found",
+    [
+        ("--status approved --surface pr_review --role executor --model sonnet --error none --limit 2", "52"),
+        ("--cost 0.1.. --consults 1..3 --repository ACME/shop --pr 7 --text VALUE", "1"),
+        ("--since 2026-01-05T11:00 --until 2026-01-05T14:00:00+00:00 --cost ..0.1", "432"),
+        ("--since 1h", ""),
+    ],
+)
+def test_every_filter_can_be_typed(terminal: Terminal, words: str, found: str) -> None:
+    assert listed(terminal, *words.split()) == [f"run-{number}" for number in found]
+
+
+def test_every_filter_has_its_option_and_every_word_its_meaning() -> None:
+    options = {parameter.name for parameter in list_.params}
+    assert {each.name for each in fields(RunFilter)} <= options
+    assert set(STATUSES) == {UNFINISHED, *(each.value for each in Outcome)}
+    assert tuple(each.value for each in Surface) == SURFACES
+    assert tuple(each.value for each in Role) == ROLES
+
+
+@pytest.mark.parametrize(
+    "text, low, high",
+    [("3", 3, 3), ("0.5..", 0.5, None), ("..12", None, 12), ("1..2.5", 1, 2.5)],
+)
+def test_what_a_range_says(text: str, low: float | None, high: float | None) -> None:
+    assert between(text) == Between(low, high)
+
+
+@pytest.mark.parametrize("text", ["", "..", "much", "-1", "1...2", "1e3", "٣", "1..2 "])
+def test_what_is_no_range_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is no range: give N"):
+        between(text)
+
+
+def test_what_a_moment_says() -> None:
+    assert moment("2026-01-31") == datetime(2026, 1, 31, tzinfo=UTC)
+    assert moment("2026-01-31T10:00+02:00") == datetime(2026, 1, 31, 8, tzinfo=UTC)
+    for text, ago in (("24h", timedelta(hours=24)), ("7d", timedelta(days=7)), ("2w", timedelta(weeks=2))):
+        said = moment(text)
+        assert timedelta(0) <= datetime.now(UTC) - ago - said < timedelta(minutes=1)
+    for text in ("yesterday", "2026-13-01", "99999w", "٣d", "7 d", ""):
+        with pytest.raises(click.BadParameter, match="is no date: give one like 2026-01-31"):
+            moment(text)
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (("--cost", "much"), "Invalid value for '--cost': 'much' is no range: give N, A..B, A.. or ..B."),
+        (("--status", "won"), "Invalid value for '--status': 'won' is not one of 'unfinished', 'approved'"),
+        (("--ledger", "none.sqlite3"), "There is no ledger none.sqlite3."),
+        (("--ledger", "app.py"), "app.py is not a ledger: it is no SQLite file."),
+    ],
+)
+def test_a_question_that_means_nothing_is_one_sentence(terminal: Terminal, words: tuple[str, ...], says: str) -> None:
+    assert refused(terminal, "runs", "list", *words).startswith(says)
+
+
+def test_a_project_without_reviews_says_so(terminal: Terminal) -> None:
+    assert refused(terminal, "runs", "list") == "There is no ledger review_logs/ledger/ledger.sqlite3."
+    assert not (terminal.folder / "review_logs").exists()
+
+
+@pytest.mark.usefixtures("kept")
+def test_no_run_is_an_answer_too(terminal: Terminal) -> None:
+    assert terminal.run("runs", "list", "--status", "stopped").out == "No run matches.\n"
+    assert listed(terminal, "--status", "stopped") == []
+
+
+# --- runs show and export ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("kept")
+def test_one_run_is_shown_with_its_tables(terminal: Terminal) -> None:
+    done = terminal.run("runs", "show", "run-1")
+    assert done.code == 0
+    assert "run         run-1\n" in done.out
+    assert "cost        $0.2200\n" in done.out
+    for table in ("calls", "findings", "consults", "votes"):
+        assert f"\n{table}\n" in done.out
+    document = five()[0]
+    told = json.loads(terminal.run("runs", "show", "run-1", "--json").out)
+    assert told["events"] == json.loads(outcome_json(document))["events"]
+    assert refused(terminal, "runs", "show", "run-9").endswith("has no run 'run-9'.")
+    assert refused(terminal, "runs", "show", "run").startswith("Several runs begin with 'run': ")
+
+
+@pytest.mark.usefixtures("kept")
+def test_the_files_of_a_review_can_be_written_again(terminal: Terminal) -> None:
+    done = terminal.run("runs", "export", "run-4", "again")
+    assert done.code == 0
+    document = five()[3]
+    folder = terminal.folder / "again"
+    names = [Path(line).relative_to("again").as_posix() for line in done.out.splitlines()]
+    assert names == ["events.jsonl", ".advisor/run-4.json", *review_files(document)]
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == set(names)
+    log = AdvisorLog.model_validate_json((folder / ".advisor" / "run-4.json").read_bytes())
+    assert log == advisor_log(document.events)
+    assert read_outcome((folder / "outcome.json").read_bytes()) == document
+    assert len((folder / "events.jsonl").read_text().splitlines()) == len(document.events)
+
+
+def test_of_a_review_that_was_killed_the_events_are_written(terminal: Terminal, kept: Path) -> None:
+    record(kept, told(number=6), until=5)
+    done = terminal.run("runs", "export", "run-6", "half", "--json")
+    assert json.loads(done.out) == ["events.jsonl", ".advisor/run-6.json"]
+    assert json.loads((terminal.folder / "half" / ".advisor" / "run-6.json").read_bytes())["final_answer"] is None
+    assert len((terminal.folder / "half" / "events.jsonl").read_text().splitlines()) == 5
+    assert refused(terminal, "runs", "export", "run-6", "app.py").startswith("The folder app.py cannot be made: ")
+
+
+# --- ledger -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_whole_ledger_is_exit_code_0_and_a_broken_one_3(terminal: Terminal, kept: Path) -> None:
+    count = len(exported(kept))
+    done = terminal.run("ledger", "verify")
+    assert (done.code, done.out) == (0, f"5 runs, {count} events: every chain is whole\n")
+    meddle(kept, "UPDATE events SET event = '{}' WHERE position = 3")
+    done = terminal.run("ledger", "verify")
+    assert done.code == 3
+    assert done.out.splitlines()[0] == "BROKEN run-1: event 3: its content is not what was recorded"
+    assert done.out.splitlines()[-1] == f"5 runs, {count} events: 5 broken"
+    told = json.loads(terminal.run("ledger", "verify", "--json").out)
+    assert (told["runs"], told["whole"], len(told["broken"])) == (5, False, 5)
+
+
+def test_ledgers_of_two_jobs_become_one(terminal: Terminal, kept: Path) -> None:
+    other, whole = terminal.folder / "other.sqlite3", terminal.folder / "whole.sqlite3"
+    record(other, told(number=9))
+    for source, says in (
+        (kept, "5 runs added, 0 grown, 0 there already\n"),
+        (other, "1 runs added, 0 grown, 0 there already\n"),
+        (other, "0 runs added, 0 grown, 1 there already\n"),
+    ):
+        done = terminal.run("ledger", "merge", whole, source)
+        assert (done.code, done.out) == (0, says)
+    assert listed(terminal, "--ledger", str(whole)) == [f"run-{number}" for number in (9, 5, 4, 3, 2, 1)]
+    done = terminal.run("ledger", "merge", whole, other, "--json")
+    assert json.loads(done.out) == {"added": 0, "grown": 0, "present": 1}
+    assert refused(terminal, "ledger", "merge", whole, "none.sqlite3") == "There is no ledger none.sqlite3."
+
+
+def test_a_ledger_is_written_out_and_read_back(terminal: Terminal, kept: Path) -> None:
+    assert terminal.run("ledger", "export", "runs.jsonl").code == 0
+    assert (terminal.folder / "runs.jsonl").read_text() == "".join(exported(kept))
+    assert terminal.run("ledger", "export", "/dev/stdout").out == "".join(exported(kept))
+    done = terminal.run("ledger", "import", "runs.jsonl", "--ledger", "new.sqlite3")
+    assert (done.code, done.out) == (0, "5 runs added, 0 grown, 0 there already\n")
+    assert rows(terminal.folder / "new.sqlite3") == rows(kept)
+    assert "line 1 cannot be read" in refused(terminal, "ledger", "import", "app.py", "--ledger", "new.sqlite3")
+    assert refused(terminal, "ledger", "export", "no/such/place").startswith("no/such/place cannot be written: ")
+
+
+def test_tables_are_read_anew(terminal: Terminal, kept: Path) -> None:
+    before = rows(kept)
+    with database(kept) as connection:
+        connection.execute("UPDATE runs SET status = 'approved', findings = 0")
+    done = terminal.run("ledger", "rebuild")
+    assert (done.code, done.out) == (0, "5 runs read anew\n")
+    assert rows(kept) == before
+    assert refused(terminal, "ledger", "rebuild", "--ledger", "none.sqlite3") == "There is no ledger none.sqlite3."
+    assert not (terminal.folder / "none.sqlite3").exists()
+
+
+def test_a_document_in_the_ledger_is_the_document_on_disk(terminal: Terminal) -> None:
+    """From a whole review: what it stored and what it recorded agree."""
+    assert terminal.review("--output", "outcome.json").code == 0
+    stored = read_outcome((terminal.folder / "outcome.json").read_bytes())
+    (run,) = json.loads(terminal.run("runs", "list", "--json").out)
+    assert (run["run_id"], run["status"], run["label"]) == (stored.run_id, "approved", stored.label)
+    assert terminal.run("runs", "export", stored.run_id, "again").code == 0
+    again = read_outcome((terminal.folder / "again" / "outcome.json").read_bytes())
+    assert again == stored == outcome_document(stored.events)

@@ -1,0 +1,141 @@
+"""The whole command, killed with SIGKILL and started again: nothing that was answered is asked again."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+from tests.adapters.command_line import APPROVE, CONFIRM, project, script, scripted_review
+
+from review_advisor.adapters.ledger.exchange import verify
+from review_advisor.adapters.ledger.listing import list_runs
+from review_advisor.app import StoredReview
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import CallEnded, Consulted, Event, Repaired, Verified
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.record.place import LEDGER_FILE
+from review_advisor.core.record.runs import RunFilter
+
+CREDENTIAL = {"ANTHROPIC_API_KEY": "sk-ant-api03-not-a-real-one-5d1f0a77"}
+FAULT = "def mean(rows):\n    return sum(rows) / len(rows)\n" + "".join(f"value_{n} = {n}\n" for n in range(30))
+MENDED = FAULT.replace("/ len(rows)", "/ len(rows) if rows else 0")
+VETO = {
+    "answer": {
+        "verdict": "VETO",
+        "reasoning": "no rows were thought of",
+        "disagreements": [
+            {"executor_claim": "fine", "advisor_assessment": "an empty list divides by zero", "severity": "blocking"}
+        ],
+    }
+}
+REPLIES: dict[str, list[Any]] = {
+    "ReviewPlan": [{"answer": {"risk_summary": "a division"}}],
+    "ReviewReport": [
+        {"consult": {"question": "May rows be empty?"}, "then": APPROVE},
+        {"edit": {"app.py": MENDED}, "then": APPROVE},
+    ],
+    "consult": [{"answer": {"action": "look at the callers", "rationale": "nobody checks"}}],
+    "PostVerifyResult": [VETO, CONFIRM],
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder with a repository, the replies to its review, and what the review leaves."""
+
+    folder: Path
+
+    def make(self) -> Self:
+        """Before the first run: nothing has been asked."""
+        project(self.folder / "project", "x = 1\n", FAULT)
+        script(self.folder, **REPLIES)
+        return self
+
+    def review(self, subscriber: Callable[[Event], None] = lambda event: None) -> StoredReview:
+        """One run."""
+        return scripted_review(self.folder / "project", self.folder / "script.json", subscriber, CREDENTIAL)
+
+    @property
+    def logs(self) -> Path:
+        """The artefact root."""
+        return self.folder / "logs"
+
+    @property
+    def paid(self) -> dict[str, int]:
+        """How often each question was answered, by whatever run."""
+        counts = (self.folder / "script.json.played").glob("*.count")
+        return {path.stem: int(path.read_text()) for path in counts}
+
+
+def killed_after(folder: Path, number: int) -> None:
+    """A process that ends itself, as the kernel would end it, after so many events."""
+    (folder / "temporary").mkdir()
+    os.environ["TMPDIR"] = str(folder / "temporary")
+    place = Place(folder).make()
+    heard: list[Event] = []
+
+    def listen(event: Event) -> None:
+        heard.append(event)
+        if len(heard) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    place.review(listen)
+
+
+def decided(document: OutcomeDocument) -> list[object]:
+    """Everything that was decided, in order, without moments and names."""
+    part = document.surfaces[0].parts[0]
+    told: list[object] = [document.outcome, document.because, document.flags, document.findings, document.exit_code]
+    told += [part.reports, part.consults, part.post_verify, part.rulings]
+    told += [event.kind for event in document.events]
+    return [*told, document.repair and (document.repair.tree, document.repair.patch)]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> OutcomeDocument:
+    place = Place(tmp_path_factory.mktemp("undisturbed")).make()
+    document = place.review().document
+    assert document.outcome is Outcome.CHANGES_REQUESTED
+    assert document.repair is not None
+    assert place.paid == {name: len(replies) for name, replies in REPLIES.items()}
+    assert sorted(path.name for path in place.logs.iterdir()) == ["ledger", document.label], "no answer is left"
+    return document
+
+
+MOMENTS: dict[str, Callable[[Event], bool]] = {
+    "at its beginning": lambda event: True,
+    "with a plan": lambda event: isinstance(event, CallEnded),
+    "in a consult": lambda event: isinstance(event, Consulted),
+    "with a veto": lambda event: isinstance(event, Verified),
+    "before the repair was read": lambda event: isinstance(event, CallEnded) and event.attempt == 1,
+    "with a repair": lambda event: isinstance(event, Repaired),
+    "with its last answer": lambda event: (
+        isinstance(event, CallEnded) and (event.role, event.attempt) == (Role.POST_VERIFY, 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed_and_started_again(moment: str, undisturbed: OutcomeDocument, tmp_path: Path) -> None:
+    number = next(n for n, event in enumerate(undisturbed.events, 1) if MOMENTS[moment](event))
+    process = multiprocessing.get_context("spawn").Process(target=killed_after, args=(tmp_path, number))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    place = Place(tmp_path)
+    kept = list((place.logs / "answers").glob("*/*.reply"))
+    assert len(kept) == sum(isinstance(event, CallEnded) for event in undisturbed.events[:number])
+    document = place.review().document
+    assert decided(document) == decided(undisturbed)
+    assert place.paid == {name: len(replies) for name, replies in REPLIES.items()}
+    assert not (place.logs / "answers").exists()
+    runs = list_runs(place.logs / LEDGER_FILE, RunFilter())
+    assert [run.status for run in runs] == ["changes_requested", "unfinished"]
+    assert verify(place.logs / LEDGER_FILE).broken == ()

@@ -1,0 +1,167 @@
+"""A pull request on the simulated GitHub with a text where people write: what is read of it, and written there."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from tests.adapters.git_remote import NAME, Served
+from tests.adapters.git_repository import Repo
+from tests.attacks.obedient import FAULT
+
+from review_advisor.adapters.git.apply import GitPatcher
+from review_advisor.adapters.git.fetch import Remote, open_pull_request
+from review_advisor.adapters.git.source import About
+from review_advisor.begin_phase import BeginPhase
+from review_advisor.conversation import Comment, Conversation
+from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.event import PullRequestEvent
+from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.publication.markers import SUMMARY, finding_marker
+from review_advisor.core.publication.memory import earlier_review
+from review_advisor.core.publication.rules import ACTIONS_LOGIN, PublicationRules
+from review_advisor.core.publication.state import KnownFinding, State, own_summaries, read_state, state_block
+from review_advisor.core.publication.writes import InlineComment
+from review_advisor.mockworld.github.forge import FakeForge
+from review_advisor.mockworld.github.model import GitHub
+from review_advisor.mockworld.world import FakeClock
+from review_advisor.publish_phase import PublishPhase
+
+AUTHOR, MAINTAINER = "eve", "maria"
+FINDING = "f-0123456789"
+LINES = "".join(f"{FAULT}  # {number}\n" for number in range(1, 13))
+RULES = PublicationRules()
+
+
+def served(folder: Path) -> Served:
+    """The repository as git serves it, with the head of pull request 1."""
+    git = Served(folder / "served", Repo(folder / "work"))
+    git.work.git("init", "--quiet", "--bare", str(git.bare))
+    git.work.write("README.md", "# A repository\n")
+    git.work.commit("Begin")
+    git.work.git("checkout", "--quiet", "-b", "topic")
+    git.work.write("src/app.py", LINES)
+    git.work.commit("Divide")
+    git.push("main:refs/heads/main", "topic:refs/pull/1/head")
+    return git
+
+
+class PlantedPullRequest:
+    """Pull request 1, reviewed once: it has a summary, and a thread about a finding. Each verb plants a text."""
+
+    def __init__(self, git: Served) -> None:
+        self.git = git
+        self.github = GitHub()
+        self.github.opens_repository(NAME)
+        self.github.grants(NAME, MAINTAINER, Permission.WRITE)
+        self.github.commits(NAME, "main", {}, by="octo", sha=git.work.rev("main"))
+        self.github.workflow_token()
+        self.pull = self.github.opens(
+            NAME, {"src/app.py": LINES}, by=AUTHOR, title="Divide", branch="topic", sha=git.work.rev("topic")
+        )
+        state = State(
+            run_id="run-0",
+            head_sha=self.pull.head_sha,
+            base_sha="",
+            policy_digest="",
+            outcome=Outcome.CHANGES_REQUESTED,
+            complete=False,
+            blast=BlastRadius.LOW,
+            findings=(KnownFinding(id=FINDING, path="src/app.py", line=2, title="two is odd", severity="low"),),
+        )
+        self.forge.create_comment(1, f"{SUMMARY}\nReviewed.\n\n{state_block(state)}")
+        remark = InlineComment(FINDING, "src/app.py", 2, None, "RIGHT", f"{finding_marker(FINDING)}\nTwo is odd.")
+        self.forge.submit_review(1, self.forge.start_review(1, self.pull.head_sha, "Reviewed.", (remark,)))
+
+    @property
+    def forge(self) -> FakeForge:
+        """GitHub as the workflow's token reaches it."""
+        return FakeForge(self.github, NAME, ACTIONS_LOGIN)
+
+    def comment(self, text: str) -> None:
+        """The author comments, and a maintainer quotes it where they dismiss a finding."""
+        self._says(AUTHOR, text)
+        self._says(MAINTAINER, f"/advisor dismiss {FINDING} {text}")
+
+    def label(self, text: str) -> None:
+        """A label of that name is put on."""
+        self.github.labels(self.pull, text)
+        self._happens("labeled", text)
+
+    def branch_name(self, text: str) -> None:
+        """The head's branch is called so."""
+        self.pull.head_ref = text
+        self._happens("synchronize")
+
+    def author_name(self, text: str) -> None:
+        """The author is called so."""
+        self.pull.author = text
+        self._happens("synchronize")
+
+    def review_thread(self, text: str) -> None:
+        """The author answers the bot in its own thread, and opens the same in a review of their own."""
+        (thread,) = [thread for review in self.pull.reviews for thread in review.threads]
+        self.github.replies(thread, by=AUTHOR, body=text)
+        self.github.reviews(self.pull, by=AUTHOR, body=text)
+        self._happens("reopened")
+
+    def _says(self, login: str, text: str) -> None:
+        said = self.github.comments(self.pull, by=login, body=text)
+        Conversation(self.forge, FakeClock(), RULES).hear(1, Comment(said.id, login, text))
+
+    def _happens(self, action: str, label: str | None = None) -> None:
+        event = PullRequestEvent(action, NAME, 1, self.pull.head_sha, MAINTAINER, label)
+        BeginPhase(self.forge, FakeClock(), RULES).begin(event)
+
+    def everything(self) -> str:
+        """All that people have written on it."""
+        threads = [thread for review in self.pull.reviews for thread in review.threads]
+        return "\n".join(
+            (
+                *(label.name for label in self.pull.labels),
+                self.pull.head_ref,
+                self.pull.author,
+                *(comment.body for comment in self.pull.comments),
+                *(comment.body for thread in threads for comment in thread.comments),
+                *(review.body for review in self.pull.reviews),
+            )
+        )
+
+    def published(self, document: OutcomeDocument) -> str:
+        """All that the bot has written on it, once this review is published too."""
+        PublishPhase(self.forge, FakeClock(), RULES, GitPatcher()).publish(1, document, asked=False)
+        mine = [comment.body for comment in self.pull.comments if comment.author == ACTIONS_LOGIN]
+        for review in self.pull.reviews:
+            if review.author == ACTIONS_LOGIN:
+                mine += [review.body, *(thread.comments[0].body for thread in review.threads)]
+        for check in self.github.repository(NAME).checks.values():
+            mine += [check.title or "", check.summary or "", *(each.message for each in check.annotations)]
+        return "\n".join(mine)
+
+
+def read(planted: PlantedPullRequest) -> Change:
+    """What a review reads of it."""
+    return _opened(planted)
+
+
+def read_all(planted: PlantedPullRequest) -> Change:
+    """What a bot reads that shows its agents all there is on the page."""
+    change = _opened(planted)
+    return replace(change, body=f"{change.body}\n{planted.everything()}")
+
+
+def _opened(planted: PlantedPullRequest) -> Change:
+    """The pull request, opened in the steps of ``pull_request_opening``."""
+    forge = planted.forge
+    (summary,) = own_summaries(forge.comments(1), RULES.login)
+    state = read_state(summary, RULES.login)
+    assert state is not None
+    about = About(issues=forge.linked_issues(1))
+    remote = Remote(planted.git.url)
+    opened = open_pull_request(planted.git.work.path, forge.pull_request(1), remote, about=about)
+    with closing(opened.after(state.fix_attempts, earlier_review(state))) as source:
+        return source.change()

@@ -1,0 +1,166 @@
+"""Several workflow runs on one head: the one that began last concludes the check, whichever ends when."""
+
+import pytest
+from tests.scenarios.publishing import AUTHOR, BOT, PATH, REPOSITORY, Desk
+
+from review_advisor.adapters.git.apply import GitPatcher
+from review_advisor.begin_phase import BeginPhase
+from review_advisor.core.facts.event import PullRequestEvent
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.publication.standing import StandingCheck
+from review_advisor.mockworld.github.forge import FakeForge
+from review_advisor.mockworld.github.traffic import Moment
+from review_advisor.mockworld.lines import approve, finding, reject
+from review_advisor.publish_phase import LEFT, DidNotRun, Published, PublishPhase
+
+CANCELLED = "There is no outcome to publish: No such file or directory."
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def begins(desk: Desk, run: str, action: str = "reopened") -> None:
+    """A workflow run begins a review of the present head."""
+    event = PullRequestEvent(action, REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
+    assert BeginPhase(desk.forge, desk.clock, desk.rules, run=run).begin(event).review
+
+
+def publishes(desk: Desk, run: str, outcome: OutcomeDocument | None = None) -> Published:
+    """A workflow run publishes: what it reviewed, or that it was cancelled before it could."""
+    phase = PublishPhase(desk.forge, desk.clock, desk.rules, GitPatcher(), run=run)
+    head = desk.pull.head_sha
+    return phase.publish(desk.pull.number, outcome or DidNotRun(f"actions-{run}-1", head, CANCELLED), asked=False)
+
+
+def conclusions(desk: Desk) -> list[str | None]:
+    return [check.conclusion for check in desk.checks]
+
+
+def test_a_run_that_was_cancelled_while_it_waited_leaves_the_check_to_the_newer_one_d26(desk: Desk) -> None:
+    """GitHub keeps one waiting run in a group: of three on one head the second is cancelled when the third arrives."""
+    for run in ("1", "2", "3"):
+        begins(desk, run)
+    written = len(desk.github.traffic.writes)
+    left = publishes(desk, "2")
+    assert (left.check.conclusion, left.notes) == (None, (LEFT,))
+    assert len(desk.github.traffic.writes) == written, "no failure is said, and none is counted"
+    assert conclusions(desk) == [None]
+    publishes(desk, "3", desk.reviewed(approve()))
+    assert conclusions(desk) == ["success"]
+    assert desk.state is not None
+    assert desk.state.failing is None
+
+
+def test_the_last_run_says_that_it_did_not_run(desk: Desk) -> None:
+    begins(desk, "1")
+    begins(desk, "2")
+    publishes(desk, "2")
+    assert conclusions(desk) == ["failure"]
+    assert desk.state is not None
+    assert desk.state.failing is not None
+
+
+def test_a_run_that_is_started_again_goes_on_with_its_own_check(desk: Desk) -> None:
+    begins(desk, "1")
+    publishes(desk, "1")
+    assert conclusions(desk) == ["failure"]
+    publishes(desk, "1", desk.reviewed(approve()))
+    assert conclusions(desk) == ["success"]
+
+
+def test_an_approval_of_an_older_run_never_passes_the_check_that_a_newer_one_has_begun(desk: Desk) -> None:
+    """The base may have been changed in between: the approval is of another diff."""
+    begins(desk, "1")
+    document = desk.reviewed(approve())
+    begins(desk, "2", "edited")
+    published = publishes(desk, "1", document)
+    assert published.notes == (LEFT,)
+    assert conclusions(desk) == [None]
+    assert len(desk.summaries) == 1, "what was found is said all the same"
+    publishes(desk, "2", desk.reviewed(reject()))
+    assert conclusions(desk) == ["failure"]
+    assert len(desk.summaries) == 1
+
+
+def test_whichever_run_began_last_concludes_also_one_with_a_lower_number(desk: Desk) -> None:
+    """Somebody starts all jobs of run 1 again after run 2 has begun: run 1 looks at what is there now."""
+    begins(desk, "2")
+    document = desk.reviewed(approve())
+    begins(desk, "1")
+    assert publishes(desk, "2", document).notes == (LEFT,)
+    assert conclusions(desk) == [None]
+    publishes(desk, "1", desk.reviewed(reject()))
+    assert conclusions(desk) == ["failure"]
+
+
+def test_a_run_that_begins_while_an_older_one_publishes_keeps_its_check(desk: Desk) -> None:
+    begins(desk, "1")
+    document = desk.reviewed(approve())
+    desk.github.traffic.meanwhile(lambda: begins(desk, "2"), Moment(operation="create comment", after=True))
+    publishes(desk, "1", document)
+    assert conclusions(desk) == [None]
+
+
+def test_whoever_publishes_by_hand_has_the_word(desk: Desk) -> None:
+    begins(desk, "1")
+    publishes(desk, "")
+    assert conclusions(desk) == ["failure"]
+
+
+def test_a_check_that_another_process_made_in_the_same_moment_says_the_same(desk: Desk) -> None:
+    document = desk.reviewed(approve())
+    desk.github.traffic.meanwhile(lambda: begins(desk, "2"), Moment(operation="create check run"))
+    desk.publish(document)
+    assert conclusions(desk) == ["success", "success"]
+
+
+def test_an_older_run_that_publishes_again_changes_nothing_of_what_a_newer_one_concluded(desk: Desk) -> None:
+    """GitHub lets anybody who may write start one job of an old run again, after any change of the base branch."""
+    begins(desk, "9")
+    approval = desk.reviewed(approve())
+    publishes(desk, "9", approval)
+    desk.github.commits(REPOSITORY, "release", {PATH: "x\n"}, by="acme")
+    desk.github.retargets(desk.pull, "release")
+    begins(desk, "10", "edited")
+    publishes(desk, "10", desk.reviewed(reject(finding(PATH, 3, "value = 3", "critical"))))
+    written = len(desk.github.traffic.writes)
+    again = publishes(desk, "9", approval)
+    assert (again.check.conclusion, again.notes) == ("failure", (LEFT,))
+    assert conclusions(desk) == ["failure"]
+    assert len(desk.github.traffic.writes) == written
+    publishes(desk, "")
+    assert conclusions(desk) == ["failure"], "whoever publishes by hand still has the word"
+
+
+def test_an_older_run_does_not_conclude_what_waits_for_a_person(desk: Desk) -> None:
+    begins(desk, "1")
+    approval = desk.reviewed(approve())
+    desk.pull.draft = True
+    event = PullRequestEvent("reopened", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
+    assert not BeginPhase(desk.forge, desk.clock, desk.rules, run="2").begin(event).review
+    publishes(desk, "1", approval)
+    assert conclusions(desk) == ["action_required"]
+
+
+def test_two_runs_that_begin_in_one_moment_leave_the_check_to_one_of_them(desk: Desk) -> None:
+    """Each finds none, makes one, finds the other's and makes it say the same as its own."""
+
+    class BeforeTheOther(FakeForge):
+        looked = False
+
+        def checks(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
+            found = super().checks(commit, name) if self.looked else ()
+            self.looked = True
+            return found
+
+    event = PullRequestEvent("reopened", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
+    second = BeginPhase(BeforeTheOther(desk.github, REPOSITORY, BOT), desk.clock, desk.rules, run="2")
+    desk.github.traffic.meanwhile(lambda: second.begin(event), Moment(operation="create check run", after=True))
+    begins(desk, "1")
+    assert len(desk.checks) == 2
+    document = desk.reviewed(approve())
+    left = [publishes(desk, run, document).check.conclusion is None for run in ("1", "2")]
+    assert left == [True, False]
+    assert conclusions(desk) == ["success", "success"]

@@ -1,0 +1,35 @@
+"""The parts of the account that check page, summary comment and job summary share."""
+
+from dataclasses import replace
+
+from tests.unit.publication.stories import told
+
+from review_advisor.core.facts.change import FileChange, Status
+from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.publication.sections import coverage
+from review_advisor.mockworld.lines import picture, picture_differs
+from review_advisor.mockworld.world import MockWorld, edited
+
+
+def read_of(*pictures: PictureDifference) -> str:
+    """The section on what was read of a change of ``src/app.py`` and these pictures."""
+
+    def tell(world: MockWorld) -> None:
+        world.rules = replace(world.rules, visual_paths=("shots/",))
+        drawn = (FileChange(Status.MODIFIED, each.name, binary=True) for each in pictures)
+        world.change(edited("src/app.py"), *drawn)
+        world.pictures.stated = pictures
+
+    return coverage(told(tell)).text
+
+
+def test_a_file_that_was_judged_as_a_picture_is_told_from_one_that_was_read_as_text() -> None:
+    assert read_of(picture_differs("shots/a.png"), picture("shots/b.png", "identical")) == (
+        "**Read**: 3 of 3 files, 2 of them as pictures by visual_gate."
+    )
+    assert read_of() == "**Read**: 1 of 1 file."
+
+
+def test_a_picture_that_nobody_could_look_at_is_no_such_file() -> None:
+    read = read_of(picture_differs("shots/a.png"), picture("shots/c.png", "unreadable", "damaged"))
+    assert "Read: 2 of 3 files, 1 of them as pictures by visual_gate" in read

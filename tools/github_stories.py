@@ -1,0 +1,280 @@
+"""What the pictures of docs/github.md show: a few stories on MockWorld's GitHub, and the records that each left there.
+
+Every text in them is the real one: a review is played, published and answered, and nothing is written for a picture.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from github_shop import (
+    AGAIN,
+    BASE,
+    CART,
+    CART_AFTER,
+    CART_MENDED,
+    EMPTY,
+    REFUNDS,
+    REFUNDS_AFTER,
+    TWICE,
+    UNKNOWN,
+    using,
+    vetoed,
+)
+
+from review_advisor.adapters.git.apply import GitPatcher
+from review_advisor.conversation import Comment as SaidComment
+from review_advisor.conversation import Conversation
+from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.publication.markers import finding_in
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.roles.calls import CreditExhaustedError
+from review_advisor.mockworld.github.forge import FakeForge
+from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
+from review_advisor.mockworld.github.records import CheckRun, Comment, Review
+from review_advisor.mockworld.lines import Line, approve, confirm, reject
+from review_advisor.mockworld.world import MockWorld
+from review_advisor.publish_phase import PublishPhase
+
+REPOSITORY = "acme/shop"
+AUTHOR, MAINTAINER = "ada", "maria"
+HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
+RULES = PublicationRules(reviewers=(MAINTAINER,))
+
+
+class Story:
+    """One pull request on MockWorld's GitHub, the world in which it is reviewed, and the bot that publishes."""
+
+    def __init__(self, title: str, head: dict[str, str]) -> None:
+        self.github = GitHub()
+        self.github.opens_repository(REPOSITORY, BASE)
+        self.github.grants(REPOSITORY, MAINTAINER, Permission.MAINTAIN)
+        self.github.grants(REPOSITORY, AUTHOR, Permission.WRITE)
+        self.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
+        self.pull = self.github.opens(REPOSITORY, head, by=AUTHOR, title=title)
+        self.forge = FakeForge(self.github, REPOSITORY, RULES.login)
+        self.world = MockWorld()
+        self.head = {**BASE, **head}
+
+    def pushes(self, head: dict[str, str]) -> None:
+        """The author pushes again."""
+        self.github.pushes(self.pull, head)
+        self.head |= head
+
+    def reviewed(self, **said: tuple[Line, ...]) -> OutcomeDocument:
+        """The present head is reviewed; each role says its lines."""
+        self.world.checkout(self.head, BASE)
+        self.world.source.stated = replace(
+            self.world.source.stated,
+            label=f"pr-{self.pull.number}",
+            title=self.pull.title,
+            author=AUTHOR,
+            base_sha=self.github.base_sha(self.pull),
+            head_sha=self.pull.head_sha,
+            repository=REPOSITORY,
+            pull_request=self.pull.number,
+        )
+        for role, lines in said.items():
+            self.world.agents.script(Role(role), *lines)
+        document = self.world.review()
+        self.world.finish()
+        return document
+
+    def publish(self, outcome: OutcomeDocument) -> None:
+        """What the bot writes."""
+        PublishPhase(self.forge, self.world.clock, RULES, GitPatcher()).publish(self.pull.number, outcome, asked=False)
+
+    def says(self, login: str, body: str) -> None:
+        """Somebody comments, and the bot hears it."""
+        said = self.github.comments(self.pull, by=login, body=body)
+        talk = Conversation(self.forge, self.world.clock, RULES)
+        talk.hear(self.pull.number, SaidComment(said.id, login, body))
+
+    @property
+    def check(self) -> CheckRun:
+        """The bot's check on the head."""
+        runs = self.github.repository(REPOSITORY).checks.values()
+        return next(run for run in runs if run.commit == self.pull.head_sha)
+
+    def patch(self, path: str) -> str:
+        """What GitHub shows of a file."""
+        return next(file.patch or "" for file in self.github.listed_files(self.pull) if file.path == path)
+
+
+@dataclass(frozen=True)
+class Happened:
+    """A line of the conversation that GitHub writes itself."""
+
+    by: str
+    words: str
+
+
+Record = Comment | Review | CheckRun | Happened
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: what it shows, from the top.
+
+    ``patches`` are the diffs below which inline comments stand. ``opened``: a reader has opened what is folded.
+    """
+
+    name: str
+    shown: tuple[Record, ...]
+    patches: dict[str, str] = field(default_factory=dict)
+    opened: bool = False
+
+    @property
+    def digest(self) -> str:
+        """What tells texts from other texts; what nobody sees of them, the bot's memory, is left out."""
+        seen = json.dumps([[HIDDEN.sub("", text) for text in texts(each)] for each in self.shown])
+        return hashlib.sha256(seen.encode()).hexdigest()
+
+
+def texts(record: Record) -> Iterator[str]:
+    """Every text of a record that is in the picture."""
+    match record:
+        case Comment():
+            yield from (record.author, record.body)
+        case Review():
+            yield from (record.author, record.body)
+            for thread in record.threads:
+                for each in thread.comments:
+                    yield from (each.path, str(each.start_line), str(each.line), each.body)
+        case CheckRun():
+            yield from (record.name, record.title or "", record.conclusion or "", record.summary or "")
+            for note in record.annotations:
+                yield from (note.path, str(note.start_line), note.level, note.title or "", note.message)
+        case Happened():
+            yield from (record.by, record.words)
+
+
+def _rejected() -> Story:
+    story = Story("Let customers redeem vouchers", {CART: CART_AFTER})
+    summary = (
+        "Vouchers can be redeemed more than once, which gives goods away. The average of an empty cart raises. The "
+        "rest of the change does what its description says."
+    )
+    story.publish(
+        story.reviewed(
+            executor=(using(reject(TWICE, EMPTY, UNKNOWN, summary=summary), 0.0713, 48, 9_412, 21_330, 1_874),),
+            post_verify=(using(confirm(), 0.0926, 31, 11_020, 18_112, 655),),
+        )
+    )
+    return story
+
+
+def _pushed_again() -> Story:
+    """A person dismisses one finding, and a push fixes the others."""
+    story = _rejected()
+    (review,) = story.pull.reviews
+    bodies = [thread.comments[0].body for thread in review.threads]
+    identity = next(finding_in(body) for body in bodies if UNKNOWN["title"] in body)
+    story.says(MAINTAINER, f"/advisor dismiss {identity} the form checks each code before it gets here")
+    story.pushes({CART: CART_MENDED})
+    summary = "Each code counts once now, and an empty cart costs nothing on average."
+    story.publish(
+        story.reviewed(
+            executor=(using(approve(summary=summary), 0.0522, 29, 8_800, 21_330, 702),),
+            post_verify=(using(confirm(), 0.0871, 26, 10_314, 18_112, 512),),
+        )
+    )
+    return story
+
+
+def _escalated() -> Story:
+    story = Story("Try refunds again when the bank times out", {REFUNDS: REFUNDS_AFTER})
+    first = vetoed(
+        "trying again is bounded and therefore safe",
+        "`send` may have moved the money before it timed out, and the next try moves it again.",
+        "A time-out does not say whether the money went. Trying again may pay a refund twice.",
+        "Give the bank one key for all tries of a refund, or look the refund up before the next try.",
+    )
+    second = vetoed(
+        "the bank knows a refund by its order number",
+        "One order may have several refunds, so the bank cannot. Nothing in the change shows that it does.",
+        "The answer rests on something that the code does not show. A refund may still be paid twice.",
+    )
+    story.publish(
+        story.reviewed(
+            executor=(
+                using(
+                    approve(summary="The tries are bounded, and the last failure is raised."),
+                    0.0391,
+                    24,
+                    6_120,
+                    21_330,
+                    611,
+                ),
+                using(
+                    approve(AGAIN, summary="The bank knows a refund by its order number, so trying again is safe."),
+                    0.0534,
+                    33,
+                    8_954,
+                    21_330,
+                    902,
+                ),
+            ),
+            post_verify=(using(first, 0.0888, 29, 10_871, 18_112, 702), using(second, 0.0902, 27, 12_204, 18_112, 588)),
+        )
+    )
+    return story
+
+
+def _summary() -> Picture:
+    return Picture("summary", tuple(_rejected().pull.comments))
+
+
+def _inline() -> Picture:
+    story = _rejected()
+    (review,) = story.pull.reviews
+    return Picture("inline", (replace(review, threads=review.threads[:2]),), {CART: story.patch(CART)})
+
+
+def _check() -> Picture:
+    return Picture("check", (_rejected().check,))
+
+
+def _second_push() -> Picture:
+    return Picture("second-push", tuple(_pushed_again().pull.comments[:1]), opened=True)
+
+
+def _escalation() -> Picture:
+    story = _escalated()
+    label = Happened(RULES.login, f"added the {story.pull.labels[0].name} label")
+    asked = Happened(RULES.login, f"requested a review from {story.pull.requested_users[0]}")
+    return Picture("escalation", (*story.pull.comments, label, asked))
+
+
+def _answer() -> Picture:
+    story = _escalated()
+    reason = "the bank's contract says that it does"
+    story.says(MAINTAINER, f"/advisor approve-escalation {story.pull.head_sha} {reason}")
+    return Picture("answer", tuple(story.pull.comments))
+
+
+def _did_not_run() -> Picture:
+    story = _rejected()
+    story.pushes({CART: CART_MENDED})
+    at = story.world.clock.now() + timedelta(hours=7)
+    spent = CreditExhaustedError("the account's credit is spent", resume_at=at)
+    story.publish(story.reviewed(executor=(Line(stop=spent),)))
+    return Picture("did-not-run", tuple(story.pull.comments))
+
+
+PICTURES: tuple[Callable[[], Picture], ...] = (
+    _summary,
+    _inline,
+    _check,
+    _second_push,
+    _escalation,
+    _answer,
+    _did_not_run,
+)
