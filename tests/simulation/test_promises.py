@@ -1,5 +1,7 @@
 """Every promise notices the lie that was forged for it, and says nothing of a review that kept it."""
 
+import os
+
 import pytest
 from tests.simulation.forged import FORBIDDEN, HONEST, from_before, offering, read
 from tests.simulation.lies import LIES, TRUTHS
@@ -44,6 +46,24 @@ def test_a_second_review_that_knows_nothing_of_the_first_is_no_lie() -> None:
     assert list(BY_NAME["nothing_of_an_earlier_review_is_seen"](from_before(""))) == []
 
 
+@pytest.mark.parametrize(
+    "title",
+    ["ghp_0123456789abcdefghijABCDEFGHIJ012345", "long " * 300, "\u202etfel ot thgir"],
+    ids=["token", "long", "bidi"],
+)
+def test_a_text_that_is_rightly_shown_in_another_form_breaks_no_promise(title: str) -> None:
+    said = [{"says": "approve", "summary": title[:600]}]
+    review = {"executor": said, "post_verify": [{"says": "veto", "reasoning": title[:600]}, {"says": "confirm"}]}
+    review["executor"] = said * 2
+    story = {
+        "story": "odd",
+        "pull_request": {"title": title, "spec": title},
+        "steps": [{"review": review}],
+        "loose": True,
+    }
+    assert list(broken_promises(play(Story.model_validate(story)).reviews)) == []
+
+
 FLIPPED = Story.model_validate(
     {
         "story": "flipped",
@@ -65,6 +85,7 @@ def test_a_flip_changes_nothing() -> None:
     assert not play(without_flips(FLIPPED)).reviews[0].flipped
     played = play(FLIPPED)
     assert broken_by_a_flip(played, told_still(played)) == ()
+    assert "HYDRAFLOW_REVIEW_ADVISOR_ENABLED" not in os.environ, "what a story flips ends with its review"
 
 
 def test_a_flip_that_changed_something_is_caught() -> None:

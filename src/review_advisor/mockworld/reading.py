@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -20,6 +21,8 @@ PartKey = tuple[Surface, int]
 Kind = TypeVar("Kind")
 _OPENING = "<<<UNTRUSTED "
 _CLOSING = " UNTRUSTED>>>"
+_PLAIN = re.compile(r"[ -~]{0,500}")
+_LONG_WORD = re.compile(r"[^ ]{16}")
 _OFF = {"false", "0", "no", "off"}
 
 
@@ -28,6 +31,14 @@ def answer_of(asked: Asked) -> dict[str, Any] | None:
     if not isinstance(asked.came, Answered) or asked.line.fault == "garbage":
         return None
     return asked.came.value
+
+
+def is_plain(text: str) -> bool:
+    """Whether a prompt shows ``text`` as it is: short, printable ASCII on one line, nothing that looks like a secret.
+
+    Anything else may rightly stand there cut, cleaned or redacted; what becomes of it the attacks ask.
+    """
+    return _PLAIN.fullmatch(text) is not None and _OPENING[3:-1] not in text and not _LONG_WORD.search(text)
 
 
 def split_prompt(prompt: str, nonce: str) -> tuple[str, dict[str, str]]:

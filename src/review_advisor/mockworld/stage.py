@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor as Pool
 from concurrent.futures import Future
@@ -110,6 +111,7 @@ class _Stage:
         self._environment = dict(story.switches)
         self._rules = story.config.rules()
         self._flips = 0
+        self._own: dict[str, str | None] = {}
         told = story.pull_request
         self._pull_request = PullRequest(
             repository=Repository(told.repository, told.own_repository),
@@ -148,8 +150,20 @@ class _Stage:
     def _meanwhile(self, told: Meanwhile) -> None:
         self._flips += bool(told.switches)
         self._environment.update(told.switches)
+        for name, value in told.switches.items():
+            self._own.setdefault(name, os.environ.get(name))
+            os.environ[name] = value
         if told.push is not None:
             self._push(told.push)
+
+    def _take_back(self) -> None:
+        """A flip is one of this process's own environment, too, for whoever would read it; it ends with the review."""
+        for name, value in self._own.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+        self._own.clear()
 
     def _review(self, told: ReviewBlock, number: int) -> PlayedReview:
         agents = FakeAdvisorRunner(self._clock, lifelike=True)
@@ -157,7 +171,10 @@ class _Stage:
         change, head, flips = self._pull_request.change(), self._pull_request.head_sha, self._flips
         world = self._world(told, agents, change, number)
         environment = dict(self._environment)
-        over = _run(world)
+        try:
+            over = _run(world)
+        finally:
+            self._take_back()
         return PlayedReview(
             number=number,
             change=change,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Answered
 from review_advisor.mockworld.agents import Asked
-from review_advisor.mockworld.reading import PartKey, Reading, answer_of
+from review_advisor.mockworld.reading import PartKey, Reading, answer_of, is_plain
 
 CANARY = "zqx"
 """Stands in every text of a seeded world that comes from outside: title, body, paths, lines, spec, replies."""
@@ -32,11 +32,12 @@ def every_prompt_has_what_its_role_is_owed(reading: Reading) -> Iterator[str]:
         for label in (*OWED[asked.call.role], *matter):
             if label not in inside:
                 yield f"{who} was shown no {label}"
-        if change.spec is not None and change.spec.text[:1_000] not in inside.get("SPEC", ""):
+        told = () if change.spec is None else filter(is_plain, change.spec.text.splitlines()[:20])
+        if not all(line in inside.get("SPEC", "") for line in told):
             yield f"{who} was not shown the spec"
         if not own.startswith(f"This is review {reading.review.run_id}. Its nonce is {reading.review.nonce}.\n"):
             yield f"{who} was not told the nonce first"
-        if change.title not in inside.get("DESCRIPTION", ""):
+        if is_plain(change.title) and change.title not in inside.get("DESCRIPTION", ""):
             yield f"{who} was not told the title"
 
 
@@ -75,8 +76,7 @@ def _wrong_transcript(asked: Asked, inside: dict[str, str], judged: list[str]) -
     if len(shown) != len(judged):
         yield f"{who} was shown {len(shown)} of {len(judged)} judgements"
     for each, reasoning in zip(shown, judged, strict=False):
-        plain = "{" not in reasoning and "UNTRUSTED" not in reasoning
-        if plain and (each["reasoning"] != reasoning or json.dumps(reasoning)[1:-1] not in each["raw"]):
+        if is_plain(reasoning) and (each["reasoning"] != reasoning or json.dumps(reasoning)[1:-1] not in each["raw"]):
             yield f"{who} was not shown the judgement {reasoning!r} whole"
     if asked.call.role is Role.EXECUTOR and "REPORT" not in inside:
         yield f"{who} was not shown its earlier report"
@@ -95,7 +95,7 @@ def the_judge_sees_the_report_it_judges(reading: Reading) -> Iterator[str]:
             shown = (report or {}).get("summary")
             if summary is None and key[0] is Surface.WIKI_INGEST:
                 continue  # our own check stands in for the executor
-            if summary is None or ("UNTRUSTED" not in summary and shown != summary):
+            if summary is None or (is_plain(summary) and shown != summary):
                 yield f"post-verify on {key[0]} was shown the report {shown!r}, the latest is {summary!r}"
 
 
