@@ -239,7 +239,9 @@ def main(packages: Path, into: Path) -> None:
     openapi, graphql = packages / "openapi", packages / "graphql-schema"
     rest = cut_rest(json.loads((openapi / "generated/api.github.com.json").read_text(encoding="utf-8")))
     into.mkdir(parents=True, exist_ok=True)
-    (into / "rest.json").write_text(json.dumps(rest, indent=0, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
+    (into / "rest.json").write_text(
+        json.dumps(rest, indent=0, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8"
+    )
     schema = cut_graphql((graphql / "schema.graphql").read_text(encoding="utf-8"))
     (into / "schema.graphql").write_text(schema, encoding="utf-8")
     versions = {each.name: json.loads((each / "package.json").read_text())["version"] for each in (openapi, graphql)}
