@@ -1,4 +1,4 @@
-"""How long questions to a large ledger take: a list of runs with each filter, and the sums over all of its runs."""
+"""How long questions to a large ledger take: a list of runs with each filter, and rollups of its runs."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import product
 from pathlib import Path
-from statistics import median
-from typing import Any
 
 from _figures import Row, command_line, held, tell
 from _runs import BOT, command, medians, seconds
 
 from review_advisor.adapters.ledger.database import open_to_read, open_to_write, transaction
 from review_advisor.adapters.ledger.rows import write_casting
+from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.core.record.kpis import Period
 from review_advisor.core.record.readings import Part
 from review_advisor.core.record.runs import Between, RunFilter, letters
 from review_advisor.records import list_runs
+from review_advisor.rollups import look_for_alarms
 
 BAR_LIST = 0.2
 BAR_SUMS = 1.0
@@ -29,10 +30,6 @@ APART = 20_000_000
 """Microseconds from one run to the next."""
 REPOSITORIES = 200
 WORDS = [verb + what for verb, what in product(("", "re", "un"), ("fix", "parser", "cache", "login", "queue", "index"))]
-SUMS = (
-    "SELECT count(*), sum(cost_usd), sum(consults > 0), sum(degraded), sum(recovered), sum(exhausted), sum(wall_ms),"
-    " sum(executor_tokens), sum(advisor_tokens), sum(vetoes) FROM runs"
-)
 Filters = Mapping[str, tuple[RunFilter, tuple[str, ...]]]
 """By what is asked: the filter, and the same on the command line."""
 
@@ -49,7 +46,7 @@ def main() -> None:
         size = ledger.stat().st_size / 1e6
         tables = {
             f"runs list of {chosen.runs:,} runs": list(lists(ledger, filters(chosen.runs), chosen.times)),
-            f"sums over {chosen.runs:,} runs": list(sums(ledger, chosen.times)),
+            f"rollup of {chosen.runs:,} runs": list(sums(ledger, chosen.times)),
         }
         tables["the ledger"] = [("made", f"{made:.1f} s", f"{size:.0f} MB without events")]
     tell(Path(__file__).stem, tables, write=chosen.write)
@@ -106,25 +103,32 @@ def _ask(ledger: Path, wanted: RunFilter) -> Callable[[], object]:
 
 
 def sums(ledger: Path, times: int) -> Iterator[Row]:
-    """What a rollup adds up, over all runs and over a week of them; the median needs every value."""
-    week = int(timedelta(weeks=1).total_seconds()) * 1_000_000
-    (newest,) = _answer(ledger, "SELECT max(chain) FROM runs")[0]
+    """A row for each period: opening the ledger, adding up, closing it; in the remark the whole command."""
+    newest = FIRST + timedelta(microseconds=APART * _runs_in(ledger))
+    week = newest - timedelta(weeks=1)
     questions = {
-        "every sum": SUMS,
-        "every sum, the last week": f"{SUMS} WHERE chain >= {newest - week}",
-        "by status": "SELECT status, count(*), sum(cost_usd) FROM runs GROUP BY status",
+        "every run": (Period(), ("--since", FIRST.isoformat())),
+        "every run since a moment": (Period(FIRST), ("--since", FIRST.isoformat())),
+        "the last week": (Period(week), ("--since", week.isoformat())),
+        "every run of one repository": (
+            Period(repository="org/repository-7"),
+            ("--since", FIRST.isoformat(), "--repository", "org/repository-7"),
+        ),
     }
-    asked = {what: partial(_answer, ledger, question) for what, question in questions.items()}
-    asked["median wall clock"] = lambda: median(value for (value,) in _answer(ledger, "SELECT wall_ms FROM runs"))
-    for what, ask in asked.items():
-        (taken,) = medians(times, ask)
-        yield (what, f"{taken:.3f} s", held(taken, BAR_SUMS, "s"))
+    for what, (period, words) in questions.items():
+        whole, alone = medians(
+            times, command(BOT, "rollup", "--ledger", ledger, *words), partial(add_up, ledger, period)
+        )
+        yield (what, f"{alone:.3f} s", f"{held(alone, BAR_SUMS, 's')}; the whole command {whole:.3f} s")
+    alerts = partial(look_for_alarms, ledger, newest)
+    (alone,) = medians(times, alerts)
+    yield ("every alert", f"{alone:.3f} s", held(alone, BAR_SUMS, "s"))
 
 
-def _answer(ledger: Path, question: str) -> list[Any]:
+def _runs_in(ledger: Path) -> int:
     connection = open_to_read(ledger)
     try:
-        return connection.execute(question).fetchall()
+        return int(connection.execute("SELECT count(*) FROM runs").fetchone()[0])
     finally:
         connection.close()
 
@@ -132,6 +136,7 @@ def _answer(ledger: Path, question: str) -> list[Any]:
 def generate(ledger: Path, runs: int) -> None:
     """A ledger of so many runs, the same for the same number; their events are left out, no list reads them."""
     connection = open_to_write(ledger)
+    connection.execute("PRAGMA cache_size = -300000")  # indexes grow where the values happen to be
     with transaction(connection):
         connection.executemany(
             "INSERT INTO repositories (id, name) VALUES (?, ?)",

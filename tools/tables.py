@@ -9,6 +9,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
 from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, SwitchError, read_switches
 from review_advisor.core.policy.trigger import MANY_CODE_LINES, CompositeTrigger, TriggerFacts
+from review_advisor.core.record.kpis import Sums, kpis
 from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS
+from review_advisor.core.record.targets import RULES
 from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.structure import SURFACE_INPUTS
 from review_advisor.mockworld.expectations import flags_of
@@ -367,6 +370,29 @@ def buckets() -> str:
     return f"The histogram's buckets end at {', '.join(f'{bound:g}' for bound in SECONDS_BUCKETS)} seconds."
 
 
+def kpi_targets() -> str:
+    """The KPIs, and what each is held against."""
+    rows = [[code(kpi.name), kpi.means, kpi.target.words(kpi.unit)] for kpi in kpis(Sums())]
+    return table(["KPI", "what it is", "target"], rows)
+
+
+def alert_rules() -> str:
+    """The alerts: what each allows, over which time, from how many cases on."""
+    units = {kpi.name: kpi.unit for kpi in kpis(Sums())}
+    rows = [
+        [
+            code(rule.name),
+            code(rule.kpi),
+            rule.allowed.words(units[rule.kpi]),
+            f"{rule.window // timedelta(hours=1)} h",
+            str(rule.least),
+            rule.means,
+        ]
+        for rule in RULES
+    ]
+    return table(["alert", "KPI", "allowed", "over", "from so many cases on", "what it means"], rows)
+
+
 def telemetry_limit() -> str:
     """What telemetry may cost."""
     return f"{LONGEST_SECONDS:g} seconds at the end of a review at most, and one line on stderr."
@@ -468,6 +494,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "exit-codes": exits,
     "install": install,
     "metrics": metrics,
+    "kpis": kpi_targets,
+    "alerts": alert_rules,
     "buckets": buckets,
     "telemetry-limit": telemetry_limit,
     "story-words": story_words,

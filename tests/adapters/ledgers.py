@@ -14,6 +14,7 @@ from tests.scenarios.five_stories import STORIES
 
 from review_advisor.adapters.ledger.exchange import export_lines
 from review_advisor.adapters.ledger.recorder import Recorder
+from review_advisor.adapters.ledger.rows import TABLES
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Event, PolicyFrozen
 from review_advisor.mockworld.world import MemoryJournal, MockWorld
@@ -99,15 +100,13 @@ def meddle(path: Path, *statements: str) -> None:
 
 def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Every row that is read from the events, with names in the place of the ledger's own numbers."""
+    of_one = "SELECT run_id, one.* FROM one JOIN chains ON chains.id = chain"
     questions = {
         "runs": (
             "SELECT run_id, runs.*, repositories.name, castings.key FROM runs JOIN chains ON chains.id = chain"
             " JOIN castings ON castings.id = casting LEFT JOIN repositories ON repositories.id = runs.repository"
         ),
-        **{
-            table: f"SELECT run_id, {table}.* FROM {table} JOIN chains ON chains.id = chain"
-            for table in ("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions")
-        },
+        **{table: of_one.replace("one", table) for table in TABLES},
     }
     own = {"repository", "casting"}
     found: dict[str, list[tuple[Any, ...]]] = {}

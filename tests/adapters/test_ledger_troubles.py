@@ -18,7 +18,7 @@ import pytest
 from tests.adapters.ledgers import database, exported, five, meddle, record, refuse, rows, told
 from tests.scenarios.five_stories import an_approval_after_consults, three_parts_and_an_escalation
 
-from review_advisor.adapters.ledger.database import open_to_read, open_to_write
+from review_advisor.adapters.ledger.database import latest, open_to_read, open_to_write
 from review_advisor.adapters.ledger.exchange import events_of_run, rebuild, verify
 from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.recorder import Recorder
@@ -28,6 +28,10 @@ from review_advisor.core.record.runs import RunFilter
 
 ROOT = Path(__file__).parents[2]
 NOT_RECORDED = "This review is not recorded there to its end."
+NEWER = (
+    "The ledger {} was written by a newer review-advisor"
+    f" (its schema is 99, this one knows {latest()}). Use that version."
+)
 
 
 @pytest.fixture
@@ -142,8 +146,8 @@ def test_a_trigger_that_somebody_put_in_never_runs(ledger: Path) -> None:
     with database(ledger) as connection:
         connection.execute("CREATE TRIGGER theirs AFTER INSERT ON events BEGIN DELETE FROM titles; END")
     (said,) = warnings_of(ledger, told(number=9))
-    assert said == f"{ledger} is not a ledger: its tables are not those of schema 2. {NOT_RECORDED}"
-    with pytest.raises(LedgerError, match="its tables are not those of schema 2"):
+    assert said == f"{ledger} is not a ledger: its tables are not those of schema {latest()}. {NOT_RECORDED}"
+    with pytest.raises(LedgerError, match=f"its tables are not those of schema {latest()}"):
         list_runs(ledger, RunFilter())
 
 
@@ -178,7 +182,7 @@ PLACES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a text": (lambda path: path.write_text("mine " * 400), "{} is not a ledger: it is no SQLite file."),
     "newer": (
         newer,
-        "The ledger {} was written by a newer review-advisor (its schema is 99, this one knows 2). Use that version.",
+        NEWER,
     ),
     "a link": (link, "{} is a symbolic link; a ledger is only kept in a real file."),
     "in a linked folder": (linked_folder, "{0.parent} is a symbolic link; a ledger is only kept in a real folder."),

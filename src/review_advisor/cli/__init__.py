@@ -8,6 +8,7 @@ import os
 import click
 
 from review_advisor import __version__
+from review_advisor.cli.alerts import alerts
 from review_advisor.cli.begin import begin
 from review_advisor.cli.config import config
 from review_advisor.cli.demo import demo
@@ -18,6 +19,7 @@ from review_advisor.cli.output import drop, note, prepare
 from review_advisor.cli.problems import Ended
 from review_advisor.cli.publish import publish
 from review_advisor.cli.review import review
+from review_advisor.cli.rollup import rollup
 from review_advisor.cli.runs import runs
 from review_advisor.cli.simulate import simulate
 
@@ -34,7 +36,7 @@ def group() -> None:
     """
 
 
-for command in (review, begin, publish, demo, simulate, init, runs, ledger, doctor, config):
+for command in (review, begin, publish, demo, simulate, init, runs, rollup, alerts, ledger, doctor, config):
     group.add_command(command)
 
 

@@ -141,7 +141,7 @@ class FakeAdvisorRunner:
             return Lost(LostReason.TIMEOUT, f"no answer after {seconds:g} seconds", receipt)
         if line.lost is not None:
             return Lost(line.lost, f"scripted: {line.lost.value}", receipt)
-        return Answered(line.said_to(nonce_of(call.prompt)), receipt)
+        return Answered(line.said_to(call.prompt), receipt)
 
     def _edit(self, line: Line, call: AgentCall) -> None:
         for path, text in line.edits:

@@ -16,6 +16,7 @@ from review_advisor.core.roles.calls import (
     Stop,
     Usage,
 )
+from review_advisor.core.roles.prompts import nonce_of
 from review_advisor.mockworld.bench import Edit
 
 Json = dict[str, Any]
@@ -73,12 +74,12 @@ class Line:
         """The same line, said after writing ``text`` to a file of the executor's copy (None deletes it)."""
         return replace(self, edits=(*self.edits, (path, text)))
 
-    def said_to(self, nonce: str) -> Json:
-        """The answer as a caller with that nonce gets it."""
+    def said_to(self, prompt: str) -> Json:
+        """The answer as whoever asks with that prompt gets it."""
         answer = self.answer or {}
         if not self.quotes_nonce:
             return answer
-        quoted: Json = json.loads(json.dumps(answer).replace("{nonce}", nonce))
+        quoted: Json = json.loads(json.dumps(answer).replace("{nonce}", nonce_of(prompt)))
         return quoted
 
     @property

@@ -19,7 +19,10 @@ from review_advisor.core.outcome.events import Event, PolicyFrozen, ReviewEnded
 from review_advisor.core.record.chain import RUN_ID, Chain, LedgerError, Link, canonical, first_break
 from review_advisor.core.record.readings import Part, Readings, Row, readings_of, readings_of_beginning
 
-TABLES = ("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions")
+TABLES = (
+    *("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions"),
+    *("kept", "unreported"),
+)
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
 """Writes any value; the adapter of all events, which is slow to make, is needed only to read one."""
 

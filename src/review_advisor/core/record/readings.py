@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
@@ -21,7 +21,7 @@ from review_advisor.core.outcome.events import (
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.runs import letters
-from review_advisor.core.roles.calls import Usage
+from review_advisor.core.record.spending import spent, tokens, unreported
 
 Scalar = str | int | float | None
 Row = Mapping[str, Scalar]
@@ -85,8 +85,8 @@ def readings_of(document: OutcomeDocument) -> Readings:
         exhausted=flags.exhausted,
         wall_ms=(document.ended_at - document.started_at) // timedelta(milliseconds=1),
         executor_ms=sum(_ms(call) for _, call in calls if call.role is Role.EXECUTOR and call.attempt == 0),
-        executor_tokens=sum(_tokens(cost.usage) for cost in document.cost if cost.role is Role.EXECUTOR),
-        advisor_tokens=sum(_tokens(cost.usage) for cost in document.cost if cost.role is not Role.EXECUTOR),
+        executor_tokens=sum(tokens(cost.usage) for cost in document.cost if cost.role is Role.EXECUTOR),
+        advisor_tokens=sum(tokens(cost.usage) for cost in document.cost if cost.role is not Role.EXECUTOR),
     )
     tables = {
         **_about(document),
@@ -96,6 +96,8 @@ def readings_of(document: OutcomeDocument) -> Readings:
         "votes": tuple(_votes(document)),
         "dispositions": tuple(_dispositions(document)),
         "questions": tuple(_questions(document)),
+        "kept": tuple(_kept_calls([call for _, call in calls if call.kept])),
+        "unreported": tuple(row for number, call in calls for row in _unreported(number, call)),
     }
     return Readings(_name(document), _casting(casting), {**run, **_letters(document)}, tables)
 
@@ -156,10 +158,6 @@ def _parts(call: CallEnded) -> Iterator[Part]:
 
 def _ms(call: CallEnded) -> int:
     return round(call.duration_seconds * 1000)
-
-
-def _tokens(usage: Usage) -> int:
-    return usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
 
 
 def _call(number: int, call: CallEnded) -> Row:
@@ -252,3 +250,26 @@ def _questions(document: OutcomeDocument) -> Iterator[Row]:
     for number, event in _numbered(document.events, SurfaceEnded):
         if event.outcome is Outcome.ESCALATED:
             yield _row(number=number, surface=event.surface.value, question="; ".join(event.because))
+
+
+def _kept_calls(calls: Sequence[CallEnded]) -> Iterator[Row]:
+    if calls:
+        given = spent(calls)
+        yield _row(
+            cost_usd=given.cost_usd if math.isfinite(given.cost_usd) else 0.0,
+            executor_tokens=given.executor_tokens,
+            advisor_tokens=given.advisor_tokens,
+        )
+
+
+def _unreported(number: int, call: CallEnded) -> Iterator[Row]:
+    for role, each in unreported(call):
+        yield _row(
+            number=number,
+            role=role.value,
+            model=each.model,
+            input_tokens=each.usage.input_tokens,
+            output_tokens=each.usage.output_tokens,
+            cache_read_tokens=each.usage.cache_read_tokens,
+            cache_write_tokens=each.usage.cache_write_tokens,
+        )

@@ -1,0 +1,207 @@
+"""The sums over the runs of a period, made by SQL: a rollup of a million runs reads none of them one by one.
+
+Only unfinished runs are read event by event, for what they had spent: no row of theirs tells it.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from review_advisor.adapters.ledger.chains import read_chain
+from review_advisor.adapters.ledger.database import open_to_read, sentences
+from review_advisor.core.record.chain import LedgerError
+from review_advisor.core.record.kpis import Period, Sums
+from review_advisor.core.record.prices import Unpriced
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY = 86_400_000_000
+_LAST_DAY = (datetime.max.replace(tzinfo=UTC) - _EPOCH).days
+_JUDGED = "status NOT IN ('stopped', 'unfinished')"
+_COUNTS = f"""
+    SELECT count(*) AS runs,
+           count(*) FILTER (WHERE status = 'unfinished') AS unfinished,
+           count(*) FILTER (WHERE status = 'stopped') AS stopped,
+           count(*) FILTER (WHERE disabled AND {_JUDGED}) AS disabled,
+           count(*) FILTER (WHERE consults > 0 AND NOT disabled AND {_JUDGED}) AS consulting,
+           count(*) FILTER (WHERE degraded AND {_JUDGED}) AS degraded,
+           count(*) FILTER (WHERE recovered AND {_JUDGED}) AS recovered,
+           count(*) FILTER (WHERE exhausted AND {_JUDGED}) AS exhausted,
+           sum(executor_tokens) AS executor_tokens,
+           sum(advisor_tokens) AS advisor_tokens,
+           sum(cost_usd) AS cost_usd
+    FROM runs WHERE {{}}
+"""  # noqa: S608 (our own names)
+_KEPT = """
+    SELECT sum(kept.cost_usd) AS cost_usd, sum(kept.executor_tokens) AS executor_tokens,
+           sum(kept.advisor_tokens) AS advisor_tokens
+    FROM kept CROSS JOIN runs USING (chain) WHERE {}
+"""
+_CONTESTED = """
+    SELECT count(*) AS contested FROM (
+        SELECT DISTINCT chain, surface, shard, disagreement FROM dispositions CROSS JOIN runs USING (chain)
+        WHERE disposition = 'contested' AND {} AND {}
+    )
+"""
+_UNREPORTED = f"""
+    SELECT model, chain / {_DAY} AS day, count(*) AS calls, sum(input_tokens) AS input_tokens,
+           sum(output_tokens) AS output_tokens, sum(cache_read_tokens) AS cache_read_tokens,
+           sum(cache_write_tokens) AS cache_write_tokens
+    FROM unreported CROSS JOIN runs USING (chain) WHERE {{}}
+    GROUP BY 1, 2, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens = 0
+"""  # noqa: S608 (our own names)
+_TIMED = f"""
+    runs {{}} WHERE {{}} AND {_JUDGED} AND executor_ms > 0 AND chain NOT IN (SELECT chain FROM kept)
+"""  # noqa: S608 (our own names)
+_SORTED_AT_MOST = 50_000
+"""The values of so many runs are sorted as they come; for more, their index is read from one end to the middle."""
+_UNFINISHED = "SELECT run_id FROM chains WHERE id IN (SELECT chain FROM runs WHERE status = 'unfinished' AND {})"
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What a period adds up to: its sums, what its calls reported as their cost, and what was used without a word."""
+
+    sums: Sums
+    reported_usd: float
+    unpriced: tuple[Unpriced, ...]
+
+
+def add_up(path: Path, period: Period) -> Added:
+    """The sums of a period, all of one moment. Raises ``LedgerError``."""
+    with sentences(path):
+        connection = open_to_read(path)
+        try:
+            connection.execute("BEGIN")
+            return _add_up(connection, period)
+        finally:
+            connection.close()
+
+
+def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
+    where, values = _within(period)
+    counts = _row(connection, _COUNTS.format(where), values)
+    kept = _row(connection, _KEPT.format(where), values)
+    contested = _row(connection, _CONTESTED.format(_JUDGED, where), values)
+    counts["judged"] = counts["runs"] - counts["unfinished"] - counts["stopped"]
+    counts["advised"] = counts["judged"] - counts.pop("disabled")
+    many = counts["judged"] > _SORTED_AT_MOST
+    by_wall, by_executor = (
+        _TIMED.format(f"INDEXED BY {index}" if many else "NOT INDEXED", where)
+        for index in ("runs_by_wall", "runs_by_executor")
+    )
+    timed = int(_row(connection, f"SELECT count(*) AS timed FROM {by_wall}", values)["timed"])  # noqa: S608
+    wall = _median(connection, "wall_ms", by_wall, values, timed)
+    executor = _median(connection, "executor_ms", by_executor, values, timed)
+    reported = float(counts.pop("cost_usd")) - float(kept.pop("cost_usd"))
+    for name, given in kept.items():
+        counts[name] -= given
+    sums = Sums(**counts, **contested, timed=timed, wall_ms=wall, executor_ms=executor)
+    unpriced = tuple(_unpriced(row) for row in _rows(connection, _UNREPORTED.format(where), values))
+    added = Added(sums, max(reported, 0.0), unpriced)
+    return _with_unfinished(connection, added, where, values) if sums.unfinished else added
+
+
+def _within(period: Period) -> tuple[str, list[Any]]:
+    """The period as SQL, and the values for its marks."""
+    asked = {
+        "chain >= ?": _microseconds(period.since),
+        "chain < ?": _microseconds(period.until),
+        "repository = (SELECT id FROM repositories WHERE name = ? COLLATE NOCASE)": _bindable(period.repository),
+    }
+    given = {condition: value for condition, value in asked.items() if value is not None}
+    return " AND ".join(given) or "1", list(given.values())
+
+
+def _microseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def _bindable(name: str | None) -> str | None:
+    """Words of a command line may hold half characters, which no database takes."""
+    return None if name is None else name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _row(connection: sqlite3.Connection, statement: str, values: list[Any]) -> dict[str, Any]:
+    """One row of numbers; a sum of nothing is 0."""
+    (row,) = _rows(connection, statement, values)
+    return {name: value or 0 for name, value in row.items()}
+
+
+def _rows(connection: sqlite3.Connection, statement: str, values: list[Any]) -> Iterator[dict[str, Any]]:
+    cursor = connection.execute(statement, values)
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        told = dict(zip(names, row, strict=True))
+        if not all(_can_be(name, value) for name, value in told.items()):
+            raise LedgerError("The ledger is damaged: one of its rows holds what it cannot hold.")
+        yield told
+
+
+def _can_be(name: str, value: object) -> bool:
+    """Whether a column of ours can hold this: somebody may have written past us."""
+    if name == "model":
+        return isinstance(value, str)
+    if name == "day":
+        return isinstance(value, int) and 0 <= value < _LAST_DAY
+    return value is None or (isinstance(value, int | float) and math.isfinite(value))
+
+
+def _median(connection: sqlite3.Connection, column: str, timed: str, values: list[Any], count: int) -> float | None:
+    """The middle of so many values, or the mean of the two in the middle; None if there are none."""
+    if not count:
+        return None
+    middle = f"SELECT {column} AS value FROM {timed} ORDER BY {column} LIMIT ? OFFSET ?"  # noqa: S608 (our own names)
+    found = [row["value"] for row in _rows(connection, middle, [*values, 2 - count % 2, (count - 1) // 2])]
+    return float(sum(found) / len(found))
+
+
+def _unpriced(row: dict[str, Any]) -> Unpriced:
+    return Unpriced(**row | {"day": (_EPOCH + timedelta(days=row["day"])).date()})
+
+
+def _with_unfinished(connection: sqlite3.Connection, added: Added, where: str, values: list[Any]) -> Added:
+    """The same with what unfinished runs had spent. One that cannot be read tells nothing."""
+    found = [run_id for (run_id,) in connection.execute(_UNFINISHED.format(where), values)]
+    for run_id in found:
+        added = _with_run(connection, added, run_id)
+    return added
+
+
+def _with_run(connection: sqlite3.Connection, added: Added, run_id: str) -> Added:
+    from review_advisor.adapters.ledger.rows import review_in  # noqa: PLC0415 (few ledgers need it)
+    from review_advisor.core.outcome.events import CallEnded  # noqa: PLC0415 (as above)
+    from review_advisor.core.record.spending import spent, unreported  # noqa: PLC0415 (as above)
+
+    try:
+        first, events = review_in(read_chain(connection, run_id))
+    except LedgerError:
+        return added
+    calls = [event for event in events if isinstance(event, CallEnded) and not event.kept]
+    here = spent(calls)
+    sums = replace(
+        added.sums,
+        executor_tokens=added.sums.executor_tokens + here.executor_tokens,
+        advisor_tokens=added.sums.advisor_tokens + here.advisor_tokens,
+    )
+    unpriced = tuple(
+        _of_call(used.model, first.at.date(), used.usage) for call in calls for _, used in unreported(call)
+    )
+    return Added(sums, added.reported_usd + here.cost_usd, (*added.unpriced, *unpriced))
+
+
+def _of_call(model: str, day: date, usage: Any) -> Unpriced:
+    return Unpriced(
+        model,
+        day,
+        1,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+    )

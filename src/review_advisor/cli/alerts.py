@@ -1,0 +1,38 @@
+"""``review-advisor alerts``: exit code 3 where there is something to be alarmed about, for cron and CI."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from review_advisor.cli.ledger import AS_JSON, LEDGER
+from review_advisor.cli.output import put
+from review_advisor.cli.problems import ledger_refusals
+from review_advisor.cli.runs import moment
+
+RAISED = 3
+
+
+@click.command(short_help="Exit 3 if a KPI is where it must not be, else 0.")
+@click.option("--until", type=moment, metavar="WHEN", help="Look at the time before then; else before now.")
+@click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
+@LEDGER
+@AS_JSON
+@click.pass_context
+def alerts(
+    context: click.Context, until: datetime | None, repository: str | None, ledger_file: Path, as_json: bool
+) -> None:
+    """Hold the KPIs of the last day or week against what they must never be. Exit code 3 if an alert is raised.
+
+    An alert says nothing while there are too few cases of it.
+    """
+    with ledger_refusals():
+        from review_advisor.core.record.kpis import alarms_text
+        from review_advisor.rollups import look_for_alarms
+
+        found = look_for_alarms(ledger_file, until or datetime.now(UTC), repository)
+    put(json.dumps([alarm.as_json() for alarm in found], indent=2) + "\n" if as_json else alarms_text(found))
+    context.exit(RAISED if any(alarm.state == "raised" for alarm in found) else 0)

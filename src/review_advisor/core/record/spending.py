@@ -1,0 +1,41 @@
+"""What a run paid for itself: what it was given by an earlier run of the same review was paid for there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from review_advisor.core.outcome.document import used_within
+from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import ModelUsage, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Money as far as it was reported, in US dollars, and tokens of every kind."""
+
+    cost_usd: float
+    executor_tokens: int
+    advisor_tokens: int
+
+
+def tokens(usage: Usage) -> int:
+    """In, out, cache read and cache write."""
+    return usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+
+
+def spent(calls: Iterable[CallEnded]) -> Spent:
+    """What these calls used, whoever made them."""
+    used = [each for call in calls for each in used_within(call)]
+    return Spent(
+        cost_usd=sum((each.usage.cost_usd or 0.0 for _, each in used), 0.0),
+        executor_tokens=sum(tokens(each.usage) for role, each in used if role is Role.EXECUTOR),
+        advisor_tokens=sum(tokens(each.usage) for role, each in used if role is not Role.EXECUTOR),
+    )
+
+
+def unreported(call: CallEnded) -> Iterator[tuple[Role, ModelUsage]]:
+    """What was used within a call of this run without a word about its cost."""
+    if not call.kept:
+        yield from (used for used in used_within(call) if used[1].usage.cost_usd is None)

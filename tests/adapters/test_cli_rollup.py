@@ -1,0 +1,293 @@
+"""``review-advisor rollup`` and ``review-advisor alerts``: what is typed, and what a ledger of stories comes to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.adapters.command_line import Terminal
+from tests.adapters.ledgers import five, meddle, record, told
+
+from review_advisor.adapters.ledger import sums as adding
+from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.adapters.prices import read_prices
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
+from review_advisor.core.outcome.events import CallEnded, Event
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.record.chain import LedgerError
+from review_advisor.core.record.kpis import Period, Sums
+from review_advisor.core.record.prices import Price, PriceError
+from review_advisor.mockworld.lines import Line, approve, confirm, lost
+from review_advisor.mockworld.world import MockWorld, edited
+
+PRICES = """
+[[prices]]
+model = "sonnet"
+since = 2026-01-01
+input = 2
+output = 10.0
+cache_read = 0.1
+cache_write = 2.5
+"""
+
+
+@pytest.fixture
+def kept(terminal: Terminal) -> Path:
+    """The ledger that the commands look at without being told: the five stories."""
+    path = terminal.folder / "review_logs" / "ledger" / "ledger.sqlite3"
+    record(path, *five())
+    return path
+
+
+def saying(line: Line, tokens: int, usd: float | None) -> Line:
+    return replace(line, output_tokens=tokens).costing(usd)
+
+
+def small(executor: Line, judge: Line) -> Callable[[MockWorld], None]:
+    """A small change: the executor and its judge, and nobody else."""
+
+    def story(world: MockWorld) -> None:
+        world.change(edited("src/app.py", 3))
+        world.agents.script(Role.EXECUTOR, executor)
+        world.agents.script(Role.POST_VERIFY, judge)
+
+    return story
+
+
+PAID = small(saying(approve(), 900, 0.03), saying(confirm(), 100, 0.02))
+
+
+def rolled(terminal: Terminal, *words: str | Path) -> dict[str, Any]:
+    done = terminal.run("rollup", "--since", "2026-01-01", "--json", *words)
+    assert done.code == 0, done.err
+    told: dict[str, Any] = json.loads(done.out)
+    return told
+
+
+def sums(path: Path) -> Sums:
+    return add_up(path, Period()).sums
+
+
+# --- rollup ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_period_of_stories_with_its_targets(terminal: Terminal) -> None:
+    done = terminal.run("rollup", "--since", "2026-01-01")
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[:2] == [
+        "5 runs: 5 with a verdict, 0 stopped, 0 unfinished",
+        "cost: $0.2200 reported, $0.0000 by the list of prices",
+    ]
+    assert lines[4].split()[:5] == ["self_repair", "50.0%", ">=", "70.0%", "missed"]
+    found = {each["name"]: each for each in rolled(terminal)["kpis"]}
+    assert {name: each["value"] for name, each in found.items() if each["value"] is not None} == {
+        "self_repair": 0.5,
+        "wall_clock": 3.0,
+        "consult_rate": 0.4,
+        "degraded_share": 0.2,
+        "conflicts": 200.0,
+    }
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    "words, runs",
+    [
+        (("--until", "2026-01-05T11:00"), 1),
+        (("--repository", "ACME/shop"), 5),
+        (("--repository", "acme/other"), 0),
+        (("--since", "1h"), 0),
+    ],
+)
+def test_only_what_is_asked_for_is_added_up(terminal: Terminal, words: tuple[str, ...], runs: int) -> None:
+    assert rolled(terminal, *words)["sums"]["runs"] == runs
+
+
+def test_the_last_thirty_days_are_the_default(terminal: Terminal, kept: Path) -> None:
+    assert terminal.run("rollup").out.startswith("0 runs: ")
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (("rollup",), "There is no ledger review_logs/ledger/ledger.sqlite3."),
+        (("alerts",), "There is no ledger review_logs/ledger/ledger.sqlite3."),
+        (
+            ("rollup", "--prices", "none.toml"),
+            "The list of prices none.toml cannot be read: No such file or directory.",
+        ),
+        (("rollup", "--prices", "app.py"), "The list of prices app.py is "),
+        (("rollup", "--since", "soon"), "Invalid value for '--since': 'soon' is no date: "),
+    ],
+)
+def test_a_question_that_cannot_be_answered_is_one_sentence(
+    terminal: Terminal, words: tuple[str, ...], says: str
+) -> None:
+    done = terminal.run(*words)
+    assert done.code == 2
+    assert done.sentence.startswith(says)
+
+
+@pytest.mark.parametrize("sorted_at_most", [0, 4])
+def test_medians_are_the_middle_of_an_odd_and_of_an_even_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sorted_at_most: int
+) -> None:
+    """Whether few runs are sorted, or an index of many is read."""
+    monkeypatch.setattr(adding, "_SORTED_AT_MOST", sorted_at_most)
+    ledger = tmp_path / "ledger.sqlite3"
+    for number, seconds in enumerate((10.0, 50.0, 20.0, 40.0), start=1):
+        record(ledger, told(small(approve().taking(seconds), confirm().taking(5.0)), number))
+        found = sums(ledger)
+        middle = {1: 10, 2: 30, 3: 20, 4: 30}[number]
+        assert (found.timed, found.executor_ms, found.wall_ms) == (number, middle * 1_000, middle * 1_000 + 5_000)
+
+
+# --- money -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_list_of_prices_counts_where_no_cost_was_reported(terminal: Terminal) -> None:
+    ledger = terminal.folder / "ledger.sqlite3"
+    record(ledger, told(small(saying(approve(), 1_000_000, None), saying(confirm(), 500, None))))
+    record(ledger, told(PAID, 2), told(small(approve(), lost().costing(None)), 3))
+    (terminal.folder / "prices.toml").write_text(PRICES)
+    found = rolled(terminal, "--ledger", ledger, "--prices", "prices.toml")["money"]
+    assert found["reported_usd"] == pytest.approx(0.05)
+    assert found["by_price_usd"] == pytest.approx(10.0)
+    assert (found["unknown_calls"], found["unknown_models"]) == (2, ["opus"])
+    shipped = rolled(terminal, "--ledger", ledger)["money"]
+    assert (shipped["by_price_usd"], shipped["unknown_models"]) == (0.0, ["opus", "sonnet"])
+
+
+def answered_before(document: OutcomeDocument, calls: int) -> OutcomeDocument:
+    """The same review, in which so many calls were answered by what an earlier run had kept."""
+    left = [calls]
+
+    def said(event: Event) -> Event:
+        if not isinstance(event, CallEnded) or not left[0]:
+            return event
+        left[0] -= 1
+        return replace(event, kept=True)
+
+    return outcome_document([said(event) for event in document.events])
+
+
+def until_call(document: OutcomeDocument) -> int:
+    """How many events there are up to the first call's end."""
+    return 1 + next(place for place, event in enumerate(document.events) if isinstance(event, CallEnded))
+
+
+def test_what_a_killed_run_paid_is_counted_once(tmp_path: Path) -> None:
+    once, twice = tmp_path / "once.sqlite3", tmp_path / "twice.sqlite3"
+    record(once, told(PAID))
+    killed, again = told(PAID), answered_before(told(PAID, 2), calls=1)
+    record(twice, killed, until=until_call(killed))
+    assert add_up(twice, Period()).reported_usd == pytest.approx(0.03)
+    record(twice, again)
+    both, one = add_up(twice, Period()), add_up(once, Period())
+    assert both.reported_usd == pytest.approx(one.reported_usd) == pytest.approx(0.05)
+    assert (both.sums.executor_tokens, both.sums.advisor_tokens) == (900, 100)
+    assert (both.sums.runs, both.sums.unfinished, both.sums.judged) == (2, 1, 1)
+    assert (one.sums.timed, both.sums.timed) == (1, 0)
+
+
+def test_what_a_killed_run_used_without_a_word_about_its_cost_is_counted_once_too(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite3"
+    silent = small(saying(approve(), 900, None), saying(confirm(), 100, 0.02))
+    killed = told(silent)
+    record(ledger, killed, until=until_call(killed))
+    record(ledger, answered_before(told(silent, 2), calls=1))
+    (found,) = add_up(ledger, Period()).unpriced
+    assert (found.model, found.calls, found.output_tokens) == ("sonnet", 1, 900)
+
+
+def test_an_unfinished_run_that_cannot_be_read_spoils_nothing(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite3"
+    record(ledger, told(PAID, 2))
+    record(ledger, told(PAID), until=5)
+    meddle(ledger, "UPDATE events SET event = '{}' WHERE chain = (SELECT min(id) FROM chains)")
+    found = add_up(ledger, Period())
+    assert found.sums.unfinished == 1
+    assert found.reported_usd == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE runs SET wall_ms = 'long'",
+        "UPDATE runs SET cost_usd = 9e999",
+        "UPDATE unreported SET model = x'00'",
+        "UPDATE unreported SET input_tokens = 9e999",
+    ],
+)
+def test_a_row_that_somebody_else_wrote_is_refused(tmp_path: Path, statement: str) -> None:
+    ledger = tmp_path / "ledger.sqlite3"
+    record(ledger, told(small(saying(approve(), 900, None), confirm())))
+    meddle(ledger, statement)
+    with pytest.raises(LedgerError, match="The ledger is damaged: one of its rows"):
+        add_up(ledger, Period())
+
+
+# --- lists of prices -------------------------------------------------------------------------------------------------
+
+
+def test_the_shipped_list_knows_when_a_price_began() -> None:
+    prices = read_prices()
+    assert {price.model for price in prices} >= {"claude-opus-5-5", "claude-sonnet-5-5"}
+    for price in prices:
+        assert 0 < price.cache_read < price.input < price.cache_write < price.output
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("prices = 7", "is wrong at prices: "),
+        ("price = []", "is wrong at prices: "),
+        ("[[prices]]\nmodel = 'x'", "is wrong at prices.0.since: "),
+        (PRICES.replace("input = 2", "input = -2"), "is wrong at prices.0.input: "),
+        (PRICES.replace("input = 2", "input = inf"), "is wrong at prices.0.input: "),
+        (PRICES + "discount = 2\n", "is wrong at prices.0.discount: "),
+        (PRICES + PRICES, "has two prices of one model from the same day."),
+        ("prices = [", "is no TOML: "),
+    ],
+)
+def test_a_list_that_is_wrong_is_refused_by_its_first_fault(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "prices.toml"
+    path.write_text(text)
+    with pytest.raises(PriceError) as refusal:
+        read_prices(path)
+    assert f"The list of prices {path} {says}" in str(refusal.value)
+
+
+def test_a_list_of_ones_own_is_read_as_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "prices.toml"
+    path.write_text(PRICES)
+    (price,) = read_prices(path)
+    assert price == Price("sonnet", price.since, input=2.0, output=10.0, cache_read=0.1, cache_write=2.5)
+    assert price.since.isoformat() == "2026-01-01"
+
+
+# --- alerts ----------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_to_be_alarmed_about_is_exit_code_0(terminal: Terminal, kept: Path) -> None:
+    done = terminal.run("alerts", "--until", "2026-01-06")
+    assert (done.code, done.err) == (0, "")
+    assert {line.partition("  ")[0] for line in done.out.splitlines()[1:]} == {"too few"}
+
+
+def test_an_advisor_that_uses_too_much_is_exit_code_3(terminal: Terminal) -> None:
+    ledger = terminal.folder / "ledger.sqlite3"
+    record(ledger, told(small(saying(approve(), 60, 0.1), saying(confirm(), 40, 0.1))))
+    done = terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-06")
+    assert done.code == 3
+    assert done.out.splitlines()[1].split()[:3] == ["raised", "advisor-share", "40.0%"]
+    told_json = json.loads(terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-06", "--json").out)
+    assert [each["name"] for each in told_json if each["state"] == "raised"] == ["advisor-share"]
+    assert terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-07").code == 0
+    assert terminal.run("alerts", "--ledger", ledger, "--repository", "a/b", "--until", "2026-01-06").code == 0

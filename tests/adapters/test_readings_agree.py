@@ -1,0 +1,151 @@
+"""One review, five accounts: ledger, ``outcome.json``, metrics, report and rollup say the same, number by number."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.adapters.ledgers import Story, record, told
+from tests.scenarios.five_stories import STORIES
+
+from review_advisor.adapters.ledger.listing import show_run
+from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
+from review_advisor.core.outcome.terminal import report_text
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.record import metrics
+from review_advisor.core.record.advisor_log import advisor_log
+from review_advisor.core.record.kpis import Period
+from review_advisor.core.record.metrics import Metric, measurements
+from review_advisor.core.record.runs import RunRecord
+from review_advisor.mockworld.lines import approve, confirm, plan, veto
+from review_advisor.mockworld.world import MockWorld
+
+ADVISORS = ("pre_flight", "mid_flight", "post_verify")
+
+
+def a_review_with_a_number_for_everything(world: MockWorld) -> None:
+    """Planned, consulted, vetoed and repaired; every call has its tokens and its price."""
+    world.agents.script(Role.PRE_FLIGHT, replace(plan(), output_tokens=30).costing(0.02))
+    first = replace(approve(), output_tokens=700).costing(0.11).taking(7.0)
+    second = replace(approve(), output_tokens=200).costing(0.05).after_asking("Seven?")
+    world.agents.script(Role.EXECUTOR, first, second)
+    judged = (veto("seven is taken"), confirm("name it"))
+    world.agents.script(Role.POST_VERIFY, *(replace(line, output_tokens=35).costing(0.01) for line in judged))
+
+
+class Account:
+    """What each account of one review says."""
+
+    def __init__(self, document: OutcomeDocument, folder: Path) -> None:
+        ledger = folder / "ledger.sqlite3"
+        record(ledger, document)
+        self.document = document
+        self.ledger: RunRecord = show_run(ledger, document.run_id)
+        self.outcome: dict[str, Any] = json.loads(outcome_json(document))
+        self.measured = measurements(document)
+        self.report = report_text(document)
+        self.added = add_up(ledger, Period())
+
+    def metric(self, metric: Metric, **wanted: str) -> float:
+        """What the review adds to a metric, with these attributes."""
+        return sum(
+            each.value
+            for each in self.measured
+            if each.metric is metric and wanted.items() <= dict(each.attributes).items()
+        )
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        return [event for event in self.outcome["events"] if event["kind"] == kind]
+
+    def reported(self, pattern: str) -> str:
+        (found,) = re.findall(pattern, self.report, re.MULTILINE)
+        return str(found)
+
+
+@pytest.fixture(params=[a_review_with_a_number_for_everything, *STORIES], ids=lambda story: story.__name__)
+def account(request: pytest.FixtureRequest, tmp_path: Path) -> Account:
+    story: Story = request.param
+    return Account(told(story), tmp_path)
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def tokens(costs: Iterable[dict[str, Any]]) -> int:
+    kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    return sum(cost["usage"][kind] for cost in costs for kind in kinds)
+
+
+def test_money_and_tokens(account: Account) -> None:
+    line, costs, sums = account.ledger.line, account.outcome["cost"], account.added.sums
+    usd = sum(cost["usage"]["cost_usd"] or 0.0 for cost in costs)
+    assert line.cost_usd == pytest.approx(usd)
+    assert account.added.reported_usd == pytest.approx(usd)
+    assert float(account.reported(r"^  total .*\$([\d.]+)$")) == pytest.approx(usd)
+    executor = tokens(cost for cost in costs if cost["role"] == "executor")
+    advisor = tokens(cost for cost in costs if cost["role"] in ADVISORS)
+    assert (line.executor_tokens, line.advisor_tokens) == (executor, advisor)
+    assert (sums.executor_tokens, sums.advisor_tokens) == (executor, advisor)
+    split = advisor_log(account.document.events).cost_split
+    assert (split.sonnet_tokens, split.opus_tokens) == (executor, advisor)
+    words = account.reported(r"^  total .*?([\d,]+ in +[\d,]+ cached +[\d,]+ out)")
+    assert sum(map(number, re.findall(r"[\d,]+", words))) == executor + advisor
+
+
+def test_calls_and_consults(account: Account) -> None:
+    rows = account.ledger.tables["calls"]
+    made = [row for row in rows if row["ended"] != "refused"]
+    assert len(rows) == len(account.events("call_ended"))
+    assert number(account.reported(r"^Calls: (\d+)")) == len(made)
+    for role in ("pre_flight", "post_verify"):
+        of_role = Counter(row["ended"] for row in made if row["role"] == role)
+        assert account.metric(metrics.CALLS, role=role) == of_role.total()
+        assert account.metric(metrics.CALLS, role=role, outcome="success") == of_role["answered"]
+        seconds = sum(row["duration_ms"] for row in made if row["role"] == role) / 1_000
+        assert account.metric(metrics.CALL_DURATION, role=role) == pytest.approx(seconds)
+    consults = account.ledger.tables["consults"]
+    assert account.ledger.line.consults == len(consults) == len(account.events("consulted"))
+    allowed = sum(row["status"] != "denied" for row in consults)
+    assert account.metric(metrics.CALLS, role="mid_flight") == allowed
+    assert account.added.sums.consulting == bool(consults)
+    asked = re.findall(r"^Calls: \d+, with (\d+) consult", account.report, re.MULTILINE)
+    assert sum(map(int, asked)) == len(consults)
+
+
+def test_judgements_and_what_they_led_to(account: Account) -> None:
+    line, votes, flags = account.ledger.line, account.ledger.tables["votes"], account.outcome["flags"]
+    judged = [event["judged"]["result"]["verdict"] for event in account.events("verified")]
+    assert [row["verdict"] for row in votes] == judged
+    assert line.vetoes == judged.count("VETO")
+    assert account.metric(metrics.VERDICTS) == len(judged)
+    assert account.metric(metrics.DISAGREEMENTS) == sum(row["disagreements"] for row in votes)
+    assert bool(account.metric(metrics.RECOVERED)) is flags["recovered"] is line.recovered
+    assert bool(account.metric(metrics.EXHAUSTED)) is flags["exhausted"] is line.exhausted
+    assert bool(account.metric(metrics.DEGRADED)) is flags["degraded"] is line.degraded
+    sums = account.added.sums
+    assert (sums.recovered, sums.exhausted, sums.degraded) == (line.recovered, line.exhausted, line.degraded)
+    contested = {
+        (row["surface"], row["shard"], row["disagreement"])
+        for row in account.ledger.tables["dispositions"]
+        if row["disposition"] == "contested"
+    }
+    assert sums.contested == len(contested)
+
+
+def test_how_it_ended_and_how_long_it_took(account: Account) -> None:
+    line, sums, document = account.ledger.line, account.added.sums, account.document
+    assert line.status == account.outcome["outcome"]
+    assert (sums.runs, sums.judged) == (1, 1)
+    assert line.findings == len(account.outcome["findings"]) == len(account.ledger.tables["findings"])
+    assert line.wall_ms == sums.wall_ms == (document.ended_at - document.started_at) / timedelta(milliseconds=1)
+    first = [e for e in account.events("call_ended") if e["role"] == "executor" and e["attempt"] == 0]
+    assert line.executor_ms == sums.executor_ms == 1_000 * sum(event["duration_seconds"] for event in first)
