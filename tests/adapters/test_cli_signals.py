@@ -47,9 +47,12 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 
 def slow_git(folder: Path, at: str) -> dict[str, str]:
-    """A git that stops for good at one of its subcommands, and leaves a mark there."""
+    """A git that stops for good at one of its subcommands, and leaves a mark there.
+
+    The shell leaves it itself: a ``touch`` might still be ending when the mark is seen.
+    """
     real = next(Path(place, "git") for place in os.environ["PATH"].split(":") if Path(place, "git").exists())
-    stop = f'case "$*" in *" {at} "*) touch {folder}/reached; exec sleep 1000;; esac'
+    stop = f'case "$*" in *" {at} "*) : >{folder}/reached; exec sleep 1000;; esac'
     executable(folder / "git", f'#!/bin/sh\n{stop}\nexec {real} "$@"\n')
     return {"PATH": f"{folder}:{os.environ['PATH']}"}
 
@@ -92,7 +95,7 @@ def test_while_an_agent_hangs(terminal: Terminal, tmp_path: Path, number: signal
     """Also what the agent started, and what of it ignores a TERM."""
     started = tmp_path / "started"
     sleeper = "sh -c 'trap \"\" TERM INT; sleep 1000' &"
-    claude = fake_claude(tmp_path, then=f"cat >/dev/null\n{sleeper}\ntouch {started}\nwait")
+    claude = fake_claude(tmp_path, then=f"cat >/dev/null\n{sleeper}\n: >{started}\nwait")
     output = tmp_path / "outcome.json"
     words = ("review", "--range", "HEAD~1..HEAD", "--claude-bin", str(claude), "--output", str(output))
     process = terminal.start(*words, env={"ANTHROPIC_API_KEY": "none-needed"})
@@ -116,7 +119,7 @@ def test_while_four_agents_hang(terminal: Terminal, tmp_path: Path) -> None:
     for number in range(4):
         repo.write(f"part{number}.py", lines(250))
     repo.commit("Four files")
-    claude = fake_claude(tmp_path, then=f"cat >/dev/null\ntouch {tmp_path}/started-$$\nexec sleep 1000")
+    claude = fake_claude(tmp_path, then=f"cat >/dev/null\n: >{tmp_path}/started-$$\nexec sleep 1000")
     process = terminal.start(
         *("review", "--repo", str(repo.path), "--range", "HEAD~1..HEAD", "--claude-bin", str(claude)),
         *("--jobs", "4", "--config", str(tmp_path / "small_parts.toml")),
@@ -128,7 +131,7 @@ def test_while_four_agents_hang(terminal: Terminal, tmp_path: Path) -> None:
 
 
 def test_the_runners_way_int_and_soon_term(terminal: Terminal, tmp_path: Path) -> None:
-    claude = fake_claude(tmp_path, then=f"trap '' INT TERM\ncat >/dev/null\ntouch {tmp_path}/started\nsleep 1000")
+    claude = fake_claude(tmp_path, then=f"trap '' INT TERM\ncat >/dev/null\n: >{tmp_path}/started\nsleep 1000")
     words = ("review", "--range", "HEAD~1..HEAD", "--claude-bin", str(claude))
     process = terminal.start(*words, env={"ANTHROPIC_API_KEY": "none-needed"})
     wait_for((tmp_path / "started").exists)
@@ -140,7 +143,7 @@ def test_the_runners_way_int_and_soon_term(terminal: Terminal, tmp_path: Path) -
 
 
 def test_a_closed_terminal_ends_the_agents_too(terminal: Terminal, tmp_path: Path) -> None:
-    claude = fake_claude(tmp_path, then=f"cat >/dev/null\ntouch {tmp_path}/started\nexec sleep 1000")
+    claude = fake_claude(tmp_path, then=f"cat >/dev/null\n: >{tmp_path}/started\nexec sleep 1000")
     words = ("review", "--range", "HEAD~1..HEAD", "--claude-bin", str(claude))
     process = terminal.start(*words, env={"ANTHROPIC_API_KEY": "none-needed"})
     wait_for((tmp_path / "started").exists)

@@ -7,8 +7,9 @@ from typing import Any
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.pictures import PictureState
+from review_advisor.core.outcome.coverage import FileCoverage
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import Reported, RoleSkipped, SurfaceEnded, Verified
+from review_advisor.core.outcome.events import Event, PolicyFrozen, Reported, RoleSkipped, SurfaceEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -40,6 +41,20 @@ def document(review: PlayedReview, **changes: Any) -> PlayedReview:
     """The same review with another document."""
     assert review.document is not None
     return replace(review, document=replace(review.document, **changes))
+
+
+def half_read() -> tuple[FileCoverage, ...]:
+    """The coverage of a review that read all of its file, said to be partly read."""
+    review = told()
+    assert review.document is not None
+    return tuple(replace(each, read="partly", why="too long") for each in review.document.coverage)
+
+
+def in_two_parts() -> tuple[Event, ...]:
+    """The events of a review of one part, said to be of two."""
+    first, *others = told().events
+    assert isinstance(first, PolicyFrozen)
+    return (replace(first, shards=2), *others)
 
 
 def approved(review: PlayedReview) -> PlayedReview:

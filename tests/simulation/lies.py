@@ -20,7 +20,9 @@ from tests.simulation.forged import (
     from_before,
     grant,
     guidance_forgotten,
+    half_read,
     handed_back_twice,
+    in_two_parts,
     learned,
     lost_judge,
     mended,
@@ -52,6 +54,7 @@ from review_advisor.mockworld.reading import Reading
 from review_advisor.mockworld.stage import PlayedReview
 
 NO_NUMBER = RoleCost(Role.EXECUTOR, "sonnet", 1, Usage(cost_usd=float("nan")))
+BLIND = {"metadata_blind": True}
 STOP_SIGNAL = guidance("call a human", stop=True)
 LIES: dict[str, Callable[[], Reading]] = {
     "no_approval_after_an_unanswered_veto": lambda: read(
@@ -62,6 +65,12 @@ LIES: dict[str, Callable[[], Reading]] = {
     ),
     "approval_is_judged_or_called_degraded": lambda: read(flagged(lost_judge(), degraded=False)),
     "the_executors_no_is_never_merged": lambda: read(approved(told({"executor": ["reject"]}))),
+    "a_verdict_that_flips_calls_a_human": lambda: read(
+        approved(told({"executor": ["reject", "approve"]}, config=BLIND))
+    ),
+    "a_diff_that_is_to_be_judged_alone_is": lambda: read(
+        replace(told(), rules=replace(told().rules, metadata_blind=True))
+    ),
     "changes_to_the_bot_are_judged_or_escalated": lambda: read(approved(lost_judge(files=OWN))),
     "a_refused_judgement_is_no_approval": lambda: read(approved(told({"post_verify": ["call_budget"]}))),
     "an_outage_is_a_veto_where_the_team_wants_it": lambda: read(
@@ -87,6 +96,9 @@ LIES: dict[str, Callable[[], Reading]] = {
         consulting(told(), *(Advice(f"{n}?", grant(told()), guidance()) for n in range(6)))
     ),
     "money_stays_within_the_purse": lambda: read(calls(told(), lambda a: replace(a, line=a.line.costing(1.0)))),
+    "parallel_calls_share_what_is_left": lambda: read(
+        replace(calls(told(), lambda a: call(a, max_usd=1.1 * a.call.max_usd)), jobs=2, events=in_two_parts())
+    ),
     "time_stays_within_the_wall_clock": lambda: read(again_late()),
     "a_patch_holds_text_of_the_change_and_nothing_else": lambda: read(offering(patch_of("src/other.py"))),
     "only_a_vetoed_approval_may_be_repaired": lambda: read(replace(mended(), repair="off")),
@@ -103,13 +115,17 @@ LIES: dict[str, Callable[[], Reading]] = {
     "a_switch_on_at_the_start_stays_on": lambda: read(
         replace(told({}, switches={"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED": "0"}), environment={})
     ),
+    "a_change_that_deserves_a_plan_gets_one": lambda: read(
+        replace(told(), events=tuple(e for e in told().events if getattr(e, "role", None) is not Role.PRE_FLIGHT))
+    ),
     "switched_off_is_never_silent": lambda: read(
         flagged(told({}, switches={"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "0"}), advisor_disabled=())
     ),
     "surfaces_run_in_their_order": lambda: read(reported_backwards()),
     "trouble_with_the_account_stops": lambda: read(again(told({"pre_flight": ["credit_gone"]}), Role.PRE_FLIGHT, 1)),
     "the_exit_code_is_the_outcomes": lambda: read(replace(told({"executor": ["reject"]}), exit_code=0)),
-    "what_is_unread_is_never_approved": lambda: read(prompts(told(), "value = 30", "value = 29")),
+    "what_is_unread_is_never_approved": lambda: read(document(told(), coverage=half_read())),
+    "what_is_called_read_was_shown": lambda: read(prompts(told(), "value = 30", "value = 29")),
     "coverage_names_every_file": lambda: read(document(told(), coverage=())),
     "degraded_is_never_silent": lambda: read(
         replace(lost_judge(), report=lost_judge().report.replace("DEGRADED", "fine"))
@@ -121,6 +137,9 @@ LIES: dict[str, Callable[[], Reading]] = {
     "what_died_decided_nothing": lambda: read(replace(told(), ended="died")),
     "a_verdict_is_of_the_head_it_read": lambda: read(document(told(), head_sha="c" * 40)),
     "every_prompt_has_what_its_role_is_owed": lambda: read(prompts(told(), "<<<UNTRUSTED DIFF", "<<<TRUSTED DIFF")),
+    "a_diff_judged_alone_comes_with_nothing_that_is_said": lambda: read(
+        calls(told(config=BLIND), lambda a: call(a, prompt=f"{a.call.prompt} Add a value") if a.call.blind else a)
+    ),
     "the_plan_reaches_executor_and_judge": lambda: read(prompts(told(), "a risk", "another")),
     "a_retry_is_handed_the_whole_transcript": lambda: read(prompts(vetoed(), "it breaks twice", "it breaks")),
     "the_judge_sees_the_report_it_judges": lambda: read(prompts(told(), "looks right", "looks wrong")),
@@ -145,6 +164,9 @@ TRUTHS: tuple[Callable[[], PlayedReview], ...] = (
     lambda: told({"post_verify": ["call_budget"]}),
     lambda: told({"pre_flight": ["credit_gone"]}),
     lambda: told({}, switches={"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "off"}),
+    lambda: told(config=BLIND),
+    lambda: told({"executor": ["reject", "approve"]}, config=BLIND),
+    lambda: told({"executor": ["crash", "approve"]}, config=BLIND),
     mended,
     lambda: mended(path=".github/workflows/ci.yml"),
     lambda: mended(does="links"),

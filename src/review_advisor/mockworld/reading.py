@@ -74,11 +74,21 @@ class Reading:
 
     @cached_property
     def parts(self) -> dict[PartKey, list[Asked]]:
-        """The executor's and post-verify's calls of each part of each surface, in order."""
+        """The executor's and post-verify's calls of each part of each surface, in order, but for the blind ones."""
         found: dict[PartKey, list[Asked]] = defaultdict(list)
         for asked in self.review.asked:
-            if asked.call.role in (Role.EXECUTOR, Role.POST_VERIFY):
+            if asked.call.role in (Role.EXECUTOR, Role.POST_VERIFY) and not asked.call.blind:
                 found[asked.call.surface, asked.call.shard].append(asked)
+        return found
+
+    @cached_property
+    def blind(self) -> dict[PartKey, str | None]:
+        """What the executor said of each part's diff alone: approve, reject, or None if it said nothing usable."""
+        found: dict[PartKey, str | None] = {}
+        for asked in self.review.asked:
+            if asked.call.blind:
+                answer = answer_of(asked)
+                found[asked.call.surface, asked.call.shard] = None if answer is None else str(answer["verdict"])
         return found
 
     def last(self, key: PartKey, role: Role) -> Asked | None:

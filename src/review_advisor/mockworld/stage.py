@@ -68,6 +68,7 @@ class PlayedReview:
     pictures: tuple[PictureDifference, ...]
     rules: Rules
     repair: RepairMode
+    jobs: int
     environment: Mapping[str, str]
     run_id: str
     nonce: str
@@ -181,6 +182,7 @@ class _Stage:
             pictures=world.pictures.stated,
             rules=world.rules,
             repair=told.repair,
+            jobs=told.jobs,
             environment=environment,
             run_id=world.run_id,
             nonce=world.nonce,

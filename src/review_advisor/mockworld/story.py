@@ -38,6 +38,7 @@ class ConfigBlock(Block):
     review_seconds: float = Field(default=REVIEW_SECONDS, ge=1, description="Wall clock of the review.")
     wiki_folder: str | None = Field(default=None, description="Where knowledge entries are stored; null: nowhere.")
     config_path: str | None = Field(default=None, description="The file that the configuration was read from.")
+    metadata_blind: bool = Field(default=False, description="Whether each diff is judged alone first.")
 
     def rules(self) -> Rules:
         """The same as the pipeline takes it."""
@@ -56,6 +57,7 @@ class ConfigBlock(Block):
             fail_on_degraded=self.fail_on == "degraded",
             config_path=self.config_path,
             wiki_folder=self.wiki_folder,
+            metadata_blind=self.metadata_blind,
         )
 
 

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import Repaired, Ruled
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.promises.verdicts import has_veto, touches_itself
+from review_advisor.mockworld.promises.verdicts import has_veto, in_critical_folder, touches_itself
 from review_advisor.mockworld.reading import PartKey, Reading, answer_of
 
 RETRIES = {"low": 1, "medium": 2, "high": 3}
 LOOPING = {"pr_review", "pre_merge_spec_check"}
-CRITICAL_FOLDERS = {"auth", "oauth", "login", "security", "crypto", "secrets", "migrations", "payments", "billing"}
 MANY_LINES = 200
 CONSULTS = 5
 REFUNDS = 3
@@ -31,9 +30,7 @@ def the_tier_is_not_too_low(reading: Reading) -> Iterator[str]:
     if reading.review.document is None:
         return
     tier = blast_of(reading)
-    folders = {folder.casefold() for path in reading.paths for folder in path.split("/")[:-1]}
-    critical = bool(folders & CRITICAL_FOLDERS) and "**/auth/" in reading.review.rules.critical_paths
-    if (critical or touches_itself(reading)) and tier != "high":
+    if (in_critical_folder(reading) or touches_itself(reading)) and tier != "high":
         yield f"the blast radius is {tier}, not high"
     lines = sum(
         file.added + file.removed
@@ -78,8 +75,8 @@ def each_question_is_asked_once_and_repaired_once(reading: Reading) -> Iterator[
     asks: dict[tuple[object, ...], list[str]] = {}
     for asked in reading.review.asked:
         call = asked.call
-        asks.setdefault((call.role, call.surface, call.shard, call.attempt), []).append(asked.line.fault)
-    for (role, surface, shard, attempt), faults in asks.items():
+        asks.setdefault((call.role, call.surface, call.shard, call.attempt, call.blind), []).append(asked.line.fault)
+    for (role, surface, shard, attempt, _), faults in asks.items():
         unusable = faults[0] in ("garbage", "prose")
         if len(faults) > (ASKS if unusable else 1):
             yield f"{role}, {surface}, part {shard}, attempt {attempt}: asked {len(faults)} times after {faults[0]!r}"
@@ -120,6 +117,19 @@ def money_stays_within_the_purse(reading: Reading) -> Iterator[str]:
             yield f"call {number} started with ${spent:.2f} of ${purse:.2f} spent"
         if asked.call.max_usd > purse - spent + PENNY:
             yield f"call {number} may spend ${asked.call.max_usd:.2f}, left are ${purse - spent:.2f}"
+        spent += asked.line.cost_usd or 0.0
+
+
+def parallel_calls_share_what_is_left(reading: Reading) -> Iterator[str]:
+    """Where several calls may run at a time, none may spend more than its equal part of what is left."""
+    document = reading.review.document
+    if document is None or reading.review.jobs == 1:
+        return
+    purse, spent = purse_of(reading), 0.0
+    at_a_time = min(reading.review.jobs, max(1, getattr(reading.review.events[0], "shards", 1)))
+    for number, asked in enumerate(reading.review.asked, start=1):
+        if asked.call.max_usd > (purse - spent) / at_a_time + PENNY:
+            yield f"call {number} of {at_a_time} at a time may spend ${asked.call.max_usd:.2f} of ${purse - spent:.2f}"
         spent += asked.line.cost_usd or 0.0
 
 

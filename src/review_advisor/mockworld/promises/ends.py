@@ -9,7 +9,7 @@ from review_advisor.core.outcome.events import CallEnded, CallStarted, ReviewEnd
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AuthenticationFailedError, CreditExhaustedError
 from review_advisor.mockworld.promises.verdicts import has_veto
-from review_advisor.mockworld.reading import Reading
+from review_advisor.mockworld.reading import Reading, answer_of
 
 EXIT = {"approved": 0, "changes_requested": 10, "escalated": 11, "stopped": 12}
 HUMAN = 11
@@ -47,17 +47,25 @@ def what_is_unread_is_never_approved(reading: Reading) -> Iterator[str]:
     for gap in document.coverage:
         if gap.read != "read" and gap.why != "binary":
             yield f"approved although {gap.path} was read {gap.read}: {gap.why}"
-    asked = zip(reading.review.asked, reading.prompts, strict=True)
+
+
+def what_is_called_read_was_shown(reading: Reading) -> Iterator[str]:
+    """A file that the coverage calls read was shown, line by line, to an executor of pr_review that answered."""
+    document = reading.review.document
+    if document is None:
+        return
     shown = "\n".join(
         inside.get("DIFF", "")
-        for each, (_, inside) in asked
+        for each, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True)
         if each.call.role is Role.EXECUTOR and each.call.surface == "pr_review" and each.call.attempt == 0
+        if not each.call.blind and answer_of(each) is not None
     )
+    read = {each.path for each in document.coverage if each.read == "read"}
     for file in reading.review.change.files:
-        for hunk in file.hunks:
+        for hunk in file.hunks if file.path in read else ():
             for line in {hunk.lines[0], hunk.lines[len(hunk.lines) // 2], hunk.lines[-1]}:
                 if line.isprintable() and f" {line}\n" not in f"{shown}\n":
-                    yield f"approved although {line!r} of {file.path} was shown to no executor"
+                    yield f"{line!r} of {file.path} is called read and was shown to no executor that answered"
 
 
 def coverage_names_every_file(reading: Reading) -> Iterator[str]:

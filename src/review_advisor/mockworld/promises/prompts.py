@@ -19,6 +19,8 @@ OWED = {
     Role.EXECUTOR: ("DESCRIPTION", "FILES"),
     Role.POST_VERIFY: ("DESCRIPTION", "FILES", "REPORT"),
 }
+ALONE = {"FILES", "DIFF", "NOT_SHOWN"}
+"""All that the metadata-blind executor is shown."""
 MATTER = {Surface.VISUAL_GATE: "PICTURES", Surface.WIKI_INGEST: "KNOWLEDGE"}
 """What a surface shows instead of the diff."""
 
@@ -28,6 +30,10 @@ def every_prompt_has_what_its_role_is_owed(reading: Reading) -> Iterator[str]:
     change = reading.review.change
     for asked, (own, inside) in zip(reading.review.asked, reading.prompts, strict=True):
         who = f"{asked.call.role} on {asked.call.surface}, attempt {asked.call.attempt}"
+        if not own.startswith(f"This is review {reading.review.run_id}. Its nonce is {reading.review.nonce}.\n"):
+            yield f"{who} was not told the nonce first"
+        if asked.call.blind:
+            continue
         matter = () if asked.call.role is Role.PRE_FLIGHT else (MATTER.get(asked.call.surface, "DIFF"),)
         for label in (*OWED[asked.call.role], *matter):
             if label not in inside:
@@ -35,10 +41,24 @@ def every_prompt_has_what_its_role_is_owed(reading: Reading) -> Iterator[str]:
         told = () if change.spec is None else filter(is_plain, change.spec.text.splitlines()[:20])
         if not all(line in inside.get("SPEC", "") for line in told):
             yield f"{who} was not shown the spec"
-        if not own.startswith(f"This is review {reading.review.run_id}. Its nonce is {reading.review.nonce}.\n"):
-            yield f"{who} was not told the nonce first"
         if is_plain(change.title) and change.title not in inside.get("DESCRIPTION", ""):
             yield f"{who} was not told the title"
+
+
+def a_diff_judged_alone_comes_with_nothing_that_is_said(reading: Reading) -> Iterator[str]:
+    """The metadata-blind executor is shown the diff and the files, and no word that anybody said about the change."""
+    change = reading.review.change
+    for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+        if not asked.call.blind:
+            continue
+        if "DIFF" not in inside or not set(inside) <= ALONE:
+            yield f"the blind executor of {asked.call.surface} was shown {', '.join(inside)}"
+        told = (change.title, *change.body.splitlines()[:1])
+        shown = [words for words in told if words.strip() and words in asked.call.prompt]
+        if shown:
+            yield f"the blind executor of {asked.call.surface} was shown {shown[0]!r}"
+        if asked.call.consults is not None or asked.call.edits is not None:
+            yield f"the blind executor of {asked.call.surface} may consult or edit"
 
 
 def the_plan_reaches_executor_and_judge(reading: Reading) -> Iterator[str]:
@@ -49,6 +69,7 @@ def the_plan_reaches_executor_and_judge(reading: Reading) -> Iterator[str]:
         if asked.call.role is Role.PRE_FLIGHT:
             answer = answer_of(asked)
             plans.update({surface: answer["risk_summary"]} if answer is not None else {})
+        if asked.call.role is Role.PRE_FLIGHT or asked.call.blind:
             continue
         owed = plans.get(Surface.PR_REVIEW if surface is Surface.PRE_MERGE_SPEC_CHECK else surface)
         if (owed is None) != ("PLAN" not in inside) or (owed is not None and owed not in inside["PLAN"]):
@@ -88,7 +109,7 @@ def the_judge_sees_the_report_it_judges(reading: Reading) -> Iterator[str]:
     for asked, report in zip(reading.review.asked, reading.reports, strict=True):
         answer = answer_of(asked)
         key = (asked.call.surface, asked.call.shard)
-        if asked.call.role is Role.EXECUTOR and answer is not None:
+        if asked.call.role is Role.EXECUTOR and answer is not None and not asked.call.blind:
             latest[key] = str(answer["summary"])
         elif asked.call.role is Role.POST_VERIFY:
             summary = latest.get(key)

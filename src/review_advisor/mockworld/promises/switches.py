@@ -1,11 +1,12 @@
-"""The promises about switches: off means no call, on means judged, and nothing is read twice."""
+"""The promises about who is asked at all: by a switch, by what a change deserves, in which order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.events import CallEnded, Reported, Ruled
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Reported, Ruled
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.promises.verdicts import ON, in_critical_folder
 from review_advisor.mockworld.reading import Reading
 
 SWITCH = {
@@ -13,6 +14,8 @@ SWITCH = {
     Role.MID_FLIGHT: "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED",
     Role.POST_VERIFY: "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED",
 }
+FORCE_ON = "HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON"
+MANY_CODE_LINES = 20
 
 ORDER = ("pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest")
 
@@ -43,6 +46,27 @@ def a_switch_on_at_the_start_stays_on(reading: Reading) -> Iterator[str]:
         asked = (event.surface, event.shard, event.attempt) in judged
         if not asked and not is_off(reading, Role.POST_VERIFY, event.surface):
             yield f"{event.surface}, part {event.shard + 1}, was ruled on without a judgement"
+
+
+def a_change_that_deserves_a_plan_gets_one(reading: Reading) -> Iterator[str]:
+    """Pre-flight comes before the executor where ADR-0059's trigger fires, and costs nothing where it does not."""
+    document = reading.review.document
+    if document is None:
+        return
+    planned = {event.surface for event in reading.events(CallEnded) if event.role is Role.PRE_FLIGHT}
+    executed = {event.surface for event in reading.events(CallStarted) if event.role is Role.EXECUTOR}
+    change = reading.review.change
+    python = [file for file in change.files if file.path.startswith("src/") and file.path.endswith(".py")]
+    code = sum(file.added + file.removed for file in python if not file.generated and not file.vendored)
+    every = sum(file.added + file.removed for file in change.files)
+    forced = reading.review.environment.get(FORCE_ON, "").strip().lower() in ON or change.prior_fix_attempts > 0
+    critical = bool(document.policy.critical_touched) or in_critical_folder(reading)
+    owed = {"adr_review": True, "pr_review": forced or critical or code > MANY_CODE_LINES}
+    for surface, fires in owed.items():
+        if fires and surface in executed - planned and not is_off(reading, Role.PRE_FLIGHT, surface):
+            yield f"the executor of {surface} was asked without a plan"
+    if "pr_review" in planned and not owed["pr_review"] and every <= MANY_CODE_LINES:
+        yield "a plan was paid for a change that deserves none"
 
 
 def switched_off_is_never_silent(reading: Reading) -> Iterator[str]:

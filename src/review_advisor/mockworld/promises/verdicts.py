@@ -10,12 +10,15 @@ from review_advisor.mockworld.reading import Reading, answer_of
 
 VETO_SURFACES = {"pr_review", "pre_merge_spec_check", "adr_review", "visual_gate"}
 """ADR-0059's matrix, read from its text."""
+DIFFS = {"pr_review", "adr_review"}
+"""The surfaces on which a diff can be judged without a word about it."""
 OWN_FOLDERS = {".claude"}
 OWN_ROOTS = (".github/workflows/",)
 OWN_NAMES = {".claude", ".mcp.json", "claude.md", ".review-advisor.toml"}
 OWN_FILES = {"src/review_advisor.py", "src/review_phase.py"}
 OWN_HERE = ("src/review_advisor/", "requirements/", "tools/", ".ci/")
 OWN_FILES_HERE = {"action.yml", "makefile", "pyproject.toml", "src/review_advisor"}
+CRITICAL_FOLDERS = {"auth", "oauth", "login", "security", "crypto", "secrets", "migrations", "payments", "billing"}
 ON = {"true", "1", "yes", "on"}
 
 
@@ -30,6 +33,12 @@ def touches_itself(reading: Reading) -> bool:
         if anywhere or here or path == (reading.review.rules.config_path or "").casefold():
             return True
     return False
+
+
+def in_critical_folder(reading: Reading) -> bool:
+    """Whether the change touches a folder that is critical by default, where the default holds."""
+    folders = {folder.casefold() for path in reading.paths for folder in path.split("/")[:-1]}
+    return bool(folders & CRITICAL_FOLDERS) and "**/auth/" in reading.review.rules.critical_paths
 
 
 def has_veto(reading: Reading, surface: str) -> bool:
@@ -73,6 +82,32 @@ def the_executors_no_is_never_merged(reading: Reading) -> Iterator[str]:
     for (surface, shard), verdict in reading.verdicts.items() if reading.approved else ():
         if verdict != "approve" and surface != "wiki_ingest":
             yield f"approved although the executor of {surface}, part {shard + 1}, said {verdict or 'nothing'}"
+
+
+def a_verdict_that_flips_calls_a_human(reading: Reading) -> Iterator[str]:
+    """What the diff alone came to is what the first report comes to, and what an approval does, or a human decides."""
+    if reading.review.ended not in ("approved", "changes_requested"):
+        return
+    for key, alone in reading.blind.items():
+        first = next((answer for each in reading.parts.get(key, ()) if (answer := answer_of(each))), None)
+        if alone is not None and first is not None and first["verdict"] != alone:
+            yield f"{reading.review.ended} although {key[0]}, part {key[1] + 1}, turned from {alone}"
+        if alone == "reject" and reading.verdicts.get(key) == "approve":
+            yield f"{reading.review.ended} although the diff of {key[0]}, part {key[1] + 1}, was rejected alone"
+
+
+def a_diff_that_is_to_be_judged_alone_is(reading: Reading) -> Iterator[str]:
+    """Where the pass is on, an approval had it in every part of the diff, or says that it was lost; off, nobody has."""
+    document = reading.review.document
+    on = reading.review.rules.metadata_blind
+    if reading.blind and not on:
+        yield "a diff was judged alone, and nobody wanted that"
+    if not on or not reading.approved or document is None:
+        return
+    for key in reading.verdicts:
+        lost = reading.blind.get(key) is None
+        if key[0] in DIFFS and lost and (not document.flags.degraded or touches_itself(reading)):
+            yield f"approved although the diff of {key[0]}, part {key[1] + 1}, was not judged alone"
 
 
 def changes_to_the_bot_are_judged_or_escalated(reading: Reading) -> Iterator[str]:

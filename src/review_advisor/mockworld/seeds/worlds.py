@@ -32,6 +32,12 @@ STATES: tuple[tuple[PictureState, float], ...] = (
     ("differs", 10), ("identical", 10), ("added", 4), ("removed", 4), ("vector", 2), ("unreadable", 1),
     ("too_large", 1),
 )  # fmt: skip
+LIMITS = (
+    ("max_usd", 0.1, (0.02, 0.3, 1.0, 5.0)),
+    ("low_usd", 0.05, (0.05, 0.5, 4.0)),
+    ("review_seconds", 0.08, (30.0, 100.0, 700.0)),
+    ("call_seconds", 0.08, (5.0, 60.0, 300.0)),
+)
 OFF_WORDS = ("false", "0", "no", "off", "FALSE", " Off ")
 ON_WORDS = ("true", "1", "YES", "on", "", "  ")
 
@@ -97,20 +103,17 @@ def _config(dice: Dice, *, wiki: bool) -> ConfigBlock:
         told["shard_tokens"] = dice.whole(150, 600)
     if dice.chance(0.15):
         told["fail_on"] = "degraded"
-    if dice.chance(0.1):
-        told["max_usd"] = dice.pick((0.02, 0.3, 1.0, 5.0))
-    if dice.chance(0.05):
-        told["low_usd"] = dice.pick((0.05, 0.5, 4.0))
-    if dice.chance(0.08):
-        told["review_seconds"] = float(dice.pick((30, 100, 700)))
-    if dice.chance(0.08):
-        told["call_seconds"] = float(dice.pick((5, 60, 300)))
+    for name, probability, values in LIMITS:
+        if dice.chance(probability):
+            told[name] = dice.pick(values)
     if dice.chance(0.05):
         told["critical_paths"] = (f"**/{CANARY}1*",)
     if wiki:
         told["wiki_folder"] = "docs/wiki"
     if dice.chance(0.04):
         told["config_path"] = f"src/{CANARY}1.py"
+    if dice.chance(0.06):
+        told["metadata_blind"] = True
     return ConfigBlock(**told)
 
 
