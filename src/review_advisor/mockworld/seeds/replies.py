@@ -69,6 +69,8 @@ class Roster:
             return self._stubborn()
         if dice.chance(0.015):
             return self._second_thoughts()
+        if dice.chance(0.01):
+            return self._unheard()
         rejects, vetoes = dice.pick((0.08, 0.2, 0.7)), dice.pick((0.0, 0.1, 0.3, 0.85))
         return {
             "pre_flight": tuple(self._plan(place) for place in range(dice.whole(0, 1) + self._due("pre_flight"))),
@@ -108,6 +110,13 @@ class Roster:
             for place, vetoes in enumerate((1.0, 1.0, 0.2))
         )
         return {"executor": reports, "post_verify": judged}
+
+    def _unheard(self) -> dict[str, Any]:
+        """An executor that asks more than any cap allows, and an advisor that never answers: refunds have an end."""
+        questions = tuple(self._question(0, number) for number in range(12))
+        report = self._report(0, 0.2).model_copy(update={"fault": None, "asks": questions})
+        advice = tuple(self._advice(0).model_copy(update={"fault": "crash"}) for _ in questions)
+        return {"executor": (report,), "mid_flight": advice}
 
     def _finding_of(self, place: int) -> tuple[FindingBlock, ...]:
         """A finding that no other attempt has."""
