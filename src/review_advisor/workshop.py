@@ -126,7 +126,7 @@ class Workshop:
         subject = replace(
             head.subject,
             change=edits.change,
-            whole=ShownChange(edits.change.files, redactor=head.subject.redactor),
+            whole=ShownChange(edits.change.files, redactor=head.subject.redactor, head_text=self._unchanged),
         )
         cut, unsent = shards(SURFACE_INPUTS[head.row.surface].narrow(subject), policy.shard_tokens)
         briefing = replace(
@@ -144,6 +144,11 @@ class Workshop:
             subject=subject,
             tree=edits.tree,
         )
+
+    def _unchanged(self, path: str) -> str | None:
+        """The text of a file that the change does not touch. Of one that a repair took back, nothing is the head's."""
+        changed = any(file.path == path for file in self._head.subject.change.files)
+        return None if changed else self._source.head_text(path)
 
 
 def _with_state(version: Version, refused: tuple[RefusedPath, ...]) -> Version:

@@ -122,6 +122,20 @@ def test_findings_are_held_against_the_repaired_diff(faulty: MockWorld) -> None:
     assert [each.title for each in report.refused] == ["was there"]
 
 
+def test_a_quote_from_outside_the_change_settles_an_objection_of_a_repaired_report_too(faulty: MockWorld) -> None:
+    contest = (evidence("d0.1", OTHER, "x = 1"),)
+    faulty.agents.script(Role.EXECUTOR, approve(), approve(answers=contest).repairing(APP, MENDED))
+    assert faulty.review().surfaces[0].parts[0].reports[1].settled == ("d0.1",)
+
+
+def test_what_a_repair_took_back_cannot_be_quoted_from_the_head(faulty: MockWorld) -> None:
+    faulty.checkout({**HEAD, TEST: "def test_mean():\n    assert mean([2]) == 2\n"}, BASE)
+    contest = (evidence("d0.1", APP, "return sum(rows) / len(rows)"),)
+    taken_back = approve(answers=contest).repairing(APP, BASE[APP]).repairing(TEST, "def test_mean():\n    fail\n")
+    faulty.agents.script(Role.EXECUTOR, approve(), taken_back)
+    assert faulty.review().surfaces[0].parts[0].reports[1].settled == ()
+
+
 def test_a_second_veto_gets_a_second_repair_on_top_of_the_first(faulty: MockWorld) -> None:
     worse = MENDED.replace("else 0", "else 1")
     critical = {**HEAD, "src/auth/token.py": "y = 2\n"}
