@@ -10,7 +10,6 @@ from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.publication.beginning import beginning, queued_pull_request
 from review_advisor.core.publication.check import check_in_progress, check_of_queue, check_waiting
-from review_advisor.core.publication.markers import external_id
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.writes import Conclusion
 from review_advisor.ports import Clock, Forge
@@ -96,16 +95,8 @@ class BeginPhase:
         """A queue's commit passes on the word of its pull request's own check; it is not reviewed again."""
         number = queued_pull_request(event.head_ref)
         passed = number is not None and self._has_passed(number)
-        told = () if number is None else (number,)
-        scribe = self._scribe(number or 0)
-        check = check_of_queue(
-            self._rules,
-            external_id(number or 0),
-            told if passed else (),
-            () if passed else told,
-            self._details_url,
-        )
-        scribe.check(event.head_sha, check)
+        check = check_of_queue(self._rules, number, passed=passed, details_url=self._details_url)
+        self._scribe(number or 0).check(event.head_sha, check)
         return Begun(review=False, because=f"the merge queue's commit was checked: {check.title}")
 
     def _has_passed(self, number: int) -> bool:

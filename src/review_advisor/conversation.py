@@ -22,14 +22,17 @@ from review_advisor.core.publication.commands import (
 )
 from review_advisor.core.publication.dismissals import with_dismissed
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.state import State, read_state
+from review_advisor.core.publication.state import KnownFinding, State
 from review_advisor.core.publication.summary import amended
+from review_advisor.core.publication.threads import about
 from review_advisor.core.publication.writes import Conclusion
 from review_advisor.ports import Clock, Forge
 from review_advisor.scribe import Scribe
 
 APPROVABLE: frozenset[str | None] = frozenset((Conclusion.ACTION_REQUIRED, Conclusion.SUCCESS))
 """What the check of an escalated head may conclude: the same command heard again finds it passed."""
+TRIES = 3
+"""So often a dismissal is written, if each time a review that is published meanwhile takes its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,48 +94,61 @@ class Conversation:
         if isinstance(command, Help):
             said = answers.helped()
         else:
-            body, state = self._remembered(scribe)
+            state = scribe.remembered()
             if state is None:
                 said = answers.refused(
                     "Nothing is remembered of a review of this pull request; it has to be reviewed first."
                 )
             elif isinstance(command, ApproveEscalation):
                 said = self._approved(scribe, comment, command, pull_request)
+            elif isinstance(command, Explain):
+                finding = _known(state, command.finding)
+                said = answers.unknown(command.finding) if finding is None else answers.explained(finding)
             else:
-                said = self._about(scribe, comment, command, state, body)
+                said = self._dismissed(scribe, comment, command)
         scribe.answer(comment.id, said)
         return Heard(review=False, because=said)
 
-    def _about(self, scribe: Scribe, comment: Comment, command: Dismiss | Explain, state: State, body: str) -> str:
-        finding = next((each for each in state.findings if each.id == command.finding), None)
-        if finding is None:
-            return answers.unknown(command.finding)
-        if isinstance(command, Explain):
-            return answers.explained(finding)
-        now = with_dismissed(state, finding, by=comment.author, reason=command.reason)
-        scribe.summary(amended(body, now))
-        scribe.resolve([finding.id])
-        return answers.dismissed(finding.id, command.reason)
+    def _dismissed(self, scribe: Scribe, comment: Comment, command: Dismiss) -> str:
+        """Remember it, and say so only once it is read back: a review may be published at the same time."""
+
+        def words(body: str, state: State | None) -> str:
+            if state is None or _known(state, command.finding) is None:
+                return body
+            return amended(body, with_dismissed(state, command.finding, by=comment.author, reason=command.reason))
+
+        for _ in range(TRIES):
+            scribe.summary(words)
+            finding = _known(scribe.remembered(), command.finding)
+            if finding is None:
+                return answers.unknown(command.finding)
+            if (finding.status, finding.by, finding.reason) == ("dismissed", comment.author, command.reason):
+                scribe.resolve(about(scribe.threads(), {finding.id}))
+                return answers.dismissed(finding.id, command.reason)
+        return answers.refused("A review was published at the same time, again and again: say it once more.")
 
     def _approved(self, scribe: Scribe, comment: Comment, command: ApproveEscalation, seen: PullRequest) -> str:
         """Let the head pass, and only then say so: whatever ends this in between, nothing claims what is not so."""
         granted = may_approve(comment.author, seen, scribe.makers(seen.head_sha))
         if not granted.granted:
             return answers.refused(granted.because)
-        body, state, refused = self._to_approve(scribe, command, seen)
+        state, refused = self._to_approve(scribe, command, seen)
         if state is None or refused:
             return answers.refused(refused)
-        about = (self._rules, seen.number, comment.author, command.reason)
-        scribe.check(state.head_sha, check_approved_by(*about, details_url=self._details_url))
-        now = state.model_copy(update={"approved_by": comment.author})
-        scribe.summary(amended(body, now))
-        scribe.label(self._rules.escalation_label, wanted=False, present=True)
-        return answers.approved(now)
+        told = (self._rules, seen.number, comment.author, command.reason)
+        scribe.check(state.head_sha, check_approved_by(*told, details_url=self._details_url))
+        now = {"approved_by": comment.author}
 
-    def _to_approve(
-        self, scribe: Scribe, command: ApproveEscalation, seen: PullRequest
-    ) -> tuple[str, State | None, str]:
-        """The summary and its state, and why it cannot be approved, if it cannot: all as it is now.
+        def words(body: str, standing: State | None) -> str:
+            same = standing is not None and standing.run_id == state.run_id
+            return amended(body, standing.model_copy(update=now)) if standing is not None and same else body
+
+        scribe.summary(words)
+        scribe.label(self._rules.escalation_label, wanted=False, present=True)
+        return answers.approved(state.model_copy(update=now))
+
+    def _to_approve(self, scribe: Scribe, command: ApproveEscalation, seen: PullRequest) -> tuple[State | None, str]:
+        """The state of the summary, and why it cannot be approved, if it cannot: all as it is now.
 
         ``seen`` is the pull request as it was when the command was heard. The check is read before the state: a review
         that ended in between has changed the state before its check.
@@ -140,8 +156,9 @@ class Conversation:
         head = seen.head_sha
         alone = scribe.open_with(head) == (seen.number,)
         conclusions = scribe.conclusions(head, self._rules.check_name)
-        body, state = self._remembered(scribe)
+        state = scribe.remembered()
         reviewed = (state.outcome, state.head_sha) if state is not None else None
+        base = state.base_ref if state is not None else ""
         now = scribe.pull_request()
         reasons = (
             (head != command.sha, f"The head is {head}, not {command.sha}: look at it again."),
@@ -149,12 +166,12 @@ class Conversation:
             (now.base_ref != seen.base_ref, "The base branch has changed meanwhile: look at it again."),
             (not alone, "Another open pull request has the same head, and a check belongs to a commit."),
             (None in conclusions, "A review of this head is under way: wait for what it says."),
+            (base not in ("", now.base_ref), f"This head was reviewed against {base}, not {now.base_ref}."),
             (reviewed != (Outcome.ESCALATED, head), "Only the escalated review of the present head can be approved."),
             (not conclusions <= APPROVABLE, "The check of this head does not ask for a person's decision."),
         )
-        return body, state, next((why for holds, why in reasons if holds), "")
+        return state, next((why for holds, why in reasons if holds), "")
 
-    def _remembered(self, scribe: Scribe) -> tuple[str, State | None]:
-        """The summary as it is now, and the state in it."""
-        summaries = scribe.summaries()
-        return (summaries[0].body, read_state(summaries[0], self._rules.login)) if summaries else ("", None)
+
+def _known(state: State | None, finding: str) -> KnownFinding | None:
+    return next((each for each in state.findings if each.id == finding), None) if state is not None else None

@@ -19,14 +19,14 @@ from review_advisor.core.publication.check import (
     check_superseded,
     check_waiting,
 )
-from review_advisor.core.publication.dismissals import with_dismissals_of
+from review_advisor.core.publication.dismissals import remembered_beside, with_dismissals_of
 from review_advisor.core.publication.inline import inline_comments, review_body
-from review_advisor.core.publication.markers import finding_in
 from review_advisor.core.publication.memory import come_back, failed, remembered
 from review_advisor.core.publication.repair_push import Kept, coming_note, kept_note, pushed_note
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.state import State
 from review_advisor.core.publication.summary import open_findings, summary_body, summary_did_not_run
+from review_advisor.core.publication.threads import about, left_behind, said
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.core.roles.evidence import Finding
@@ -89,9 +89,9 @@ class PublishPhase:
     ) -> Published:
         """Make the pull request say what the review came to. Raises ``ForgeError``.
 
-        A head that has moved since gets nothing but a superseded check on the old one. A check that another run has
-        begun anew since is that run's to conclude, and where this one has no review, it writes nothing at all; neither
-        does it where a newer run has concluded the check.
+        A head that has moved since gets nothing but a superseded check on the old one, and so does one whose base
+        branch is another now. A check that another run has begun anew since is that run's to conclude, and where this
+        one has no review, it writes nothing at all; neither does it where a newer run has concluded the check.
         ``asked``: a person wanted this review, so it is no round of its own. ``notes`` are said in the summary and on
         the check's page. A repair that cannot be pushed is a note.
         """
@@ -101,11 +101,11 @@ class PublishPhase:
             return left
         pull_request = scribe.pull_request()
         published, coming = None, None
-        if pull_request.head_sha == outcome.head_sha:
+        if _is_of(outcome, pull_request):
             published, coming = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
             pull_request = scribe.pull_request()
-        if published is None or pull_request.head_sha != outcome.head_sha:
-            moved = check_superseded(self._rules, number, pull_request.head_sha, self._details_url)
+        if published is None or not _is_of(outcome, pull_request):
+            moved = check_superseded(self._rules, pull_request, outcome.head_sha or "", self._details_url)
             published, coming = Published(moved), None
         left = self._left(scribe, outcome)
         if left is not None:
@@ -146,20 +146,27 @@ class PublishPhase:
         before = scribe.remembered()
         number = pull_request.number
         if isinstance(outcome, DidNotRun):
-            state = failed(before, outcome.run_id, outcome.head_sha, outcome.reason)
-            scribe.summary(summary_did_not_run(outcome.reason, state))
+            why = (outcome.run_id, outcome.head_sha, outcome.reason)
+            scribe.summary(lambda _, standing: summary_did_not_run(outcome.reason, failed(standing, *why)))
             return Published(check_did_not_run(self._rules, number, outcome.reason, self._details_url)), None
         state = remembered(before, outcome, asked=asked)
         not_placed = self._review(scribe, outcome, before, state)
         notes += self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
-        settled = scribe.resolve(each.id for each in state.findings if each.status != "open")
+        settled = self._resolved(scribe, outcome, state)
         notes += () if settled is None else (settled,)
         repair = self._committer(scribe).prepare(pull_request, outcome)
         notes += (kept_note(repair),) if isinstance(repair, Kept) and repair.said else ()
-        say = partial(self._say, scribe, outcome, state, not_placed)
+        say = partial(
+            self._say,
+            scribe,
+            outcome,
+            partial(remembered_beside, before=before, document=outcome, asked=asked),
+            not_placed,
+        )
         coming = None if isinstance(repair, Kept) else _Coming(repair, say)
         say(notes if coming is None else (*notes, coming_note(pull_request)))
-        found = [each.severity for each in open_findings(outcome, state).values()]
+        now = with_dismissals_of(state, scribe.remembered())
+        found = [each.severity for each in open_findings(outcome, now).values()]
         check = check_of(outcome, self._rules, number, notes, self._details_url, found=found)
         return Published(self._alone(scribe, pull_request, check), notes), coming
 
@@ -167,26 +174,36 @@ class PublishPhase:
         self,
         scribe: Scribe,
         document: OutcomeDocument,
-        state: State,
+        beside: Callable[[State | None], State],
         not_placed: tuple[Finding, ...],
         notes: tuple[str, ...],
     ) -> None:
         """Write the summary. What people dismissed while the review was published stays dismissed."""
-        now = with_dismissals_of(state, scribe.remembered())
-        scribe.summary(summary_body(document, self._rules, now, not_placed, notes))
+        scribe.summary(lambda _, standing: summary_body(document, self._rules, beside(standing), not_placed, notes))
 
     def _review(
         self, scribe: Scribe, document: OutcomeDocument, before: State | None, state: State
     ) -> tuple[Finding, ...]:
-        """Post the comments in the diff that are new; the findings that have none there."""
+        """Post the comments in the diff that are new; the findings that have none there.
+
+        One whose thread lost its lines is said again where it is now.
+        """
         dismissed = {each.id for each in state.findings if each.status == "dismissed"}
         wanted = tuple(each for each in document.findings if each.id not in dismissed)
         scribe.discard_unfinished(document.run_id)
-        said = frozenset(filter(None, (finding_in(each.body) for each in scribe.threads())))
-        comments = inline_comments(wanted, said - come_back(before, document), self._rules)
-        body = review_body(document, len(comments))
+        already = said(scribe.threads()) - come_back(before, document)
+        comments = inline_comments(wanted, already, self._rules)
+        found = [each.severity for each in open_findings(document, state).values()]
+        body = review_body(document, len(comments), found)
         placed = scribe.review(document.head_sha or "", document.run_id, body, comments)
-        return tuple(each for each in wanted if each.id not in placed)
+        return tuple(each for each in wanted if each.id not in already | placed)
+
+    def _resolved(self, scribe: Scribe, document: OutcomeDocument, state: State) -> str | None:
+        """Resolve the threads of what is settled, and those that are left behind; a note where the token may not."""
+        settled = {each.id for each in state.findings if each.status != "open"}
+        known = {each.id for each in state.findings} | {each.id for each in document.findings}
+        threads = scribe.threads()
+        return scribe.resolve(dict.fromkeys((*about(threads, settled), *left_behind(threads, known))))
 
     def _called(
         self, scribe: Scribe, pull_request: PullRequest, document: OutcomeDocument, *, first_time: bool
@@ -206,3 +223,9 @@ class PublishPhase:
         if not others:
             return check
         return check_waiting(self._rules, pull_request.number, same_head(others[0]), self._details_url)
+
+
+def _is_of(outcome: OutcomeDocument | DidNotRun, pull_request: PullRequest) -> bool:
+    """Whether it is about what the pull request is now. What did not run was against no base branch."""
+    base = outcome.base_ref if isinstance(outcome, OutcomeDocument) else None
+    return pull_request.head_sha == outcome.head_sha and base in (None, pull_request.base_ref)

@@ -13,11 +13,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, wait
 from concurrent.futures import Executor as Pool
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.shards import must_be_read, shards, unsent_of
-from review_advisor.core.outcome.document import OutcomeDocument, file_facts, outcome_document
+from review_advisor.core.outcome.coverage import file_facts
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.ends import (
     Ending,
     end_of_stop,
@@ -52,7 +53,7 @@ from review_advisor.core.roles.prompts import cuts
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.core.roles.structure import SURFACE_INPUTS, Subject
 from review_advisor.dispatch import Dispatch
-from review_advisor.ports import Ports
+from review_advisor.ports import Ports, Source
 from review_advisor.review_loop import ReviewLoop
 from review_advisor.workshop import Version
 
@@ -114,6 +115,7 @@ class ReviewPhase:
                 scope=scope,
                 repository=change.repository,
                 pull_request=change.pull_request,
+                base_ref=change.base_ref,
             )
         )
         ends: list[Ending] = []
@@ -167,7 +169,7 @@ class _RunningReview:
             redactor=self._redactor,
             head_text=ports.source.head_text,
             pictures=briefing.pictures,
-            proposal=cache(self._proposal),
+            proposal=cache(partial(_proposal, ports.source, self._rules, dispatch)),
         )
 
     def surfaces(self, joined: Callable[[Sequence[Ending]], Ending]) -> list[Ending]:
@@ -207,11 +209,6 @@ class _RunningReview:
         if ending.outcome is Outcome.APPROVED:
             self._store(row, parts[0], looks.pages(subject))
         return ending
-
-    def _proposal(self) -> Proposal:
-        """What the review has learned when somebody first asks for it: wiki_ingest, which runs last."""
-        standing = self._ports.source.base_names(self._rules.wiki_folder or "")
-        return propose(knowledge_of(self._dispatch.events), standing)
 
     def _parts(self, row: SurfacePolicy, subject: Subject) -> list[Part]:
         looks = SURFACE_INPUTS[row.surface]
@@ -275,3 +272,8 @@ class _RunningReview:
         name = "preflight.json" if row.surface is Surface.PR_REVIEW else f"preflight.{row.surface.value}.json"
         self._ports.artifacts.write(name, plan.model_dump_json(indent=2) + "\n")
         return plan
+
+
+def _proposal(source: Source, rules: Rules, dispatch: Dispatch) -> Proposal:
+    """What the review has learned when somebody first asks for it: wiki_ingest, which runs last."""
+    return propose(knowledge_of(dispatch.events), source.base_names(rules.wiki_folder or ""))

@@ -16,7 +16,6 @@ from review_advisor.core.publication.markers import (
     answer_marker,
     begun_by,
     external_id,
-    finding_in,
     is_by_newer,
     is_check_of,
     is_review,
@@ -26,6 +25,7 @@ from review_advisor.core.publication.markers import (
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.publication.state import State, own_summaries, read_state
+from review_advisor.core.publication.threads import shown
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import (
     Check,
@@ -134,31 +134,37 @@ class Scribe:
             each for each in checks if is_check_of(self._number, each.external_id) and self._mine(f"{each.app}[bot]")
         ]
 
-    def summaries(self) -> tuple[StandingComment, ...]:
-        """The bot's own summaries; more than one only where something went wrong."""
-        return self._until_it_stands(lambda: own_summaries(self._forge.comments(self._number), self._rules.login))
-
     def remembered(self) -> State | None:
         """The state in the standing summary; None where there is none to trust."""
-        standing = self.summaries()
+        standing = self._until_it_stands(self._summaries)
         return read_state(standing[0], self._rules.login) if standing else None
 
-    def summary(self, body: str) -> None:
-        """Make the one summary comment say ``body``. The oldest stays, others of ours go."""
-        try:
-            self._until_it_stands(lambda: self._summary(body))
-        except ForgeMissing:  # a person deleted it between the look and the write
-            self._until_it_stands(lambda: self._summary(body))
+    def _summaries(self) -> tuple[StandingComment, ...]:
+        """More than one only where something went wrong."""
+        return own_summaries(self._forge.comments(self._number), self._rules.login)
 
-    def _summary(self, body: str) -> None:
-        standing = own_summaries(self._forge.comments(self._number), self._rules.login)
-        if not standing:
+    def summary(self, words: Callable[[str, State | None], str]) -> None:
+        """Make the one summary comment say what ``words`` makes of its body and of the state to trust in it.
+
+        Both are read one request before the write. Nothing is written where it makes nothing. Of several summaries of
+        ours the oldest stays.
+        """
+        try:
+            self._until_it_stands(lambda: self._summary(words))
+        except ForgeMissing:  # a person deleted it between the look and the write
+            self._until_it_stands(lambda: self._summary(words))
+
+    def _summary(self, words: Callable[[str, State | None], str]) -> None:
+        standing = self._summaries()
+        known = read_state(standing[0], self._rules.login) if standing else None
+        body = words(standing[0].body if standing else "", known)
+        if body and not standing:
             made = self._forge.create_comment(self._number, body)
             every = self._forge.comments(self._number)
             self._is_by_us(next((each.author for each in every if each.id == made), None))
             standing = own_summaries(every, self._rules.login)
         for first in standing[:1]:
-            if first.body != body:
+            if body not in ("", first.body):
                 self._forge.update_comment(first.id, body)
         for other in standing[1:]:
             self._forge.delete_comment(other.id)
@@ -198,7 +204,7 @@ class Scribe:
         take is left out: one bad line loses one comment.
         """
         self._until_it_stands(lambda: self._review(commit, run_id, body, comments))
-        return frozenset(finding for each in self.threads() if (finding := finding_in(each.body)) is not None)
+        return shown(self.threads())
 
     def _review(self, commit: str, run_id: str, body: str, comments: tuple[InlineComment, ...]) -> None:
         own = [each for each in self._own_reviews() if self._of_run(each, run_id)]
@@ -210,14 +216,12 @@ class Scribe:
         if begun is not None:
             self._forge.submit_review(self._number, begun)
 
-    def resolve(self, findings: Iterable[str]) -> str | None:
-        """Resolve the threads about these findings; a note where the token may not."""
-        done = frozenset(findings)
-        for each in self.threads():
-            if finding_in(each.body) in done and not each.resolved:
-                refused = self._allowed(lambda thread=each.id: self._forge.resolve_thread(thread))  # type: ignore[misc]
-                if refused is not None:
-                    return f"threads of settled findings stay open: {refused}"
+    def resolve(self, threads: Iterable[Thread]) -> str | None:
+        """Mark these threads as resolved; a note where the token may not."""
+        for each in threads:
+            refused = self._allowed(lambda thread=each.id: self._forge.resolve_thread(thread))  # type: ignore[misc]
+            if refused is not None:
+                return f"threads of settled findings stay open: {refused}"
         return None
 
     def label(self, label: str, *, wanted: bool, present: bool) -> str | None:

@@ -57,6 +57,7 @@ class Desk:
             label=f"pr-{self.pull.number}",
             title=self.pull.title,
             author=self.pull.author,
+            base_ref=self.pull.base_ref,
             base_sha=self.github.base_sha(self.pull),
             head_sha=self.pull.head_sha,
             files=files,

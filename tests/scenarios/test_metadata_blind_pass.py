@@ -8,10 +8,11 @@ import pytest
 from tests.scenarios.reading import calls_by_end, is_shown, moves, own_words, shown
 
 from review_advisor.core.facts.earlier import Earlier, EarlierFinding
+from review_advisor.core.outcome.disagreement import disagreement_transcript
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.events import BlindJudged, CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.terminal import disagreement_transcript, report_text
+from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.budgets import USD_BY_BLAST
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role, Surface

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.terminal import report_text
+from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason

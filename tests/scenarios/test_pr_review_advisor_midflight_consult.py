@@ -81,6 +81,9 @@ def test_a_retry_is_told_what_was_asked_and_answered_before(world: MockWorld) ->
     (told,) = json.loads(shown(second, "GUIDANCE"))
     assert told["consult"]["question"] == "May seven repeat?"
     assert told["guidance"]["action"] == "seven may repeat"
+    assert (told["tokens"], told["duration_ms"]) == (None, None), (
+        "a question does not depend on how long an answer took"
+    )
     assert "seven may repeat" not in own_words(second)
     assert second.consults is not None
     assert "attempt=1" in second.consults.sentinel

@@ -266,7 +266,7 @@ def test_a_token_of_another_account_than_the_configured_one_is_said_at_once(desk
     with pytest.raises(ForgeError, match=r"writes as other\[bot\], but github.login is github-actions\[bot\]"):
         scribe.check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     with pytest.raises(ForgeError, match="writes as other"):
-        scribe.summary(f"{SUMMARY}\nApproved.")
+        scribe.summary(lambda _, __: f"{SUMMARY}\nApproved.")
 
 
 def test_the_same_failure_is_counted_and_a_success_forgets_it(desk: Desk) -> None:

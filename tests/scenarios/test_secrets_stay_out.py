@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import shown
 
+from review_advisor.core.outcome.disagreement import disagreement_transcript
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.progress import progress_line
+from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.outcome.session import session_rows
-from review_advisor.core.outcome.terminal import disagreement_transcript, progress_line, report_text
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import CreditExhaustedError, LostReason
 from review_advisor.core.roles.secret_shapes import REDACTED

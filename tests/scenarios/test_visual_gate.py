@@ -7,7 +7,7 @@ from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.facts.pictures import PictureDifference, folder_picture
 from review_advisor.core.outcome.events import Reported, SurfaceEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.terminal import report_text
+from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import AgentCall, ReviewInterrupted
 from review_advisor.mockworld.lines import (
@@ -192,7 +192,7 @@ def test_a_picture_that_was_judged_counts_as_read_and_only_the_others_do_not(wor
         ("font.woff2", "not", "binary", False),
     ]
     report = report_text(document)
-    assert "Read: 4 of 7 files, 3 of them as pictures by visual_gate\n" in report
+    assert "Read: 4 of 7 files, 2 of them as pictures by visual_gate\n" in report
     assert "  shots/bad.png was not read: damaged\n" in report
     assert "  shots/half.png was read in part: by visual_gate: 3 more places are not shown\n" in report
     assert "  font.woff2 was not read: binary\n" in report

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 COMPATIBILITY = ROOT / "docs" / "compatibility.md"
 DEFECTS = 44
+EXPECTED = 35
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?<![\w/.-])review-advisor((?:[ \t]+[^\s`#|;&]+)*)")
 
@@ -195,6 +196,21 @@ def test_every_row_of_the_compatibility_table_is_proven_or_comes_later() -> None
 def test_every_defect_of_the_original_has_its_row() -> None:
     numbers = [row[0].partition(" ")[0] for row in rows(COMPATIBILITY.read_text(encoding="utf-8"))]
     assert [n for n in numbers if re.fullmatch(r"D\d+", n)] == [f"D{n}" for n in range(1, DEFECTS + 1)]
+
+
+def test_every_defect_of_the_original_has_a_test_that_bears_its_number_or_comes_later() -> None:
+    defects = [row for row in rows(COMPATIBILITY.read_text(encoding="utf-8")) if re.match(r"D\d+ ", row[0])]
+    there = [row for row in defects if not row[-1].startswith("later: ")]
+    unnamed = [row[0] for row in there if not re.search(rf"_{row[0].split()[0].lower()}(?:_d\d+)*`", row[-1])]
+    assert unnamed == []
+
+
+def test_each_thing_that_users_expect_has_its_row_with_a_plain_answer() -> None:
+    """The thirty-five features of other review bots, by their numbers."""
+    found = [row for row in rows(COMPATIBILITY.read_text(encoding="utf-8")) if re.match(r"\d+\. ", row[0])]
+    assert [int(row[0].partition(".")[0]) for row in found] == list(range(1, EXPECTED + 1))
+    there = [row for row in found if not row[-1].startswith("later: ")]
+    assert [row[0] for row in there if not re.match(r"\*\*(yes|no|partly)\*\*", row[1])] == []
 
 
 def test_paths_that_documents_name_exist() -> None:

@@ -35,9 +35,12 @@ PERMISSIONS = {
     "begin": {"contents": "read", "checks": "write", "pull-requests": "write"},
     "review": {"contents": "read", "issues": "read", "pull-requests": "read"},
     "publish": {"contents": "read", "checks": "write", "pull-requests": "write"},
+    "observe": {"contents": "read", "pull-requests": "read"},
 }
 TRIGGERS = {
-    "pull_request_target": {"types": ["opened", "reopened", "synchronize", "ready_for_review", "labeled", "edited"]},
+    "pull_request_target": {
+        "types": ["opened", "reopened", "synchronize", "ready_for_review", "labeled", "edited", "closed"]
+    },
     "issue_comment": {"types": ["created"]},
     "merge_group": {"types": ["checks_requested"]},
 }
@@ -101,11 +104,13 @@ def other_triggers(document: Parsed) -> list[str]:
 
 
 def checkouts_of_something_else(document: Parsed) -> list[str]:
-    """``github.sha`` is the commit that the workflow itself comes from; it is never the head of a pull request."""
+    """Without a ``ref`` it is the commit that the workflow itself comes from, never the head of a pull request.
+
+    Said by its name, actions/checkout 7 refuses it where it is the merge of a fork.
+    """
     found = [step.get("with", {}) for step in steps(document) if step.get("uses", "").startswith("actions/checkout@")]
-    others = [with_.keys() - {"ref", "fetch-depth", "persist-credentials"} for with_ in found]
-    wrong = [str(with_.get("ref")) for with_ in found if with_.get("ref") != "${{ github.sha }}"]
-    return wrong + [str(keys) for keys in others if keys]
+    others = [with_.keys() - {"fetch-depth", "persist-credentials"} for with_ in found]
+    return [str(keys) for keys in others if keys]
 
 
 def credentials_in_other_places(document: Parsed) -> list[str]:
@@ -182,7 +187,7 @@ SABOTAGE = [
     ),
     (other_permissions, "      issues: read", "      checks: write"),
     (other_triggers, "types: [created]", "types: [created, edited]"),
-    (checkouts_of_something_else, "${{ github.sha }}", "${{ github.event.pull_request.head.sha }}"),
+    (checkouts_of_something_else, "fetch-depth: 0", "ref: ${{ github.event.pull_request.head.sha }}"),
     (checkouts_of_something_else, "fetch-depth: 0", "repository: ${{ github.event.pull_request.head.repo.full_name }}"),
     (
         credentials_in_other_places,
@@ -215,7 +220,7 @@ def test_this_repository_runs_what_init_writes() -> None:
     """The only differences: the action of this very commit, and the checkout that brings it."""
     own, written = parsed(own_workflow()), parsed(written_workflow())
     for name, job in own["jobs"].items():
-        if name != "review":
+        if name not in ("review", "observe"):
             checkout = job["steps"].pop(0)
             assert checkout["uses"].startswith("actions/checkout@")
     text = str(own).replace("'./'", f"'{PINNED}'")
@@ -236,8 +241,8 @@ def test_workflow_and_action_speak_of_the_same_things() -> None:
 # --- which events start anything -------------------------------------------------------------------------------------
 
 
-def starts(event: str, payload: dict[str, Any]) -> bool:
-    """Whether the condition of ``begin`` holds: GitHub's expression, read as Python's."""
+def starts(job: str, event: str, payload: dict[str, Any]) -> bool:
+    """Whether the condition of a job holds: GitHub's expression, read as Python's."""
 
     class Context(dict[str, Any]):
         def __missing__(self, key: str) -> Context:
@@ -247,7 +252,7 @@ def starts(event: str, payload: dict[str, Any]) -> bool:
             value = self[key]
             return Context(value) if isinstance(value, dict) else value
 
-    condition = parsed(written_workflow())["jobs"]["begin"]["if"]
+    condition = parsed(written_workflow())["jobs"][job]["if"]
     python = condition.replace("&&", " and ").replace("||", " or ").replace("\n", " ")
     github = Context(event_name=event, event=payload)
     return bool(eval(python, {"__builtins__": {}}, {"github": github, "contains": lambda text, part: part in text}))
@@ -264,12 +269,14 @@ EVENTS = [
     ("issue_comment", {"issue": {"pull_request": PULL_REQUEST}, "comment": {"body": "thank you"}}, False),
     ("issue_comment", {"issue": {}, "comment": {"body": "/advisor review"}}, False),
     ("merge_group", {"action": "checks_requested"}, True),
+    ("pull_request_target", {"action": "closed"}, False),
 ]
 
 
 @pytest.mark.parametrize("event,payload,wanted", EVENTS)
 def test_what_starts_the_first_job(event: str, payload: dict[str, Any], wanted: bool) -> None:
-    assert starts(event, payload) is wanted
+    assert starts("begin", event, payload) is wanted
+    assert starts("observe", event, payload) is (payload.get("action") == "closed")
 
 
 # --- the action's steps, run -----------------------------------------------------------------------------------------
@@ -319,7 +326,7 @@ def test_the_review_gets_the_credential_and_the_token(runner: Runner) -> None:
     assert {"ANTHROPIC_API_KEY=k", "GH_TOKEN=t"} <= set(environment)
 
 
-@pytest.mark.parametrize("name", ["Read what the event asks for", "Review", "Publish"])
+@pytest.mark.parametrize("name", ["Read what the event asks for", "Review", "Publish", "Observe what became of it"])
 def test_the_token_that_is_given_is_the_one_that_is_used(name: str) -> None:
     """A job may have tokens of its own in its environment; a step's variable hides the job's of that name only."""
     given = {key: "given" for key, value in action_step(name)["env"].items() if value == "${{ inputs.token }}"}
@@ -342,7 +349,7 @@ def test_a_publish_that_fails_fails_its_job(runner: Runner) -> None:
     assert runner.run(action_step("Publish"), GIVEN).returncode == 12
 
 
-@pytest.mark.parametrize("name", ["Read what the event asks for", "Review", "Publish"])
+@pytest.mark.parametrize("name", ["Read what the event asks for", "Review", "Publish", "Observe what became of it"])
 def test_the_command_line_knows_what_the_action_says(name: str) -> None:
     script = action_step(name)["run"]
     verb = re.search(r"-m review_advisor (\w+)", script)
@@ -364,14 +371,28 @@ def test_the_ledger_that_is_kept_is_the_one_that_the_review_writes(runner: Runne
     runner.run(action_step("Review"), GIVEN)
     said = words.read_text().splitlines()
     written = Path(said[said.index("--artifacts") + 1]).relative_to(runner.temporary) / LEDGER_FILE
-    kept = action_step("Keep the ledger of this review")
+    kept = action_step("Keep the ledger of this run")
     assert kept["with"]["path"] == f"${{{{ runner.temp }}}}/{written}*", "with what a killed process left beside it"
-    assert (kept["if"], kept["continue-on-error"]) == ("always() && inputs.step == 'review'", True)
+    assert kept["if"] == "always() && (inputs.step == 'review' || inputs.step == 'observe')"
+    assert kept["continue-on-error"] is True
+
+
+def test_what_observes_is_given_the_event_and_keeps_its_ledger_in_the_same_place(runner: Runner) -> None:
+    words = installed(runner, 0)
+    assert runner.run(action_step("Observe what became of it"), GIVEN).returncode == 0
+    said = words.read_text().splitlines()
+    assert said[3:6] == ["observe", "--event", str(runner.folder / "event.json")]
+    written = Path(said[said.index("--ledger") + 1]).relative_to(runner.temporary)
+    assert action_step("Keep the ledger of this run")["with"]["path"] == f"${{{{ runner.temp }}}}/{written}*"
+    assert "ANTHROPIC" not in Path(f"{words}.env").read_text()
 
 
 def test_a_step_that_does_not_exist_is_refused(runner: Runner) -> None:
     done = runner.run(action_step("Refuse a step that does not exist"), {})
-    assert (done.returncode, done.stdout) == (2, "::error::The input 'step' must be begin, review or publish.\n")
+    assert (done.returncode, done.stdout) == (
+        2,
+        "::error::The input 'step' must be begin, review, publish or observe.\n",
+    )
 
 
 # --- the page about it ------------------------------------------------------------------------------------------------

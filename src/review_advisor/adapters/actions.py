@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from review_advisor.core.facts.event import Event, EventError, read_event
+from review_advisor.core.facts.this_machine import is_this_machine
 from review_advisor.ports import SourceError
 
 SERVER = "https://github.com"
@@ -28,7 +29,6 @@ _NETWORK = (
 _SHORT_NAME = re.compile(r"(?P<repository>[^\s#/]+/[^\s#/]+)#(?P<number>[0-9]{1,10})")
 _NUMBER = re.compile(r"#?(?P<number>[0-9]{1,10})")
 _PATH = re.compile(r"(?P<repository>[^/\s]+/[^/\s]+)/pull/(?P<number>[0-9]{1,10})(?:/.*)?")
-_LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _server(url: str) -> str:
     except ValueError:
         raise SourceError("GITHUB_SERVER_URL cannot be read.") from None
     del port  # reading it checked it
-    local = parts.scheme == "http" and _LOOPBACK.fullmatch(host)
+    local = parts.scheme == "http" and is_this_machine(host)
     folder = parts.scheme == "file" and not parts.netloc and parts.path.startswith("/")
     if not (parts.scheme == "https" and host) and not local and not folder:
         raise SourceError("GITHUB_SERVER_URL must begin with https:// and a host, such as https://github.com.")

@@ -7,6 +7,7 @@ from tests.unit.publication.judge import OURS, offences
 from tests.unit.publication.stories import STORIES, remark, told
 
 from review_advisor.core.facts.change import FileChange, Status
+from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.check import (
@@ -183,9 +184,13 @@ def test_each_wait_says_what_ends_it() -> None:
 
 
 def test_a_moved_head_and_a_review_that_did_not_run_never_pass() -> None:
-    moved = check_superseded(RULES, 7, "c" * 40)
+    now = PullRequest("acme/shop", 7, "", "", "ada", "rel`ease", "b" * 40, "fix", "c" * 40, "acme/shop")
+    moved = check_superseded(RULES, now, "a" * 40)
     assert (moved.conclusion, moved.title) == (Conclusion.CANCELLED, "Superseded: the head has moved")
     assert f"`{'c' * 40}`" in moved.summary
+    based = check_superseded(RULES, now, "c" * 40)
+    assert (based.conclusion, based.title) == (Conclusion.CANCELLED, "Superseded: the base branch has changed")
+    assert "``rel`ease``" in based.summary
     failed = check_did_not_run(RULES, 7, "There is no outcome @ada.")
     assert (failed.conclusion, failed.title) == (Conclusion.FAILURE, "The review did not run")
     assert "There is no outcome `@ada`." in failed.summary
@@ -198,16 +203,17 @@ def test_a_person_may_take_an_escalation_upon_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    "passed, failed, conclusion",
+    "number, passed, conclusion, says",
     [
-        ((7, 8), (), Conclusion.SUCCESS),
-        ((7,), (8,), Conclusion.ACTION_REQUIRED),
-        ((), (), Conclusion.ACTION_REQUIRED),
+        (7, True, Conclusion.SUCCESS, "Pull request 7 passed"),
+        (7, False, Conclusion.ACTION_REQUIRED, "Pull request 7 did not pass"),
+        (None, False, Conclusion.ACTION_REQUIRED, "names no pull request"),
+        (None, True, Conclusion.ACTION_REQUIRED, "names no pull request"),
     ],
 )
-def test_a_merge_queue_passes_with_the_reviews_of_everything_in_it(
-    passed: tuple[int, ...], failed: tuple[int, ...], conclusion: Conclusion
+def test_a_merge_queue_passes_with_the_review_of_the_pull_request_that_it_names(
+    number: int | None, passed: bool, conclusion: Conclusion, says: str
 ) -> None:
-    check = check_of_queue(RULES, "queue", passed, failed)
-    assert (check.conclusion, check.external_id) == (conclusion, "queue")
-    assert check.summary.count("did not pass") == len(failed)
+    check = check_of_queue(RULES, number, passed=passed)
+    assert check.conclusion is conclusion
+    assert says in check.summary

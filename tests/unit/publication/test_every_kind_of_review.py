@@ -85,7 +85,7 @@ def test_the_comments_on_the_diff(story: str) -> None:
         assert len(each.body.encode()) <= MOST_CHARACTERS
         assert offences(each.body, OURS) == []
         assert each.start_line is None or each.start_line < each.line
-    assert offences(review_body(its, len(comments)), OURS) == []
+    assert offences(review_body(its, len(comments), [each.severity for each in its.findings]), OURS) == []
 
 
 @EVERY

@@ -128,6 +128,6 @@ def test_a_body_of_200_kb_still_makes_a_comment() -> None:
 
 def test_the_review_has_one_line_of_its_own() -> None:
     document = told(rejecting(remark(7)))
-    assert review_body(document, 1) == (
-        "**Changes requested: 1 high**. 1 comment on the diff; the summary says what next."
+    assert review_body(document, 1, ["medium"]) == (
+        "**Changes requested: 1 medium**. 1 comment on the diff; the summary says what next."
     )

@@ -226,6 +226,7 @@ def _of_pull_request(change: Change, pull_request: PullRequest, about: About) ->
         title=pull_request.title,
         body=pull_request.body,
         author=pull_request.author,
+        base_ref=pull_request.base_ref,
         base_sha=pull_request.base_sha,
         repository=pull_request.repository,
         pull_request=pull_request.number,

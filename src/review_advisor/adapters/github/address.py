@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.facts.this_machine import is_this_machine
 from review_advisor.core.outcome.terminal import one_line
 from review_advisor.ports import ForgeError, ForgeRejected
 
 DEFAULT_API_URL = "https://api.github.com"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
-_LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}")
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 _PRINTABLE = re.compile(r"[!-~]+")
 _COMMIT = re.compile(OBJECT_NAME)
@@ -46,7 +46,7 @@ def api_address(url: str) -> ApiAddress:
         raise ForgeError("GitHub's API URL holds credentials: give the token by its own variable instead.")
     if not _PRINTABLE.fullmatch(given) or not _HOST.fullmatch(host) or "\\" in given or parts.query or parts.fragment:
         raise ForgeError("GitHub's API URL must be a host and a path, such as https://ghe.example.com/api/v3.")
-    loopback = _LOOPBACK.fullmatch(host) is not None
+    loopback = is_this_machine(host)
     if parts.scheme != "https" and not (parts.scheme == "http" and loopback):
         raise ForgeError("GitHub's API URL must begin with https://: anything else would show the token to others.")
     return ApiAddress(given.rstrip("/"), parts.scheme, host, port, loopback)

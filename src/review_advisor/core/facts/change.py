@@ -111,14 +111,15 @@ class Change:
     this is the bot's own repository, where its package and build files are its implementation;
     ``config_in_pyproject`` that ``pyproject.toml`` configures the bot, on either side.
     ``tree`` names the head tree, None for a patch, which comes without one. ``repository`` (``owner/name``) and
-    ``pull_request`` (its number) are a pull request's, whose ``base_sha`` is the tip of its base branch; ``earlier``
-    is the last review of it.
+    ``pull_request`` (its number) are a pull request's, whose ``base_ref`` is the name of its base branch and
+    ``base_sha`` the tip of that; ``earlier`` is the last review of it.
     """
 
     label: str
     title: str = ""
     body: str = ""
     author: str = ""
+    base_ref: str | None = None
     base_sha: str | None = None
     head_sha: str | None = None
     files: tuple[FileChange, ...] = field(default=())

@@ -32,6 +32,7 @@ class PullRequest:
 
     ``repository`` and ``head_repository`` are ``owner/name``; ``head_repository`` is None once a fork is deleted.
     ``base_sha`` is the tip of the base branch, not the merge base. ``labels`` are names.
+    ``merge_commit`` is the commit of the base branch that the merge ended with; empty where there is none.
     """
 
     repository: str
@@ -47,6 +48,7 @@ class PullRequest:
     state: Literal["open", "closed", "merged"] = "open"
     draft: bool = False
     labels: tuple[str, ...] = ()
+    merge_commit: str = ""
 
     @property
     def from_fork(self) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, total_usage
+from review_advisor.core.outcome.cost import total_usage
+from review_advisor.core.outcome.document import OutcomeDocument, PartRecord
 from review_advisor.core.outcome.events import CallEnded, ReviewStopped
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS

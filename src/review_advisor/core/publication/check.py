@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.account import account, what_next, why
 from review_advisor.core.publication.commands import WORD
@@ -115,10 +116,18 @@ def _message(finding: Finding) -> str:
     return f"{finding.body or finding.title}\n\n{finding.category}, confidence {finding.confidence:.2f}, {finding.id}"
 
 
-def check_superseded(rules: PublicationRules, number: int, head_sha: str, details_url: str | None = None) -> Check:
-    """The pull request's head has moved to ``head_sha``: what was reviewed is not what is there now."""
-    words = f"The head is now {code(head_sha)}. This commit's review was dropped; the new head gets its own."
-    return _ended(rules, number, "Superseded: the head has moved", words, SUPERSEDED, details_url=details_url)
+def check_superseded(rules: PublicationRules, now: PullRequest, head_sha: str, details_url: str | None = None) -> Check:
+    """What was reviewed, with the head ``head_sha``, is not what is there ``now``: another head, or another base."""
+    if now.head_sha != head_sha:
+        title = "Superseded: the head has moved"
+        words = f"The head is now {code(now.head_sha)}. This commit's review was dropped; the new head gets its own."
+    else:
+        title = "Superseded: the base branch has changed"
+        words = (
+            f"The base branch is now {code(now.base_ref)}. The review of the change against another one was dropped."
+            f" If none has begun since, `{WORD} review` in a comment starts it."
+        )
+    return _ended(rules, now.number, title, words, SUPERSEDED, details_url=details_url)
 
 
 def check_did_not_run(rules: PublicationRules, number: int, reason: str, details_url: str | None = None) -> Check:
@@ -145,24 +154,23 @@ def check_approved_by(
 
 
 def check_of_queue(
-    rules: PublicationRules,
-    external: str,
-    passed: Sequence[int],
-    failed: Sequence[int],
-    details_url: str | None = None,
+    rules: PublicationRules, number: int | None, *, passed: bool, details_url: str | None = None
 ) -> Check:
-    """A merge queue's commit passes if each pull request in it passed at its own head, and one is in it at all."""
-    good = bool(passed) and not failed
-    lines = [f"- pull request {each} passed at its own head" for each in passed[:100]]
-    lines += [f"- pull request {each} did not pass: take it out of the queue" for each in failed[:100]]
-    return Check(
-        name=rules.check_name,
-        external_id=external,
-        title="Merge queue: all reviews passed" if good else "Merge queue: a review has not passed",
-        summary="\n".join(("The queue's own commit is not reviewed again.", "", *lines)),
-        conclusion=Conclusion.SUCCESS if good else Conclusion.ACTION_REQUIRED,
-        details_url=details_url,
-    )
+    """A merge queue's commit passes if the pull request that its branch names did, at its own head.
+
+    ``number`` is None for a branch that names none: that one never passes.
+    """
+    if number is None:
+        title, told = "Merge queue: no pull request is named", "Its branch names no pull request whose review it is."
+    elif passed:
+        title, told = "Merge queue: the review passed", f"Pull request {number} passed at its own head."
+    else:
+        title = "Merge queue: the review has not passed"
+        told = f"Pull request {number} did not pass at its own head: take it out of the queue."
+    good = passed and number is not None
+    conclusion = Conclusion.SUCCESS if good else Conclusion.ACTION_REQUIRED
+    words = f"The queue's own commit is not reviewed again. {told}"
+    return _ended(rules, number or 0, title, words, conclusion, details_url=details_url)
 
 
 def _ended(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.terminal import HEADLINES, headline
+from review_advisor.core.outcome.report_text import HEADLINES, headline
 from review_advisor.core.publication.markdown import phrase, plain_line
 from review_advisor.core.publication.writes import Conclusion
 from review_advisor.core.roles.answers import Severity

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.publication.memory import remembered
 from review_advisor.core.publication.state import KnownFinding, State
 
 
-def with_dismissed(state: State, finding: KnownFinding, *, by: str, reason: str) -> State:
-    """The state after ``by`` has dismissed one of its findings."""
+def with_dismissed(state: State, finding: str, *, by: str, reason: str) -> State:
+    """The state after ``by`` has dismissed one of its findings; as it is, if it does not know that finding."""
     done = {"status": "dismissed", "changed_in": state.run_id, "reason": reason, "by": by}
-    return _with(state, {finding.id: finding.model_copy(update=done)})
+    return _with(state, {each.id: each.model_copy(update=done) for each in state.findings if each.id == finding})
+
+
+def remembered_beside(standing: State | None, before: State | None, document: OutcomeDocument, *, asked: bool) -> State:
+    """What ``remembered`` says, and everything that people have dismissed since ``before`` was read.
+
+    ``standing`` is what stands now. Whoever dismisses a finding by the id that it had before its file was renamed means
+    the one that it is now.
+    """
+    settled = with_dismissals_of(before, standing) if before is not None else None
+    return with_dismissals_of(remembered(settled, document, asked=asked), standing)
 
 
 def with_dismissals_of(state: State, standing: State | None) -> State:

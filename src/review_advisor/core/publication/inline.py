@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.commands import WORD
@@ -13,6 +13,7 @@ from review_advisor.core.publication.markers import finding_marker
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.sections import counted, ordered
 from review_advisor.core.publication.writes import InlineComment
+from review_advisor.core.roles.answers import Severity
 from review_advisor.core.roles.evidence import FINDING_ID, Finding
 
 MOST_SUGGESTED = 8_000
@@ -37,9 +38,11 @@ def inline_comments(
     return tuple(_comment(each) for each in chosen[: rules.most_inline])
 
 
-def review_body(document: OutcomeDocument, count: int) -> str:
-    """The words above ``count`` comments."""
-    return f"**{phrase(title_of(document))}**. {counted(count, 'comment')} on the diff; the summary says what next."
+def review_body(document: OutcomeDocument, count: int, found: Iterable[Severity]) -> str:
+    """The words above ``count`` comments. ``found`` are the findings that are open."""
+    return (
+        f"**{phrase(title_of(document, found))}**. {counted(count, 'comment')} on the diff; the summary says what next."
+    )
 
 
 def _comment(finding: Finding) -> InlineComment:

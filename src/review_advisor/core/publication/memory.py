@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from review_advisor.core.facts.earlier import Earlier, EarlierFinding
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.scope import policy_digest
@@ -23,19 +24,19 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
 
     The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed,
     also under the name that its file had then.
-    One that it did not raise again is fixed if its file was read this time, and stays as it was otherwise. After an
-    escalation fix attempts are counted anew.
+    One that it did not raise again is fixed if its file was read whole this time, or is gone from the change while
+    nothing that could hold it was left unread; it stays as it was otherwise. After an escalation fix attempts are
+    counted anew.
     """
     if before is not None and before.run_id == document.run_id:
         return before
     if document.outcome is Outcome.STOPPED:
         return failed(before, document.run_id, document.head_sha or "", "; ".join(document.because))
-    read = {file.path for file in document.coverage if file.read != "not" and not file.earlier}
+    settled = _settles(document)
     known = _moved(before.findings, document) if before is not None else {}
     findings = {each.id: _raised(each, known.get(each.id), document.run_id) for each in document.findings}
     for each in known.values():
-        gone = each.path in read or each.path not in {file.path for file in document.coverage}
-        fixed = each.status == "open" and gone
+        fixed = each.status == "open" and settled(each.path)
         now = each.model_copy(update={"status": "fixed", "changed_in": document.run_id}) if fixed else each
         findings.setdefault(each.id, now)
     weighed = weightiest_first(findings.values())
@@ -47,6 +48,7 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
         run_id=document.run_id,
         head_sha=document.head_sha or "",
         base_sha=document.base_sha or "",
+        base_ref=document.base_ref or "",
         policy_digest=policy_digest(document.policy),
         outcome=Outcome.ESCALATED if document.exit_code == EXIT_CODES[Outcome.ESCALATED] else document.outcome,
         complete=_complete(document) and not unsettled(forgotten),
@@ -100,6 +102,22 @@ def failed(before: State | None, run_id: str, head_sha: str, reason: str) -> Sta
         )
     stopped = {"run_id": run_id, "failing": failing, "complete": False, "outcome": Outcome.STOPPED, "approved_by": ""}
     return before.model_copy(update=stopped)
+
+
+def _settles(document: OutcomeDocument) -> Callable[[str], bool]:
+    """Whether a finding at a path, which the review did not raise again, stands nowhere any more."""
+    facts = [file for event in document.events if isinstance(event, PolicyFrozen) for file in event.files]
+    now = {file.old_path: file.path for file in facts if file.old_path is not None}
+    binary = {file.path for file in facts if file.binary}
+    read = {file.path for file in document.coverage if file.read == "read" and not file.earlier}
+    unread = {file.path for file in document.coverage if file.read != "read"} - binary
+    there = {file.path for file in document.coverage}
+
+    def settled(path: str) -> bool:
+        place = path if path in there else now.get(path, path)
+        return place in read or (place not in there and not unread)
+
+    return settled
 
 
 def _moved(known: Iterable[KnownFinding], document: OutcomeDocument) -> dict[str, KnownFinding]:

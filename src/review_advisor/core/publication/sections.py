@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
-from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord, total_usage
+from review_advisor.core.outcome.cost import total_usage
+from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.repair_text import PATCH_FILE
 from review_advisor.core.policy.surfaces import Role
@@ -105,7 +106,7 @@ def coverage(document: OutcomeDocument) -> Section:
     gaps = [file for file in document.coverage if file.read != "read"]
     total = len(document.coverage)
     read = f"{total - len(gaps):,} of {counted(total, 'file')}"
-    looked_at = sum(file.picture for file in document.coverage)
+    looked_at = sum(file.picture and file.read == "read" for file in document.coverage)
     if looked_at:
         read += f", {looked_at:,} of them as pictures by visual_gate"
     if is_read_whole(document):

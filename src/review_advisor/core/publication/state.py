@@ -65,15 +65,16 @@ class Failing(_Kept):
 class State(_Kept):
     """The last review of the pull request, and every finding said so far.
 
-    ``policy_digest`` stands for the configuration and the switches that held. ``complete``: every file was read and
-    judged. ``rounds`` counts the reviews that pushes started. ``approved_by`` is who took an escalation of
-    ``head_sha`` upon themselves.
+    ``base_ref`` is the name of the base branch; empty where it was not kept. ``policy_digest`` stands for the
+    configuration and the switches that held. ``complete``: every file was read and judged. ``rounds`` counts the
+    reviews that pushes started. ``approved_by`` is who took an escalation of ``head_sha`` upon themselves.
     """
 
     version: Literal[1] = 1
     run_id: str
     head_sha: Commit
     base_sha: Commit
+    base_ref: str = ""
     policy_digest: Annotated[str, Field(pattern=r"^([0-9a-f]{16})?$")]
     outcome: Outcome
     complete: bool
