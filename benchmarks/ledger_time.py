@@ -29,6 +29,8 @@ FIRST = datetime(2025, 1, 1, tzinfo=UTC)
 APART = 20_000_000
 """Microseconds from one run to the next."""
 REPOSITORIES = 200
+OBSERVED_OF = 10
+"""Of so many runs, the pull request of one is observed."""
 WORDS = [verb + what for verb, what in product(("", "re", "un"), ("fix", "parser", "cache", "login", "queue", "index"))]
 Filters = Mapping[str, tuple[RunFilter, tuple[str, ...]]]
 """By what is asked: the filter, and the same on the command line."""
@@ -150,6 +152,7 @@ def generate(ledger: Path, runs: int) -> None:
             "INSERT INTO changes (chain, label, head_sha) VALUES (?, ?, ?)",
             ((chain, f"change-{number}", f"{number:040x}") for number, (chain, _) in enumerate(_chains(runs))),
         )
+        _observe(connection)
     connection.close()
 
 
@@ -209,6 +212,19 @@ def _insert(connection: sqlite3.Connection, rows: Iterator[tuple[object, ...]]) 
         " vetoes, degraded, recovered, wall_ms, executor_ms, executor_tokens, advisor_tokens)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
+    )
+
+
+def _observe(connection: sqlite3.Connection) -> None:
+    """What an observation of the pull request of every tenth run came to: one finding that proves something."""
+    seen = f"FROM runs WHERE chain / {APART} % {OBSERVED_OF} = 0"
+    connection.execute(
+        "INSERT INTO validations (chain, finding, proved_right, repository)"
+        f" SELECT chain, 'f-0123456789', chain % 2, repository {seen}"
+    )
+    connection.execute(
+        "INSERT INTO fates (chain, repository, approved, consulted, reverted, overridden)"
+        f" SELECT chain, repository, status = 'approved', consults > 0, chain % 3 = 0, NULL {seen}"
     )
 
 

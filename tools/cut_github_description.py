@@ -90,9 +90,14 @@ _USED_GRAPHQL = {
     "IssueCommentConnection": _PAGE,
     "IssueComment": "author body databaseId editor fullDatabaseId lastEditedAt",
     "PullRequestReviewThreadConnection": _PAGE,
-    "PullRequestReviewThread": "comments id isOutdated isResolved line path",
+    "PullRequestReviewThread": (
+        "comments diffSide id isOutdated isResolved line originalLine originalStartLine path resolvedBy"
+    ),
     "PullRequestReviewCommentConnection": _PAGE,
-    "PullRequestReviewComment": "author body databaseId fullDatabaseId",
+    "PullRequestReviewComment": ("author body databaseId editor fullDatabaseId lastEditedAt originalCommit reactions"),
+    "Commit": "oid",
+    "ReactionConnection": _PAGE,
+    "Reaction": "content user",
     "PageInfo": "endCursor hasNextPage",
     "ResolveReviewThreadPayload": "clientMutationId thread",
 }

@@ -24,10 +24,15 @@ LARGE = f"{SCENARIOS}test_large_changes.py::"
 MONEY = f"{SCENARIOS}test_budgets_are_checked_before_money_is_spent.py::"
 REJECTIONS = f"{SCENARIOS}test_rejections_are_judged_too.py::"
 TWICE = f"{SCENARIOS}test_two_reviews_of_one_change.py::"
+BASE = f"{SCENARIOS}test_the_base_branch_changes.py::"
+MOVES = f"{SCENARIOS}test_a_finding_moves.py::"
 NEWER_RUN = f"{SCENARIOS}test_a_newer_run_on_the_same_head.py::"
+REPAIRED = f"{SCENARIOS}test_repair_is_suggested.py::"
+BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
 KEPT = "tests/adapters/test_answers_kept.py::"
 RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "dispatch.py", "review_loop.py"
 BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "core/roles/"
+REPAIR = "core/roles/repair.py"
 
 MUTANTS = (
     Mutant(
@@ -410,7 +415,7 @@ MUTANTS = (
     Mutant(
         "a head that moved gets the verdict",
         "publish_phase.py",
-        "if published is None or pull_request.head_sha != outcome.head_sha:",
+        "if published is None or not _is_of(outcome, pull_request):",
         "if published is None:",
         (f"{SCENARIOS}test_publishing.py::test_a_head_that_moves_while_it_is_published_never_gets_the_verdict",),
     ),
@@ -460,10 +465,59 @@ MUTANTS = (
         (f"{SCENARIOS}test_conversation.py::test_nobody_approves_while_a_review_is_under_way",),
     ),
     Mutant(
+        "a review of another base branch passes",
+        "publish_phase.py",
+        "base in (None, pull_request.base_ref)",
+        "base != ''",
+        (f"{BASE}test_an_approval_of_another_base_never_passes_though_nothing_else_has_begun",),
+    ),
+    Mutant(
+        "an escalation of another base branch is approved",
+        "conversation.py",
+        'base not in ("", now.base_ref)',
+        'base == "?"',
+        (f"{BASE}test_an_escalation_of_another_base_is_not_approved_though_no_review_of_the_new_one_began",),
+    ),
+    Mutant(
+        "a dismissal by an id from before a rename is lost",
+        "core/publication/dismissals.py",
+        "settled = with_dismissals_of(before, standing) if",
+        "settled = before if",
+        (f"{MOVES}test_a_dismissal_that_meets_the_publication_of_the_rename_holds",),
+    ),
+    Mutant(
+        "a command writes an older review over a newer one",
+        "scribe.py",
+        'body = words(standing[0].body if standing else "", known)',
+        'body = words("", None)',
+        (f"{MOVES}test_a_review_that_ends_while_a_dismissal_is_written_is_not_undone",),
+    ),
+    Mutant(
+        "a finding of a renamed file that nobody read is called fixed",
+        "core/publication/memory.py",
+        "place not in there and not unread",
+        "place not in there",
+        (f"{MOVES}test_what_is_known_of_a_renamed_file_that_was_not_read_stays_until_it_is",),
+    ),
+    Mutant(
+        "a finding in a file of which a part was read is called fixed",
+        "core/publication/memory.py",
+        'if file.read == "read" and not file.earlier',
+        'if file.read != "not" and not file.earlier',
+        (f"{MOVES}test_a_finding_in_a_file_of_which_only_a_part_was_read_is_not_called_fixed",),
+    ),
+    Mutant(
+        "a finding whose thread lost its lines is not said again",
+        "core/publication/threads.py",
+        "if last.resolved or not last.outdated",
+        "if last",
+        (f"{MOVES}test_a_finding_whose_thread_is_outdated_is_said_at_its_new_place_and_the_old_thread_resolved",),
+    ),
+    Mutant(
         "a dismissal while a review is published is lost",
         "publish_phase.py",
-        "now = with_dismissals_of(state, scribe.remembered())",
-        "now = with_dismissals_of(state, None)",
+        "beside(standing), not_placed, notes)",
+        "beside(None), not_placed, notes)",
         (f"{SCENARIOS}test_conversation.py::test_a_dismissal_while_a_review_is_published_holds",),
     ),
     Mutant(
@@ -606,5 +660,203 @@ MUTANTS = (
         "    _refuse_broken(first_break(chain))\n    row = chain_id(",
         "    row = chain_id(",
         ("tests/adapters/test_ledger_exchange.py::test_a_broken_run_is_refused_by_name_and_nothing_is_taken",),
+    ),
+    Mutant(
+        "whoever rejected may repair",
+        REPAIR,
+        'return attempts[-1].executor_verdict == "approve"',
+        "return True",
+        (f"{REPAIRED}test_whoever_rejected_is_not_asked_to_repair",),
+    ),
+    Mutant(
+        "an approval of what was repaired approves the head",
+        "core/outcome/ends.py",
+        "if approved and repair is not None and (repair.patch or repair.refused):",
+        "if approved and repair is not None and repair.refused:",
+        (f"{REPAIRED}test_a_repair_that_is_judged_right_is_a_suggestion_and_no_approval_of_the_head",),
+    ),
+    Mutant(
+        "a repair may touch what tells CI and agents what to do",
+        REPAIR,
+        "never = PathRule((*self.own, *NEVER_REPAIRED))",
+        "never = PathRule(self.own)",
+        (f"{REPAIRED}test_a_path_that_no_repair_may_touch_refuses_the_whole_repair_by_name",),
+    ),
+    Mutant(
+        "a repair may touch files that the change does not",
+        REPAIR,
+        "(file.path not in self.inside and not TESTS.matches(file.path),",
+        "(False,",
+        (f"{REPAIRED}test_a_path_that_no_repair_may_touch_refuses_the_whole_repair_by_name",),
+    ),
+    Mutant(
+        "a patch may carry a secret",
+        REPAIR,
+        "if self.redact(edits.patch) != edits.patch:",
+        "if not edits.patch:",
+        (f"{REPAIRED}test_a_patch_that_would_carry_a_secret_is_refused_and_written_nowhere",),
+    ),
+    Mutant(
+        "a repaired tree is quoted from the head",
+        "workshop.py",
+        "return None if changed else self._source.head_text(path)",
+        "return self._source.head_text(path)",
+        (f"{REPAIRED}test_what_a_repair_took_back_cannot_be_quoted_from_the_head",),
+    ),
+    Mutant(
+        "a verdict that turns by what is said is accepted",
+        LOOP,
+        "or turned or unchanged",
+        "or unchanged",
+        (f"{BLIND}test_a_verdict_that_flips_when_the_words_are_shown_goes_to_a_human",),
+    ),
+    Mutant(
+        "an approval under the guard does without the verdict on the diff alone",
+        "core/outcome/ends.py",
+        "if ending.outcome is not Outcome.APPROVED or not (refused or guarded):",
+        "if ending.outcome is not Outcome.APPROVED or not refused:",
+        (f"{BLIND}test_under_the_guard_a_lost_answer_is_never_an_approval",),
+    ),
+    Mutant(
+        "a picture that nobody can see counts as seen",
+        "core/facts/pictures.py",
+        'return self.partly or self.state in ("unreadable", "too_large")',
+        "return self.partly",
+        (f"{SCENARIOS}test_visual_gate.py::test_what_nobody_can_see_is_named_and_never_approved",),
+    ),
+    Mutant(
+        "knowledge takes the place of a page that is there",
+        "core/roles/knowledge.py",
+        "elif name in taken:",
+        "elif name in ():",
+        (f"{SCENARIOS}test_wiki_ingest.py::test_an_entry_that_is_there_already_or_says_nothing_is_dropped_by_name",),
+    ),
+    Mutant(
+        "a page may have a name that agents obey",
+        "core/roles/knowledge.py",
+        "if gives_orders(name):",
+        "if not name:",
+        (f"{SCENARIOS}test_wiki_ingest.py::test_a_page_that_agents_would_obey_is_dropped_by_name",),
+    ),
+    Mutant(
+        "a review that goes to a human teaches",
+        "core/outcome/ends.py",
+        'return f"the review so far is {so_far.outcome.value}"',
+        "return None",
+        (f"{SCENARIOS}test_wiki_ingest.py::test_a_review_that_goes_to_a_human_stores_nothing",),
+    ),
+    Mutant(
+        "a rollup: a veto that was given up is no case of self-repair",
+        "core/record/kpis.py",
+        "vetoed = sums.recovered + sums.exhausted",
+        "vetoed = sums.recovered",
+        (f"{UNIT}record/test_kpis.py::test_a_target_ends_where_it_says",),
+    ),
+    Mutant(
+        "a rollup: of nothing, something is measured",
+        "core/record/kpis.py",
+        "value = part / cases if cases else None",
+        "value = part / cases if cases else 0.0",
+        (f"{UNIT}record/test_kpis.py::test_of_nothing_nothing_is_measured",),
+    ),
+    Mutant(
+        "an alert is raised on too few cases",
+        "core/record/kpis.py",
+        "if kpi.value is None or kpi.cases < rule.least:",
+        "if kpi.value is None:",
+        (f"{UNIT}record/test_kpis.py::test_a_quiet_day_says_nothing",),
+    ),
+    Mutant(
+        "a target that is strict takes its own limit",
+        "core/record/targets.py",
+        "(self.high is None or value < self.high)",
+        "(self.high is None or value <= self.high)",
+        (f"{UNIT}record/test_kpis.py::test_a_target_ends_where_it_says",),
+    ),
+    Mutant(
+        "a price holds before its first day",
+        "core/record/prices.py",
+        "if price.model == model and price.since <= day)",
+        "if price.model == model)",
+        (f"{UNIT}record/test_kpis.py::test_a_price_holds_from_its_day_until_the_next",),
+    ),
+    Mutant(
+        "a rollup pays twice for what an earlier run was charged",
+        "core/record/spending.py",
+        "    if not call.kept:\n        yield",
+        "    if call:\n        yield",
+        (
+            "tests/adapters/test_cli_rollup.py::test_what_a_killed_run_used_without_a_word_about_its_cost_is_counted_once_too",
+        ),
+    ),
+    Mutant(
+        "the tokens of a consult's last request are taken for all of them",
+        "adapters/claude/consult_hook.py",
+        ' if whole_number(answer.get("totalToolUseCount")) == 0 else None',
+        "",
+        ("tests/adapters/test_consult_hook.py::test_the_tokens_of_an_advisor_that_used_tools_are_unknown",),
+    ),
+    Mutant(
+        "words alone take a merge back",
+        "core/record/fate.py",
+        "_names(each.message, commits, pull_request) and undone & lines",
+        "_names(each.message, commits, pull_request)",
+        (f"{UNIT}record/test_fate.py::test_words_alone_take_nothing_back",),
+    ),
+    Mutant(
+        "of several places with the same lines any one will do",
+        "core/record/fate.py",
+        "if merged >= (reviewed or 1) and",
+        "if merged >= 1 and",
+        (f"{UNIT}record/test_fate.py::test_lines_that_were_brought",),
+    ),
+    Mutant(
+        "a revert proves nothing",
+        "core/record/labels.py",
+        'known.get("later") in ("reverted", "gone")',
+        'known.get("later") == "gone"',
+        (f"{UNIT}record/test_labels.py::test_what_happened_outweighs_opinions_and_these_what_was_merged",),
+    ),
+    Mutant(
+        "the thumbs of strangers count",
+        "observe_phase.py",
+        "not bot and self._forge.permission(login).may_write",
+        "not bot",
+        ("tests/adapters/test_observing.py::test_thumbs_count_if_their_owner_may_write",),
+    ),
+    Mutant(
+        "a dashboard's data may end its script",
+        "adapters/dashboard/site.py",
+        '.replace("<", "\\\\u003c")',
+        "",
+        ("tests/adapters/test_cli_ui.py::test_a_value_is_one_call_with_one_literal",),
+    ),
+    Mutant(
+        "a dashboard is written into anybody's folder",
+        "adapters/dashboard/site.py",
+        "and not marker.is_file() and",
+        "and not self.folder.is_dir() and",
+        ("tests/adapters/test_cli_ui.py::test_nothing_is_begun_among_the_files_of_somebody_else",),
+    ),
+    Mutant(
+        "the dashboard's server answers to any name",
+        "adapters/dashboard/server.py",
+        'hosts[0] in {f"{HOST}:{port}", f"localhost:{port}"} and',
+        "bool(port) and",
+        ("tests/adapters/test_cli_ui.py::test_a_name_that_is_not_its_own_and_a_foreign_page_get_nothing",),
+    ),
+    Mutant(
+        "the dashboard's server answers to foreign pages",
+        "adapters/dashboard/server.py",
+        '_OUR_OWN = ("same-origin", "none")',
+        '_OUR_OWN = ("same-origin", "none", "cross-site")',
+        ("tests/adapters/test_cli_ui.py::test_a_name_that_is_not_its_own_and_a_foreign_page_get_nothing",),
+    ),
+    Mutant(
+        "a finding that is gone after a veto is not told",
+        "core/record/changes.py",
+        "if finding.id not in now)",
+        "if finding.id in now and finding.id not in earlier)",
+        (f"{UNIT}record/test_pages.py::test_findings_before_and_after_a_veto_are_compared_by_their_ids",),
     ),
 )

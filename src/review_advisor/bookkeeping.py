@@ -13,6 +13,7 @@ from review_advisor.core.outcome.events import ReviewEnded
 from review_advisor.core.outcome.files import review_files
 from review_advisor.core.record.advisor_log import advisor_log
 from review_advisor.core.record.chain import LedgerError
+from review_advisor.core.record.harness_run import harness_run
 from review_advisor.ports import ArtifactError
 
 __all__ = ["Folded", "export_ledger", "export_run", "import_lines", "merge", "prove", "rebuild"]
@@ -21,20 +22,29 @@ __all__ = ["Folded", "export_ledger", "export_run", "import_lines", "merge", "pr
 def export_run(ledger: Path, named: str, folder: Path) -> tuple[str, ...]:
     """Write one run into a folder: its events, its advisor's log, and the files of its review if it is over.
 
-    The names written. Raises ``LedgerError``.
+    Below ``runs/`` the same once more as ``advisor-harness`` lays out a run, also of a run that is not over. The names
+    written. Raises ``LedgerError``.
     """
     events, lines = events_of_run(ledger, named)
     log = advisor_log(events)
     texts = {"events.jsonl": "".join(lines), f".advisor/{log.task_id}.json": log.model_dump_json(indent=2) + "\n"}
+    if log.task_id in (".", ".."):
+        raise LedgerError(f"The run {log.task_id!r} cannot be written: no folder can have its name.")
+    texts |= {f"runs/{log.task_id}/{name}": text for name, text in harness_run(events).items()}
     if isinstance(events[-1], ReviewEnded):
         texts |= review_files(outcome_document(events))
-    try:
-        (folder / ".advisor").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LedgerError(f"The folder {folder} cannot be made: {error.strerror}.") from None
     for name, text in texts.items():
+        _make(folder / name)
         _write(folder / name, [text])
     return tuple(texts)
+
+
+def _make(path: Path) -> None:
+    """The folder that a file goes into."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LedgerError(f"The folder {path.parent} cannot be made: {error.strerror}.") from None
 
 
 def export_ledger(ledger: Path, file: Path) -> None:

@@ -9,16 +9,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
+from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.facts.repair import Edits
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 
-if TYPE_CHECKING:  # only a pull request's review publishes
+if TYPE_CHECKING:  # only a pull request's review publishes, and only what is closed is observed
     from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
     from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
+    from review_advisor.core.record.fate import LaterCommit
 
 
 class Agents(Protocol):
@@ -172,6 +174,10 @@ class Forge(Protocol):
         """All threads of inline comments."""
         ...
 
+    def remarks(self, number: int) -> tuple[StandingRemark, ...]:
+        """The first comment of each thread on the diff, with who resolved it and whose thumbs it has."""
+        ...
+
     def create_check(self, commit: str, check: Check) -> int:
         """Make a check run that stands as ``check`` says; its id. More than fifty annotations take further requests."""
         ...
@@ -233,12 +239,36 @@ class Forge(Protocol):
         ...
 
 
+class History(Protocol):
+    """A merged pull request, and its base branch since. Raises ``SourceError`` for what is not there."""
+
+    def text(self, commit: str, path: str) -> str | None:
+        """The text of a file at a commit; None if there is none."""
+        ...
+
+    def brought(self) -> Brought:
+        """What the merge brought into the base branch."""
+        ...
+
+    def later(self, paths: tuple[str, ...]) -> tuple[LaterCommit, ...]:
+        """The base branch's commits since that touch one of ``paths``, the oldest first, within bounds."""
+        ...
+
+
 class Patcher(Protocol):
     """git, for whoever has files and no repository."""
 
     def apply(self, patch: str, files: tuple[CommittedFile, ...]) -> tuple[CommittedFile, ...]:
         """All files there are once ``patch`` is applied to ``files``. Raises ``PatchRefused``."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a merge brought: its own commits and the pull request's, and the files that it changed."""
+
+    commits: tuple[str, ...]
+    files: tuple[FileChange, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,8 +60,8 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     """
     github = read_github(environ)
     event = github.event(event_file)
-    forge = _forge(github, event.repository)
-    rules, broken = _rules_of_base(forge, _base_of(forge, event))
+    forge = open_forge(github, event.repository)
+    rules, broken = rules_of_base(forge, _base_of(forge, event))
     if broken is not None and not isinstance(event, MergeGroupEvent):
         if not _counts(event, forge, rules):
             return Begun(review=False, because="nobody who may write asks for anything")
@@ -94,9 +94,9 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     """Publish an outcome, or that there is none. Raises ``SourceError`` and ``ForgeError``."""
     github = read_github(environ)
     repository, number = github.pull_request(options.pull_request)
-    forge = _forge(github, repository)
+    forge = open_forge(github, repository)
     pull_request = forge.pull_request(number)
-    rules, broken = _rules_of_base(forge, pull_request.base_sha)
+    rules, broken = rules_of_base(forge, pull_request.base_sha)
     outcome = _outcome(options, pull_request, github, environ)
     phase = PublishPhase(forge, SystemClock(), rules, GitPatcher(), github.run_url, run=github.run)
     notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
@@ -148,7 +148,8 @@ def _of_another(document: OutcomeDocument, options: PublishOptions, pull_request
     return None
 
 
-def _forge(github: GithubEnvironment, repository: str) -> Forge:
+def open_forge(github: GithubEnvironment, repository: str) -> Forge:
+    """The forge as the environment says. Raises ``ForgeError``."""
     return connect(repository, token=github.token, api_url=github.api_url, clock=SystemClock())
 
 
@@ -160,7 +161,7 @@ def _base_of(forge: Forge, event: Event) -> str:
             return event.base_sha
 
 
-def _rules_of_base(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
+def rules_of_base(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
     """What the base commit's configuration says; with a sentence, if it cannot be used, what of it still stands."""
     try:
         return load_config(Path(), None, _files_of(forge, commit))[0].publication_rules(), None

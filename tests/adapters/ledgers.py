@@ -14,7 +14,7 @@ from tests.scenarios.five_stories import STORIES
 
 from review_advisor.adapters.ledger.exchange import export_lines
 from review_advisor.adapters.ledger.recorder import Recorder
-from review_advisor.adapters.ledger.rows import TABLES
+from review_advisor.adapters.ledger.rows import OBSERVED_TABLES, TABLES
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Event, PolicyFrozen
 from review_advisor.mockworld.world import MemoryJournal, MockWorld
@@ -106,7 +106,7 @@ def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
             "SELECT run_id, runs.*, repositories.name, castings.key FROM runs JOIN chains ON chains.id = chain"
             " JOIN castings ON castings.id = casting LEFT JOIN repositories ON repositories.id = runs.repository"
         ),
-        **{table: of_one.replace("one", table) for table in TABLES},
+        **{table: of_one.replace("one", table) for table in (*TABLES, *OBSERVED_TABLES, "validations", "fates")},
     }
     own = {"repository", "casting"}
     found: dict[str, list[tuple[Any, ...]]] = {}

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from tests.adapters.command_line import Done, executable, processes_that_know
@@ -26,6 +26,7 @@ from tests.adapters.git_remote import NAME, Served
 from tests.adapters.git_repository import Repo
 from tests.adapters.github.door import Door, opened
 from tests.adapters.scripted_models import Asked, Models
+from tests.unit.publication.sarif_standard import offences
 from tests.unit.workflow_files import ROOT, action_step, own_workflow, parsed
 
 from review_advisor.cli import run
@@ -34,6 +35,7 @@ from review_advisor.core.publication.markers import SUMMARY
 from review_advisor.core.publication.rules import ACTIONS_LOGIN
 from review_advisor.core.publication.standing import StandingComment
 from review_advisor.core.publication.state import State, read_state
+from review_advisor.core.record.place import LEDGER_FILE
 from review_advisor.mockworld.github.events import Events, PullAction
 from review_advisor.mockworld.github.model import Contents, GitHub
 from review_advisor.mockworld.github.records import CheckRun, Comment, Label, Pull, Review, ReviewThread
@@ -49,6 +51,7 @@ TOKENS = {
     "begin": "ghs_" + "Bq7ZkT3vN5mXw7RbL2pYc9JdH6sFg4A8eUa1",
     "review": "ghs_" + "Rj2YhV8cM4nKz6QtP9xWd3LsG7bFa5E1uOi0",
     "publish": "ghs_" + "Pd6XgC1bJ9mHr4TwS7zVk2NqL5yFe8A3iUo6",
+    "observe": "ghs_" + "Ob3KtW8mZ5rYc1QhV6xNs9DgJ4pLf7E2aBu0",
 }
 SECRETS = (KEY, *TOKENS.values())
 JOBS: Json = parsed(own_workflow())["jobs"]
@@ -106,7 +109,19 @@ class WorkflowRun:
             (fetched.parent / left.name).write_bytes(left.read_bytes())
         named = ("--pr", self.told["pull-request"], "--head", self.told["head-sha"])
         asked = ("--asked",) if self.told["asked"] == "true" else ()
-        return ("publish", fetched, *named, *asked)
+        return ("publish", fetched, *named, *asked, "--sarif", self.home / "findings.sarif")
+
+    def observe(self, *words: str | Path) -> Done:
+        """The job of a closed pull request, or ``words`` in the place of its event."""
+        self.actions.git.clone(self.place / "workspace")
+        named = words or ("--event", self.place / "event.json")
+        places = ("--repo", self.place / "workspace", "--ledger", self.ledger)
+        return self._job("observe", "Observe what became of it", ("observe", *places, *named))
+
+    @property
+    def ledger(self) -> Path:
+        """What the run leaves for whoever merges ledgers."""
+        return self.home / "logs" / LEDGER_FILE
 
     @property
     def began(self) -> bool:
@@ -159,6 +174,31 @@ class Actions:
         sha = self._commit(contents)
         self.git.push("main:refs/heads/main")
         return self.github.commits(NAME, "main", contents, by=OWNER, sha=sha)
+
+    def merges(self, pull: Pull, how: Literal["merge", "squash", "rebase"] = "merge") -> str:
+        """A maintainer merges it; what the base branch ends with then."""
+        work = self.git.work
+        work.git("checkout", "--quiet", "main")
+        if how == "merge":
+            work.git("merge", "--quiet", "--no-ff", "--message", f"Merge #{pull.number}", pull.head_sha)
+        elif how == "squash":
+            work.git("merge", "--quiet", "--squash", pull.head_sha)
+            work.git("commit", "--quiet", "--message", f"A change (#{pull.number})")
+        else:
+            work.git("cherry-pick", f"main..{pull.head_sha}")
+        self.git.push("main:refs/heads/main")
+        return self.github.merges(pull, squashed=how != "merge", sha=work.rev("main"))
+
+    def reverts(self, *arguments: str) -> str:
+        """Somebody reverts a commit of the base branch, as git does it; the new tip."""
+        self.git.work.git("checkout", "--quiet", "main")
+        self.git.work.git("revert", "--no-edit", *arguments)
+        self.git.push("main:refs/heads/main")
+        return self.github.commits(NAME, "main", {}, by=OWNER, sha=self.git.work.rev("main"))
+
+    def closed(self, pull: Pull, *, by: str = MAINTAINER) -> WorkflowRun:
+        """The pull request is closed; the job that observes it has not run yet."""
+        return self.event("pull_request_target", Events(self.github).pull_request("closed", pull, by=by))
 
     def _commit(self, contents: Contents) -> str:
         for path, content in contents.items():
@@ -319,6 +359,8 @@ class Actions:
         assert len(set(checks)) == len(checks)
         assert [path for ran in self.runs for path in (ran.place / "temporary").rglob("*")] == []
         assert processes_that_know(self.folder) == []
+        for written in self.folder.rglob("*.sarif"):
+            assert offences(written.read_text(encoding="utf-8")) == []
         self.assert_untold(*SECRETS)
 
     def assert_untold(self, *secrets: str) -> None:

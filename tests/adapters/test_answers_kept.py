@@ -21,7 +21,7 @@ from tests.scenarios.publishing import PATH, Desk
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.terminal import progress_line
+from review_advisor.core.outcome.progress import progress_line
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.roles.calls import AgentCall, Answered, EditGrant, Lost

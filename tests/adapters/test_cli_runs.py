@@ -18,6 +18,8 @@ from review_advisor.core.outcome.files import review_files
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.record.advisor_log import AdvisorLog, advisor_log
+from review_advisor.core.record.harness_layout import RunOutcome
+from review_advisor.core.record.harness_run import harness_run
 from review_advisor.core.record.readings import UNFINISHED
 from review_advisor.core.record.runs import Between, RunFilter
 
@@ -155,18 +157,25 @@ def test_the_files_of_a_review_can_be_written_again(terminal: Terminal) -> None:
     document = five()[3]
     folder = terminal.folder / "again"
     names = [Path(line).relative_to("again").as_posix() for line in done.out.splitlines()]
-    assert names == ["events.jsonl", ".advisor/run-4.json", *review_files(document)]
+    below = [f"runs/run-4/{name}" for name in harness_run(document.events)]
+    assert names == ["events.jsonl", ".advisor/run-4.json", *below, *review_files(document)]
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == set(names)
     log = AdvisorLog.model_validate_json((folder / ".advisor" / "run-4.json").read_bytes())
     assert log == advisor_log(document.events)
     assert read_outcome((folder / "outcome.json").read_bytes()) == document
+    assert json.loads((folder / "runs" / "run-4" / "outcome.json").read_bytes())["status"] == "max_turns_reached"
     assert len((folder / "events.jsonl").read_text().splitlines()) == len(document.events)
 
 
 def test_of_a_review_that_was_killed_the_events_are_written(terminal: Terminal, kept: Path) -> None:
     record(kept, told(number=6), until=5)
     done = terminal.run("runs", "export", "run-6", "half", "--json")
-    assert json.loads(done.out) == ["events.jsonl", ".advisor/run-6.json"]
+    assert json.loads(done.out)[:2] == ["events.jsonl", ".advisor/run-6.json"]
+    below = terminal.folder / "half" / "runs" / "run-6"
+    assert json.loads(done.out)[2:] == [f"runs/run-6/{name}" for name in harness_run(told(number=6).events[:5])]
+    said = RunOutcome.model_validate_json((below / "outcome.json").read_bytes())
+    assert (said.run_id, said.status, said.completed_at) == ("run-6", "running", None)
+    assert not (terminal.folder / "half" / "outcome.json").exists(), "ours stands only where a review is over"
     assert json.loads((terminal.folder / "half" / ".advisor" / "run-6.json").read_bytes())["final_answer"] is None
     assert len((terminal.folder / "half" / "events.jsonl").read_text().splitlines()) == 5
     assert refused(terminal, "runs", "export", "run-6", "app.py").startswith("The folder app.py cannot be made: ")

@@ -131,6 +131,61 @@ def test_what_became_of_a_consult_is_recorded(hook: Hook, state: Path) -> None:
     assert record["status"] == "answered"
     assert record["reply"] == "It is.\nReally."
     assert record["resolved_model"] == "claude-opus-5-5"
+    assert (record["tokens"], record["duration_ms"]) == ("", "")
+
+
+def test_what_the_cli_says_of_one_consult_is_recorded(hook: Hook, state: Path) -> None:
+    hook(before("t1"))
+    content = [{"type": "text", "text": "It is."}]
+    hook(after("t1", status="completed", content=content, totalTokens=120, totalDurationMs=171, totalToolUseCount=0))
+    (record,) = consult_hook.records(state)
+    assert (record["tokens"], record["duration_ms"]) == ("120", "171")
+
+
+@pytest.mark.parametrize("uses", [1, 7, None, "0", -1, False], ids=repr)
+def test_the_tokens_of_an_advisor_that_used_tools_are_unknown(hook: Hook, state: Path, uses: object) -> None:
+    """The CLI counts the last of its requests alone, and that is no total."""
+    hook(before("t1"))
+    content = [{"type": "text", "text": "It is."}]
+    hook(after("t1", status="completed", content=content, totalTokens=120, totalToolUseCount=uses))
+    (record,) = consult_hook.records(state)
+    assert (record["status"], record["tokens"]) == ("answered", "")
+
+
+@pytest.mark.parametrize(
+    "value", [-1, 10**12 + 1, 10**400, "120", "", 1.5, float("nan"), float("inf"), True, None, [120], {"tokens": 120}]
+)
+def test_a_number_that_can_be_no_count_is_none(value: object) -> None:
+    assert consult_hook.whole_number(value) is None
+
+
+@pytest.mark.parametrize("value", [0, 1, 10**12])
+def test_a_count_is_a_count(value: int) -> None:
+    assert consult_hook.whole_number(value) == value
+
+
+def test_hostile_numbers_do_not_cost_the_answer(hook: Hook, state: Path) -> None:
+    hook(before("t1"))
+    content = [{"type": "text", "text": "It is."}]
+    said = {"totalTokens": "NaN", "totalDurationMs": -5, "totalToolUseCount": 0, "harnessNoteCount": 10**30}
+    hook(after("t1", status="completed", content=content, **said, harnessTailCount="1"))
+    (record,) = consult_hook.records(state)
+    assert (record["status"], record["reply"]) == ("answered", "It is.")
+    assert (record["tokens"], record["duration_ms"]) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "before_it,after_it,reply", [(1, 0, "B"), (1, 1, "B"), (2, 1, "B"), (0, 0, "note\nB\nnote")], ids=repr
+)
+def test_the_clis_own_notes_are_no_part_of_the_advice(
+    hook: Hook, state: Path, before_it: int, after_it: int, reply: str
+) -> None:
+    """The real CLI puts such a note before the words of an advisor that has used tools."""
+    hook(before("t1"))
+    words = ["note"] * max(before_it, 1) + ["B"] + ["note"] * (after_it if before_it else 1)
+    content = [{"type": "text", "text": each} for each in words]
+    hook(after("t1", status="completed", content=content, harnessNoteCount=before_it, harnessTailCount=after_it))
+    assert [record["reply"] for record in consult_hook.records(state)] == [reply]
 
 
 @pytest.mark.parametrize(

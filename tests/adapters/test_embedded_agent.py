@@ -285,7 +285,12 @@ def test_hooks_get_what_the_real_ones_get(tmp_path: Path) -> None:
     assert before["tool_input"]["prompt"] == "Which?"
     assert before["session_id"] == after["session_id"] == ended.result["session_id"]
     assert before["tool_use_id"] == after["tool_use_id"] == ended.system("task_started")[0]["tool_use_id"]
-    assert after["tool_response"]["content"][0]["text"] == "go on"
+    response = after["tool_response"]
+    assert response["content"][0]["text"] == "go on"
+    assert response["totalTokens"] == sum(response["usage"].values()) > 0
+    assert response["totalToolUseCount"] == 0
+    assert isinstance(response["totalDurationMs"], int)
+    assert after["duration_ms"] == response["totalDurationMs"] >= 0
 
 
 @pytest.mark.parametrize(

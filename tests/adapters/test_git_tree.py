@@ -21,7 +21,7 @@ def opened(repo: Repo, scratch: Path | None = None) -> GitSource:
     return open_range(repo.path, "HEAD..HEAD", scratch=scratch)
 
 
-def test_the_bytes_are_the_blobs_own(repo: Repo) -> None:
+def test_the_bytes_are_the_blobs_own_d5(repo: Repo) -> None:
     repo.write("crlf.txt", b"a\r\nb\r\n")
     repo.write("subst.txt", "$Format:%H$\n$Id$\n")
     repo.write("hidden.txt", "not left out\n")

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -93,7 +93,8 @@ def decided(document: OutcomeDocument) -> list[object]:
     """Everything that was decided, in order, without moments and names."""
     part = document.surfaces[0].parts[0]
     told: list[object] = [document.outcome, document.because, document.flags, document.findings, document.exit_code]
-    told += [part.reports, part.consults, part.post_verify, part.rulings]
+    told += [part.reports, part.post_verify, part.rulings]
+    told += [replace(note, duration_ms=None) for note in part.consults]
     told += [event.kind for event in document.events]
     return [*told, document.repair and (document.repair.tree, document.repair.patch)]
 
@@ -107,6 +108,13 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> OutcomeDocument:
     assert place.paid == {name: len(replies) for name, replies in REPLIES.items()}
     assert sorted(path.name for path in place.logs.iterdir()) == ["ledger", document.label], "no answer is left"
     return document
+
+
+def test_the_agent_tells_what_a_consult_used_and_how_long_it_took(undisturbed: OutcomeDocument) -> None:
+    (note,) = [event.note for event in undisturbed.events if isinstance(event, Consulted)]
+    assert note.tokens is not None
+    assert note.tokens > 0
+    assert note.duration_ms is not None
 
 
 MOMENTS: dict[str, Callable[[Event], bool]] = {

@@ -12,7 +12,7 @@ import pytest
 from tests.adapters.ledgers import database, exported, five, record, retold, rows, told
 
 from review_advisor.adapters.ledger.exchange import rebuild, verify
-from review_advisor.adapters.ledger.listing import list_runs, show_run
+from review_advisor.adapters.ledger.listing import chosen, list_runs, show_run
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.chain import LedgerError
@@ -99,6 +99,17 @@ FILTERS = {
 @pytest.mark.parametrize("wanted, found", FILTERS.values(), ids=list(FILTERS))
 def test_a_filter_finds_the_runs_that_are_all_of_it(ledger: Path, wanted: RunFilter, found: list[int]) -> None:
     assert numbers(ledger, wanted) == found
+
+
+@pytest.mark.parametrize("wanted", [wanted for wanted, _ in FILTERS.values()], ids=list(FILTERS))
+def test_a_list_ends_as_soon_as_it_is_full_and_needs_no_sorting(ledger: Path, wanted: RunFilter) -> None:
+    """By the order of the runs, or by their pull request: never by an index that a rollup needs for its medians."""
+    statement, values = chosen(wanted)
+    with database(ledger) as connection:
+        plan = [step for *_, step in connection.execute(f"EXPLAIN QUERY PLAN {statement}", values)]
+    assert plan[0].startswith(("SCAN runs", "SEARCH runs"))
+    unwanted = ("runs_by_wall", "runs_by_executor", "ORDER BY")
+    assert [step for step in plan if any(word in step for word in unwanted)] == []
 
 
 WORDS = [

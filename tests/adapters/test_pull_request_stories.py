@@ -189,6 +189,27 @@ def test_another_base_branch_is_another_change_and_reviewed_whole(rejected: tupl
     assert {APP, OTHER} <= set(executor.shown("DIFF").split())
 
 
+def test_a_review_of_another_base_branch_never_passes_though_no_run_for_the_new_one_began(actions: Actions) -> None:
+    pull = actions.opens({APP: RIGHT})
+    ran = actions.starts("opened", pull).begin().review()
+    assert json.loads(ran.outcome.read_text())["base_ref"] == "main"
+    actions.github.commits(NAME, "release", {}, by=MAINTAINER)
+    actions.github.retargets(pull, "release")
+    ran.publish()
+    check = actions.check(pull)
+    assert (check.conclusion, check.title) == ("cancelled", "Superseded: the base branch has changed")
+    assert (actions.summaries(pull), actions.reviews(pull)) == ([], [])
+
+
+def test_an_escalation_of_another_base_branch_is_not_approved(escalated: tuple[Actions, Pull]) -> None:
+    actions, pull = escalated
+    actions.github.commits(NAME, "release", {}, by=MAINTAINER)
+    actions.github.retargets(pull, "release")
+    actions.said(pull, f"/advisor approve-escalation {pull.head_sha} I looked at it", by=MAINTAINER)
+    assert ["reviewed against main, not release" in each for each in actions.answers(pull)] == [True]
+    assert actions.check(pull).conclusion == "action_required"
+
+
 def test_a_bots_pull_request_is_reviewed_and_its_name_grants_nothing(actions: Actions) -> None:
     bot = "dependabot[bot]"
     actions.github.user(bot)
@@ -336,7 +357,7 @@ def test_a_merge_queue_passes_on_the_word_of_the_pull_requests_own_check(actions
     actions.happens("opened", pull)
     asked = len(actions.models.asked)
     check = actions.queued(pull)
-    assert (check.conclusion, check.title) == ("success", "Merge queue: all reviews passed")
+    assert (check.conclusion, check.title) == ("success", "Merge queue: the review passed")
     assert len(actions.models.asked) == asked
     actions.models.executor_says(reject())
     actions.happens("reopened", pull)

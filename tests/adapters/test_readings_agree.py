@@ -1,4 +1,4 @@
-"""One review, five accounts: ledger, ``outcome.json``, metrics, report and rollup say the same, number by number."""
+"""One review, six accounts: ledger, ``outcome.json``, metrics, report, rollup and dashboard agree, number by number."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,16 @@ from tests.scenarios.five_stories import STORIES
 from review_advisor.adapters.ledger.listing import show_run
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.outcome.terminal import report_text
+from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record import metrics
 from review_advisor.core.record.advisor_log import advisor_log
-from review_advisor.core.record.kpis import Period
+from review_advisor.core.record.kpis import Period, kpis
 from review_advisor.core.record.metrics import Metric, measurements
+from review_advisor.core.record.overview import run_file
 from review_advisor.core.record.runs import RunRecord
-from review_advisor.mockworld.lines import approve, confirm, plan, veto
+from review_advisor.dashboard import write_dashboard
+from review_advisor.mockworld.lines import approve, confirm, guidance, plan, veto
 from review_advisor.mockworld.world import MockWorld
 
 ADVISORS = ("pre_flight", "mid_flight", "post_verify")
@@ -37,6 +39,7 @@ def a_review_with_a_number_for_everything(world: MockWorld) -> None:
     first = replace(approve(), output_tokens=700).costing(0.11).taking(7.0)
     second = replace(approve(), output_tokens=200).costing(0.05).after_asking("Seven?")
     world.agents.script(Role.EXECUTOR, first, second)
+    world.agents.script(Role.MID_FLIGHT, replace(guidance("it may"), output_tokens=1_250, seconds=2.5))
     judged = (veto("seven is taken"), confirm("name it"))
     world.agents.script(Role.POST_VERIFY, *(replace(line, output_tokens=35).costing(0.01) for line in judged))
 
@@ -53,6 +56,10 @@ class Account:
         self.measured = measurements(document)
         self.report = report_text(document)
         self.added = add_up(ledger, Period())
+        write_dashboard(ledger, folder / "site", document.ended_at)
+        self.overview: dict[str, Any] = _handed_over(folder / "site", "overview")
+        self.columns: dict[str, Any] = _handed_over(folder / "site", "list-1")["columns"]
+        self.page: dict[str, Any] = _handed_over(folder / "site", f"runs/{run_file(document.run_id)}")
 
     def metric(self, metric: Metric, **wanted: str) -> float:
         """What the review adds to a metric, with these attributes."""
@@ -68,6 +75,12 @@ class Account:
     def reported(self, pattern: str) -> str:
         (found,) = re.findall(pattern, self.report, re.MULTILINE)
         return str(found)
+
+
+def _handed_over(site: Path, name: str) -> Any:
+    """What a file of the dashboard hands to its pages."""
+    text = (site / "data" / f"{name}.js").read_text(encoding="ascii")
+    return json.loads(text.removeprefix(f'dashboard.receive("{name}",').removesuffix(");\n"))
 
 
 @pytest.fixture(params=[a_review_with_a_number_for_everything, *STORIES], ids=lambda story: story.__name__)
@@ -121,6 +134,22 @@ def test_calls_and_consults(account: Account) -> None:
     assert sum(map(int, asked)) == len(consults)
 
 
+def test_what_each_consult_used_and_how_long_it_took(account: Account) -> None:
+    rows = account.ledger.tables["consults"]
+    notes = [event["note"] for event in account.events("consulted")]
+    assert [row["tokens"] for row in rows] == [note["tokens"] for note in notes]
+    assert [row["duration_ms"] for row in rows] == [note["duration_ms"] for note in notes]
+    logged = [call for call in advisor_log(account.document.events).advisor_calls if call.role is Role.MID_FLIGHT]
+    assert [call.tokens for call in logged] == [note["tokens"] for note in notes]
+    told = re.findall(r"^ +used ([\d,]+) tokens$", account.report, re.MULTILINE)
+    assert [number(words) for words in told] == [note["tokens"] for note in notes if note["tokens"] is not None]
+
+
+def test_the_consult_of_the_review_with_a_number_for_everything(tmp_path: Path) -> None:
+    (row,) = Account(told(a_review_with_a_number_for_everything), tmp_path).ledger.tables["consults"]
+    assert (row["tokens"], row["duration_ms"]) == (1_250, 2_500)
+
+
 def test_judgements_and_what_they_led_to(account: Account) -> None:
     line, votes, flags = account.ledger.line, account.ledger.tables["votes"], account.outcome["flags"]
     judged = [event["judged"]["result"]["verdict"] for event in account.events("verified")]
@@ -149,3 +178,33 @@ def test_how_it_ended_and_how_long_it_took(account: Account) -> None:
     assert line.wall_ms == sums.wall_ms == (document.ended_at - document.started_at) / timedelta(milliseconds=1)
     first = [e for e in account.events("call_ended") if e["role"] == "executor" and e["attempt"] == 0]
     assert line.executor_ms == sums.executor_ms == 1_000 * sum(event["duration_seconds"] for event in first)
+
+
+def test_what_the_dashboard_shows(account: Account) -> None:
+    line, sums, shown = account.ledger.line, account.added.sums, account.page["run"]
+    for name, column in account.columns.items():
+        if name in {"file", "flags", "casting"}:
+            continue
+        assert column == [shown[name]] == [getattr(line, name)], name
+    assert account.columns["flags"] == [
+        [flag for flag in ("degraded", "disabled", "recovered", "exhausted") if shown[flag]]
+    ]
+    calls = [entry["call"] for entry in account.page["entries"] if entry["kind"] == "call_ended"]
+    rows = account.ledger.tables["calls"]
+    for told_of, row in zip(calls, rows, strict=True):
+        same = ("role", "ended", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+        assert {name: told_of[name] for name in same} == {name: row[name] for name in same}
+        assert told_of.get("cost_usd") == row["cost_usd"]
+        assert round(told_of["seconds"] * 1_000) == row["duration_ms"]
+    kinds = Counter(entry["kind"] for entry in account.page["entries"])
+    assert (kinds["consulted"], kinds["verified"]) == (line.consults, len(account.ledger.tables["votes"]))
+    assert len(account.page["findings"]) == line.findings
+    for costs in (account.page["costs"], account.overview["costs"]):
+        assert sum(cost["cost_usd"] or 0.0 for cost in costs) == pytest.approx(account.added.reported_usd)
+        assert sum(cost["tokens"] for cost in costs if cost["role"] == "executor") == line.executor_tokens
+        assert sum(cost["tokens"] for cost in costs if cost["role"] != "executor") == line.advisor_tokens
+    assert account.overview["sums"] == asdict(sums)
+    assert account.overview["ends"][line.status] == account.overview["plots"]["ends"][line.status][0] == 1
+    assert account.overview["plots"]["reported_usd"] == [pytest.approx(account.added.reported_usd)]
+    assert [kpi["value"] for kpi in account.overview["kpis"]] == [kpi.value for kpi in kpis(sums)]
+    assert account.overview["plots"]["wall_s"] == [line.wall_ms / 1_000] if line.wall_ms else [None]

@@ -1,12 +1,15 @@
-"""The real CLI, and a stub of the Messages API on loopback for it to talk to."""
+"""The real CLI with a stub of the Messages API on loopback for it to talk to, and a real browser."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.e2e.browser.reader import FLAGS, Reader
 from tests.e2e.review_world import ReviewWorld
 from tests.e2e.stub_api import StubApi, stub_api
 
@@ -50,3 +53,30 @@ def world(api: StubApi, claude_binary: Path, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("tempfile.tempdir", str(made.private))
     yield made
     made.check()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser, driven by Playwright, which is not installed with everything else."""
+    sys.path.append(_told("REVIEW_ADVISOR_E2E_BROWSER"))
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_told("REVIEW_ADVISOR_E2E_CHROMIUM"), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def reader(chromium: Any) -> Iterator[Reader]:
+    """Somebody in front of the browser. What must never happen did not when they leave."""
+    sitting = Reader(chromium)
+    yield sitting
+    sitting.leave()
+
+
+def _told(variable: str) -> str:
+    path = os.environ.get(variable, "")
+    if not Path(path).is_absolute():
+        pytest.fail(f"{variable} must hold an absolute path: make e2e sets it")
+    return path

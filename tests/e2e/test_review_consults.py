@@ -58,8 +58,28 @@ def test_an_answer_reaches_the_executor_and_the_record(small: ReviewWorld) -> No
     assert (note.consult.question, note.consult.options) == ("A or B?", ("A", "B"))
     assert note.guidance is not None
     assert (note.guidance.action, note.guidance.risk_flags) == ("Choose B.", ("irreversible",))
+    assert note.tokens == 120  # as the scripted API counts one request: 100 in, 20 out
+    assert note.duration_ms is not None
+    assert note.duration_ms > 0
     costs = {(cost.role.value, cost.model) for cost in done.document.cost}
     assert {("mid_flight", "claude-opus-5-5"), ("executor", "claude-sonnet-5-5")} <= costs
+
+
+def test_an_advisor_that_has_read_a_file_is_heard_and_its_tokens_are_unknown(small: ReviewWorld) -> None:
+    """The CLI then puts a note of its own before the answer, and counts the last request alone."""
+    small.says(EXECUTOR, consult(question("A or B?")), report())
+    small.says(MID_FLIGHT, several(tool_use("Read", file_path=CODE_FILE)), guidance("Choose B.", risk_flags=["late"]))
+    small.says(POST_VERIFY, confirm())
+    done = small.review()
+    assert done.end == APPROVED
+    assert len(small.of(MID_FLIGHT)) == 2
+    (note,) = done.consults
+    assert note.guidance is not None
+    assert (note.guidance.action, note.guidance.risk_flags, note.wrapped) == ("Choose B.", ("late",), False)
+    assert note.tokens is None
+    assert note.duration_ms is not None
+    (cost,) = [cost for cost in done.document.cost if cost.role.value == "mid_flight"]
+    assert (cost.usage.input_tokens, cost.usage.output_tokens) == (200, 40)
 
 
 def test_guidance_in_plain_words_is_guidance(small: ReviewWorld) -> None:

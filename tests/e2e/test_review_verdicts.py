@@ -60,7 +60,7 @@ def test_a_change_is_planned_reviewed_and_judged(world: ReviewWorld) -> None:
     assert done.document.flags == Flags(degraded=False, advisor_disabled=(), lost=(), recovered=False, exhausted=False)
 
 
-def test_what_the_agents_read_is_the_head_tree_and_nothing_around_it(world: ReviewWorld) -> None:
+def test_what_the_agents_read_is_the_head_tree_and_nothing_around_it_d5(world: ReviewWorld) -> None:
     """D5: never the operator's checkout, where another branch, uncommitted text and .git lie."""
     world.change({CODE_FILE: code(3)})
     world.repo.write(CODE_FILE, "uncommitted = 1\n")

@@ -43,7 +43,7 @@ from tests.simulation.forged import (
     without_reasons,
 )
 
-from review_advisor.core.outcome.document import RoleCost
+from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.surfaces import Role

@@ -36,7 +36,7 @@ def option(words: list[str], name: str) -> str:
     return words[words.index(name) + 1]
 
 
-def test_the_command_line_refuses_every_configuration_of_the_checkout() -> None:
+def test_the_command_line_refuses_every_configuration_of_the_checkout_d41() -> None:
     words = argv(("/bin/claude",), CALL, None)
     assert words[:2] == ["/bin/claude", "-p"]
     assert option(words, "--setting-sources") == ""
@@ -65,7 +65,7 @@ def test_the_call_decides_model_money_and_schema() -> None:
         (None, GRANT, "Agent"),
     ],
 )
-def test_tools_follow_tree_and_grant(tree: Path | None, consults: ConsultGrant | None, tools: str) -> None:
+def test_tools_follow_tree_and_grant_d43(tree: Path | None, consults: ConsultGrant | None, tools: str) -> None:
     hook = hook_settings(("hook",)) if consults else None
     words = argv(("c",), replace(CALL, tree=tree, consults=consults), hook)
     assert option(words, "--tools") == tools

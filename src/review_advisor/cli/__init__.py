@@ -15,6 +15,7 @@ from review_advisor.cli.demo import demo
 from review_advisor.cli.doctor import doctor
 from review_advisor.cli.init import init
 from review_advisor.cli.ledger import ledger
+from review_advisor.cli.observe import observe
 from review_advisor.cli.output import drop, note, prepare
 from review_advisor.cli.problems import Ended
 from review_advisor.cli.publish import publish
@@ -22,6 +23,7 @@ from review_advisor.cli.review import review
 from review_advisor.cli.rollup import rollup
 from review_advisor.cli.runs import runs
 from review_advisor.cli.simulate import simulate
+from review_advisor.cli.ui import ui
 
 USAGE = 2
 
@@ -36,7 +38,22 @@ def group() -> None:
     """
 
 
-for command in (review, begin, publish, demo, simulate, init, runs, rollup, alerts, ledger, doctor, config):
+for command in (
+    review,
+    begin,
+    publish,
+    observe,
+    demo,
+    simulate,
+    init,
+    runs,
+    rollup,
+    alerts,
+    ledger,
+    ui,
+    doctor,
+    config,
+):
     group.add_command(command)
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from review_advisor.cli.output import note, without_secrets
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
-from review_advisor.core.outcome.terminal import progress_line, said
+from review_advisor.core.outcome.progress import progress_line
+from review_advisor.core.outcome.terminal import said
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -176,7 +176,7 @@ def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> int:
     from review_advisor.app import run_review
     from review_advisor.cli.progress import progress
     from review_advisor.core.outcome.document import outcome_json
-    from review_advisor.core.outcome.terminal import headline, report_text
+    from review_advisor.core.outcome.report_text import headline, report_text
 
     with progress() as show:
         stored = run_review(options, os.environ, show.event, show.warning)

@@ -121,7 +121,10 @@ def show(run: str, ledger_file: Path, as_json: bool) -> None:
 @LEDGER
 @AS_JSON
 def export(run: str, folder: Path, ledger_file: Path, as_json: bool) -> None:
-    """Write the events of one run to DIR and, if it is over, the files of its review."""
+    """Write the events of one run to DIR and, if it is over, the files of its review.
+
+    Below runs/ the same stands as advisor-harness lays out a run.
+    """
     with ledger_refusals():
         from review_advisor.bookkeeping import export_run
 

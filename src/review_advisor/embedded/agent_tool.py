@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -107,10 +108,12 @@ class AgentTool:
         )
         asked = {"role": "user", "content": [{"type": "text", "text": task.prompt}]}
         session.write("user", message=asked, parent_tool_use_id=use, agent_id=task.id)
+        began = time.monotonic()
         reply = self._subagent(task.prompt)
-        return self._failed(task, reply) if isinstance(reply, Failed) else self._completed(task, reply)
+        took_ms = round((time.monotonic() - began) * 1000)
+        return self._failed(task, reply) if isinstance(reply, Failed) else self._completed(task, reply, took_ms)
 
-    def _completed(self, task: _Task, reply: Said) -> Said:
+    def _completed(self, task: _Task, reply: Said, took_ms: int) -> Said:
         session = self._session
         read, written = tokens(task.agent.prompt) + tokens(task.prompt), tokens(reply.text)
         content = [{"type": "text", "text": reply.text}]
@@ -128,11 +131,12 @@ class AgentTool:
             "prompt": task.prompt,
             "resolvedModel": task.model,
             "content": content,
+            "totalDurationMs": took_ms,
             "totalTokens": read + written,
             "totalToolUseCount": 0,
             "usage": {"input_tokens": read, "output_tokens": written},
         }
-        self._hooks.tell("PostToolUse", {**task.payload, "tool_response": response})
+        self._hooks.tell("PostToolUse", {**task.payload, "tool_response": response, "duration_ms": took_ms})
         self._notify(task, {"status": "completed"}, reply.text)
         handed_back = _HAND_BACK + "  " + reply.text.replace("\n", "\n  ")
         session.tool_result(task.use, [{"type": "text", "text": handed_back}], details=response)

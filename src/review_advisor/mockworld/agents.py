@@ -196,7 +196,13 @@ class FakeAdvisorRunner:
         if line.lost is not None:
             return ConsultRecord(identity, question, "failed", reason=f"scripted: {line.lost.value}")
         return ConsultRecord(
-            identity, question, "answered", reply=json.dumps(line.answer), resolved_model=grant.advisor_model
+            identity,
+            question,
+            "answered",
+            reply=json.dumps(line.answer),
+            resolved_model=grant.advisor_model,
+            tokens=line.output_tokens,
+            duration_ms=round(line.seconds * 1000),
         )
 
 

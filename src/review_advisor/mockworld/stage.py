@@ -15,7 +15,7 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallStarted, Event
 from review_advisor.core.outcome.repair_text import PATCH_FILE
-from review_advisor.core.outcome.terminal import report_text
+from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.mockworld.agents import Asked, FakeAdvisorRunner
 from review_advisor.mockworld.bench import Bench

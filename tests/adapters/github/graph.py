@@ -88,6 +88,10 @@ class Graph:
             "line": thread.comments[0].line,
             "isResolved": thread.resolved_by is not None,
             "isOutdated": thread.outdated,
+            "diffSide": thread.comments[0].side,
+            "originalLine": thread.comments[0].original_line,
+            "originalStartLine": thread.comments[0].original_start_line,
+            "resolvedBy": self._actor(thread.resolved_by),
             "comments": _paged(lambda: thread.comments, self._remark),
         }
 
@@ -97,7 +101,14 @@ class Graph:
             "fullDatabaseId": str(comment.id),
             "author": self._actor(comment.author),
             "body": comment.body,
+            "editor": self._actor(comment.editor),
+            "lastEditedAt": None if comment.edited_at is None else moment(comment.edited_at),
+            "originalCommit": {"oid": comment.commit},
+            "reactions": _paged(lambda: comment.reactions, self._reaction),
         }
+
+    def _reaction(self, reaction: tuple[str, str]) -> Json:
+        return {"content": reaction[1], "user": self._actor(reaction[0])}
 
     def _actor(self, login: str | None) -> Json | None:
         """An account. GraphQL leaves out the ending of a bot's name, and shows a deleted one as null."""

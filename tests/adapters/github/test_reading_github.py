@@ -8,6 +8,7 @@ import pytest
 from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, REPOSITORY, Scene, open_scene
 
 from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.publication.standing import Thread
 from review_advisor.core.publication.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
 from review_advisor.mockworld.github.records import PullFile
@@ -218,3 +219,43 @@ def test_threads_tell_where_they_stand_and_who_began_them(scene: Scene) -> None:
         Thread(first.id, "github-actions[bot]", "remark a", "src/a.py", resolved=False, outdated=False, replies=1),
         Thread(second.id, "github-actions[bot]", "remark b", "src/b.py", resolved=True, outdated=False),
     )
+
+
+def test_remarks_tell_what_people_did_with_them(scene: Scene) -> None:
+    pull = scene.opens(listing=(PullFile("src/a.py", patch=PATCH), PullFile("src/b.py", patch=PATCH)))
+    remarks = (
+        InlineComment("f-1", "src/a.py", 3, 2, "RIGHT", "remark a"),
+        InlineComment("f-2", "src/b.py", 2, None, "LEFT", "remark b"),
+    )
+    reviewed = pull.head_sha
+    scene.forge.submit_review(pull.number, scene.forge.start_review(pull.number, reviewed, "", remarks))
+    first, second = pull.reviews[0].threads
+    scene.github.reacts(first.comments[0], "THUMBS_UP", by="mona")
+    scene.github.reacts(first.comments[0], "ROCKET", by="mona")
+    scene.github.reacts(first.comments[0], "THUMBS_DOWN", by="helper[bot]")
+    scene.github.resolves(second, by="mona")
+    scene.github.edits(second.comments[0], by="mona", body="remark c")
+    scene.github.pushes(pull, {"src/c.py": "c"})
+    bot = "github-actions[bot]"
+    found = scene.forge.remarks(pull.number)
+    assert found == (
+        StandingRemark(
+            bot, "remark a", "", "src/a.py", reviewed, 2, 3, removed=False, resolved=False, resolved_by="",
+            reactions=(Reaction("mona", up=True), Reaction("helper", up=False)),
+        ),
+        StandingRemark(
+            bot, "remark c", "mona", "src/b.py", reviewed, 2, 2, removed=True, resolved=True, resolved_by="mona"
+        ),
+    )  # fmt: skip
+    told = [(each.path, each.start_line, each.line, each.removed, each.resolved_by) for each in found]
+    fake = scene.fake.remarks(pull.number)
+    assert [(each.path, each.start_line, each.line, each.removed, each.resolved_by) for each in fake] == told
+
+
+def test_a_merged_pull_request_names_the_commit_that_it_ended_with(scene: Scene) -> None:
+    pull = scene.opens()
+    assert scene.forge.pull_request(pull.number).merge_commit == ""
+    made = scene.github.merges(pull)
+    found = scene.forge.pull_request(pull.number)
+    assert (found.state, found.merge_commit) == ("merged", made)
+    assert scene.fake.pull_request(pull.number).merge_commit == made

@@ -1,19 +1,21 @@
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.facts.change import Change, FileChange, Status
 from review_advisor.core.facts.shards import shards
+from review_advisor.core.outcome.cost import total_usage
+from review_advisor.core.outcome.coverage import file_facts
 from review_advisor.core.outcome.document import (
     OutcomeDocument,
-    file_facts,
     outcome_document,
     outcome_json,
     outcome_schema,
     read_outcome,
-    total_usage,
 )
 from review_advisor.core.outcome.events import CallEnded, Ended, Event, PolicyFrozen, ReviewEnded, RoleSkipped
 from review_advisor.core.outcome.outcomes import Outcome
@@ -110,6 +112,19 @@ def test_anything_else_is_refused(text: str) -> None:
 def test_a_document_of_another_version_is_refused() -> None:
     with pytest.raises(ValidationError):
         read_outcome(outcome_json(eventful()).replace('"schema_version": 1', '"schema_version": 2'))
+
+
+def test_a_document_of_before_base_branch_and_old_paths_were_kept_is_read_and_follows_from_its_events() -> None:
+    def without(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: without(each) for key, each in value.items() if key not in ("base_ref", "old_path")}
+        return [without(each) for each in value] if isinstance(value, list) else value
+
+    told = json.loads(outcome_json(eventful()))
+    assert without(told) != told
+    document = read_outcome(json.dumps(without(told)))
+    assert document == eventful()
+    assert outcome_document(document.events) == document
 
 
 def test_the_schema_is_exported() -> None:

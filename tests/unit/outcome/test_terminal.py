@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 
 from review_advisor.core.facts.change import FileChange, Status
+from review_advisor.core.outcome.disagreement import disagreement_transcript
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.progress import progress_line
+from review_advisor.core.outcome.report_text import headline, report_text
 from review_advisor.core.outcome.session import session_rows
-from review_advisor.core.outcome.terminal import disagreement_transcript, headline, progress_line, report_text, said
+from review_advisor.core.outcome.terminal import said
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.lines import (
     approve,
@@ -88,6 +91,26 @@ def test_a_confirmed_approval_is_told_in_a_few_lines() -> None:
     assert text.startswith("APPROVED\n  because the verdict is confirmed\n")
     assert "Findings: none" in text
     assert "Calls: 3\n" in text
+
+
+def asks_again(world: MockWorld) -> None:
+    first, second = approve(summary="fine").after_asking("first?"), approve(summary="noted").after_asking("second?")
+    world.agents.script(Role.EXECUTOR, first, second)
+    world.agents.script(Role.POST_VERIFY, veto("seven is taken"))
+
+
+def test_a_consult_is_told_with_the_attempt_that_asked() -> None:
+    text = report_text(told(asks_again))
+    places = [text.index(words) for words in (": fine", "asked: first?", "VETO", ": noted", "asked: second?")]
+    assert places == sorted(places)
+
+
+def asks_and_is_lost(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, lost().after_asking("may seven repeat?"))
+
+
+def test_a_consult_of_an_attempt_without_a_report_is_told_too() -> None:
+    assert "consult      asked: may seven repeat?" in report_text(told(asks_and_is_lost))
 
 
 def reconsidered(world: MockWorld) -> None:

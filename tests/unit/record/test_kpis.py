@@ -31,6 +31,12 @@ HEALTHY = Sums(
     timed=900,
     wall_ms=60_000,
     executor_ms=50_000,
+    labelled=20,
+    proved=12,
+    merged_approvals=50,
+    missed=1,
+    escalations=5,
+    overridden=2,
 )
 PRICE = Price("opus", date(2026, 1, 1), input=4, output=20, cache_read=0.2, cache_write=5)
 CHEAPER = replace(PRICE, since=date(2026, 2, 1), cache_read=0.1)
@@ -60,9 +66,9 @@ def used(model: str = "opus", day: date = date(2026, 1, 15), tokens: int = 1_000
         ("consult_rate", 0.1, "met", 1_000),
         ("degraded_share", 0.05, "met", 1_000),
         ("conflicts", 7.0, "no target", 1_000),
-        ("validated", None, "not measured", 0),
-        ("missed_escalations", None, "not measured", 0),
-        ("overrides", None, "not measured", 0),
+        ("validated", 0.6, "met", 20),
+        ("missed_escalations", 0.02, "met", 50),
+        ("overrides", 2.0, "no target", 5),
     ],
 )
 def test_what_a_month_comes_to(name: str, value: float | None, judgement: str, cases: int) -> None:
@@ -86,6 +92,9 @@ def test_what_a_month_comes_to(name: str, value: float | None, judgement: str, c
         ("consult_rate", replace(HEALTHY, consulting=151), "missed"),
         ("degraded_share", replace(HEALTHY, degraded=100), "met"),
         ("degraded_share", replace(HEALTHY, degraded=101), "missed"),
+        ("validated", replace(HEALTHY, proved=0), "missed"),
+        ("missed_escalations", replace(HEALTHY, missed=2), "met"),
+        ("missed_escalations", replace(HEALTHY, merged_approvals=20), "missed"),
     ],
 )
 def test_a_target_ends_where_it_says(name: str, sums: Sums, judgement: str) -> None:
@@ -106,7 +115,8 @@ def test_a_person_reads_the_target_beside_each_value() -> None:
     told = {line.split()[0]: line for line in lines[4:]}
     assert list(told) == [each.name for each in kpis(HEALTHY)]
     assert told["self_repair"].split()[1:5] == ["80.0%", ">=", "70.0%", "met"]
-    assert "not measured" in told["validated"]
+    assert told["validated"].split()[1:5] == ["60.0%", ">", "0.0%", "met"]
+    assert "not measured" in rollup_text(Rollup(Sums(), Money(0.0), kpis(Sums())))
     assert told["conflicts"].split()[1:4] == ["7.0", "per", "1,000"]
 
 
@@ -115,7 +125,7 @@ def test_json_says_the_same() -> None:
     assert told["sums"]["judged"] == 1_000
     assert told["money"] == {"reported_usd": 1.0, "by_price_usd": 0.0, "unknown_calls": 0, "unknown_models": []}
     assert told["kpis"][0]["target"] == {"low": 0.7, "high": None, "strictly": False}
-    assert told["kpis"][1]["judgement"] == "not measured"
+    assert told["kpis"][1]["judgement"] == "met"
 
 
 # --- alerts ----------------------------------------------------------------------------------------------------------

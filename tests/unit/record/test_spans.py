@@ -16,7 +16,7 @@ from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.spans import Span, review_span
 from review_advisor.core.roles.calls import LostReason, ModelUsage, Usage
-from review_advisor.mockworld.lines import approve, confirm, finding, garbage, guidance, lost, plan, veto
+from review_advisor.mockworld.lines import Line, approve, confirm, finding, garbage, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited
 
 EXECUTORS = Usage(100, 20, 1000, 50, 0.25)
@@ -173,6 +173,19 @@ def test_what_the_advisor_used_within_a_call_is_the_advisors_d32() -> None:
     (asked,) = of(review_span(a_consulted_review()), Role.MID_FLIGHT)
     assert (asked.name, asked.attributes["review_advisor.consults"]) == ("chat opus-5", 1)
     assert (asked.attributes["gen_ai.usage.output_tokens"], asked.attributes["gen_ai.usage.cost"]) == (5, 0.5)
+
+
+def test_consults_take_as_long_as_all_of_them_or_it_is_not_told() -> None:
+    def took(*lines: Line) -> object:
+        world = MockWorld()
+        world.agents.script(Role.EXECUTOR, approve().after_asking(*("?" for _ in lines)))
+        world.agents.script(Role.MID_FLIGHT, *lines)
+        (asked,) = of(review_span(world.review()), Role.MID_FLIGHT)
+        return asked.attributes.get("review_advisor.consults.duration_ms")
+
+    quick, slow = replace(guidance(), seconds=0.5), replace(guidance(), seconds=2.0)
+    assert took(quick, slow) == 2_500
+    assert took(quick, lost()) is None
 
 
 def test_every_dollar_and_token_is_told_once_with_run_surface_and_role_d32() -> None:

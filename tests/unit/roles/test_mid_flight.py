@@ -2,6 +2,7 @@ import json
 from typing import Literal
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.roles.answers import Consult, Guidance
@@ -32,6 +33,22 @@ def test_the_asked_objects_are_read_whole(wrap: str) -> None:
     assert read.consult == Consult.model_validate(ASKED)
     assert read.guidance == Guidance.model_validate(ADVISED)
     assert (read.wrapped, read.status, read.resolved_model) == (False, "answered", "opus-5")
+
+
+@pytest.mark.parametrize("status", ["answered", "failed", "denied"])
+@pytest.mark.parametrize("tokens, duration_ms", [(120, 171), (None, 0), (0, None)])
+def test_what_the_cli_said_of_a_consult_is_noted(
+    status: Literal["answered", "failed", "denied"], tokens: int | None, duration_ms: int | None
+) -> None:
+    record = ConsultRecord("toolu_1", "q", status, reply="a", tokens=tokens, duration_ms=duration_ms)
+    assert (read_consult(record).tokens, read_consult(record).duration_ms) == (tokens, duration_ms)
+
+
+@pytest.mark.parametrize("value", [-1, 10**12 + 1, float("nan"), "many"])
+@pytest.mark.parametrize("name", ["tokens", "duration_ms"])
+def test_a_note_that_was_written_down_counts_nothing_that_cannot_be(name: str, value: object) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(ConsultNote).validate_python({"consult": {"question": "q"}, "status": "answered", name: value})
 
 
 @pytest.mark.parametrize("question", ["Is it right?", '["Is it right?"]', '{"quest": "?"}', "7", "{"])

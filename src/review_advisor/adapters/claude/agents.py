@@ -215,4 +215,6 @@ def _consult_record(record: consult_hook.Record) -> ConsultRecord:
         reply=record["reply"],
         reason=record["reason"],
         resolved_model=record["resolved_model"],
+        tokens=int(record["tokens"]) if record["tokens"] else None,
+        duration_ms=int(record["duration_ms"]) if record["duration_ms"] else None,
     )

@@ -27,6 +27,7 @@ from typing import Any
 
 ASKED, ANSWERED, FAILED, DENIED = "asked", "answered", "failed", "denied"
 _KEPT = 100_000
+_LARGEST = 10**12
 _FOREIGN_SENTINEL = re.compile(r"<!--(?=\s*HYDRAFLOW_)", re.IGNORECASE)
 
 Record = dict[str, str]
@@ -115,6 +116,8 @@ def _before(options: argparse.Namespace, event: dict[str, Any]) -> dict[str, Any
         "question": question[:_KEPT],
         "reply": "",
         "resolved_model": "",
+        "tokens": "",
+        "duration_ms": "",
     }
     if not question.strip():
         return _decision("deny", permissionDecisionReason="A consult needs a question.")
@@ -149,8 +152,7 @@ def _decision(decision: str, **more: Any) -> dict[str, Any]:
 def _after(options: argparse.Namespace, event: dict[str, Any]) -> None:
     response = event.get("tool_response")
     answer = response if isinstance(response, dict) else {}
-    blocks = answer.get("content") if isinstance(answer.get("content"), list) else []
-    reply = "\n".join(block["text"] for block in blocks or [] if isinstance(block, dict) and "text" in block)
+    reply = _said(answer)
     answered = answer.get("status") == "completed" and bool(reply.strip())
     settle(
         options.state,
@@ -160,7 +162,32 @@ def _after(options: argparse.Namespace, event: dict[str, Any]) -> None:
         reply=reply if answered else "",
         reason="" if answered else f"the advisor gave no answer ({answer.get('status', 'no status')})",
         resolved_model=str(answer.get("resolvedModel", "")),
+        tokens=_digits(_tokens(answer)),
+        duration_ms=_digits(whole_number(answer.get("totalDurationMs"))),
     )
+
+
+def _said(answer: dict[str, Any]) -> str:
+    """The advisor's own words. The CLI sets notes of its own before and after them, and says how many."""
+    blocks = answer.get("content")
+    every = blocks if isinstance(blocks, list) else []
+    before, after = (whole_number(answer.get(name)) or 0 for name in ("harnessNoteCount", "harnessTailCount"))
+    its_own = every[before : max(before, len(every) - after)]
+    return "\n".join(str(block["text"]) for block in its_own if isinstance(block, dict) and "text" in block)
+
+
+def _tokens(answer: dict[str, Any]) -> int | None:
+    """What the advisor used, if it used no tool: otherwise the CLI counts the last of its requests alone."""
+    return whole_number(answer.get("totalTokens")) if whole_number(answer.get("totalToolUseCount")) == 0 else None
+
+
+def whole_number(value: object) -> int | None:
+    """A count that can be one: None for anything that is no whole number, below zero, or beyond all measure."""
+    return value if type(value) is int and 0 <= value <= _LARGEST else None
+
+
+def _digits(number: int | None) -> str:
+    return "" if number is None else str(number)
 
 
 def _failed(options: argparse.Namespace, event: dict[str, Any]) -> None:

@@ -114,17 +114,9 @@ def _fetch_sides(store: ObjectStore, repository: Repository, remote: Remote, pul
 def _fetch_head(store: ObjectStore, remote: Remote, pull_request: PullRequest, depth: int | None) -> str:
     """Fetch head and base; the head's name, which is the one that was asked for."""
     number = pull_request.number
-    reply = store.git.attempt(
-        *_FETCH,
-        *(() if depth is None else (f"--depth={depth}",)),
-        "--end-of-options",
-        remote.url,
-        f"+refs/pull/{number}/head:{_HEAD}",
-        f"+{pull_request.base_sha}:{_BASE}",
-        environment=remote.environment(),
-    )
+    reply = fetch(store, remote, (f"+refs/pull/{number}/head:{_HEAD}", f"+{pull_request.base_sha}:{_BASE}"), depth)
     if reply.code != 0:
-        raise SourceError(_sentence(reply, remote, number))
+        raise SourceError(not_fetched(reply, remote, number))
     head = store.git.run("rev-parse", "--verify", f"{_HEAD}^{{commit}}").decode("ascii").strip()
     if head != pull_request.head_sha:
         raise SourceError(
@@ -134,7 +126,20 @@ def _fetch_head(store: ObjectStore, remote: Remote, pull_request: PullRequest, d
     return head
 
 
-def _sentence(reply: Reply, remote: Remote, number: int) -> str:
+def fetch(store: ObjectStore, remote: Remote, references: tuple[str, ...], depth: int | None) -> Reply:
+    """Fetch into ``store`` and nowhere else. ``depth`` is how much history, None for all of it."""
+    return store.git.attempt(
+        *_FETCH,
+        *(() if depth is None else (f"--depth={depth}",)),
+        "--end-of-options",
+        remote.url,
+        *references,
+        environment=remote.environment(),
+    )
+
+
+def not_fetched(reply: Reply, remote: Remote, number: int) -> str:
+    """Why a fetch for a pull request failed, as a sentence."""
     if any(sign in reply.stderr for sign in _NO_ACCESS):
         needed = "this token may not read it" if remote.token else "it needs a token (GITHUB_TOKEN)"
         return f"Pull request #{number} cannot be fetched from {remote.url}: {needed}."

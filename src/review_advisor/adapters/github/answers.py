@@ -53,6 +53,7 @@ class PullRequestAnswer(Read):
     head: _Branch
     state: Literal["open", "closed"]
     merged_at: str | None = None
+    merge_commit_sha: str | None = None
     draft: bool | None = False
     labels: list[_Label]
 
@@ -72,6 +73,7 @@ class PullRequestAnswer(Read):
             state="merged" if self.merged_at else self.state,
             draft=bool(self.draft),
             labels=tuple(label.name for label in self.labels),
+            merge_commit=(self.merge_commit_sha or "") if self.merged_at else "",  # of an open one it is a trial merge
         )
 
 

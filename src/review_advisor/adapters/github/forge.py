@@ -26,10 +26,11 @@ from review_advisor.adapters.github.answers import (
 from review_advisor.adapters.github.check_runs import bodies, missing
 from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
 from review_advisor.adapters.github.git_data import GitData
-from review_advisor.adapters.github.graph_answers import CommentNode, IssueNode, Root, ThreadNode
+from review_advisor.adapters.github.graph_answers import CommentNode, IssueNode, RemarkNode, Root, ThreadNode
 from review_advisor.adapters.github.lines import commentable
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
+from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
 from review_advisor.ports import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable
@@ -47,6 +48,7 @@ _REVIEW = TypeAdapter(ReviewAnswer)
 _REVIEWS = TypeAdapter(list[ReviewAnswer])
 _COMMENT_NODES = TypeAdapter(Root[CommentNode])
 _THREAD_NODES = TypeAdapter(Root[ThreadNode])
+_REMARK_NODES = TypeAdapter(Root[RemarkNode])
 _ISSUE_NODES = TypeAdapter(Root[IssueNode])
 
 
@@ -151,6 +153,12 @@ class GitHubForge:
         doing = f"list the threads of pull request #{number}"
         nodes = self._wire.graph_nodes(doing, queries.THREADS, self._asked(number), _THREAD_NODES)
         return tuple(node.value() for node in nodes)
+
+    def remarks(self, number: int) -> tuple[StandingRemark, ...]:
+        """The first comment of each thread on the diff, with who resolved it and whose thumbs it has."""
+        doing = f"list what became of the comments of pull request #{number}"
+        nodes = self._wire.graph_nodes(doing, queries.REMARKS, self._asked(number), _REMARK_NODES)
+        return tuple(remark for node in nodes if (remark := node.value()) is not None)
 
     def create_check(self, commit: str, check: Check) -> int:
         """Make a check run; its id. Its first fifty annotations come with it, the others and the conclusion after."""

@@ -8,10 +8,12 @@ from pydantic import Field
 
 from review_advisor.adapters.github.answers import Read
 from review_advisor.core.facts.pull_request import GHOST, LinkedIssue
+from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.publication.standing import StandingComment, Thread
 
 Node = TypeVar("Node")
 _BOT_ENDING = "[bot]"
+_THUMBS = ("THUMBS_UP", "THUMBS_DOWN")
 
 
 class Actor(Read):
@@ -70,6 +72,70 @@ class ThreadNode(Read):
             resolved=self.resolved,
             outdated=self.outdated,
             replies=max(self.comments.total - 1, 0),
+        )
+
+
+class _Login(Read):
+    login: str
+
+
+class _Oid(Read):
+    oid: str
+
+
+class _ReactionNode(Read):
+    content: str
+    user: _Login | None
+
+
+class _Reactions(Read):
+    total: int = Field(alias="totalCount")
+    nodes: list[_ReactionNode | None]
+
+
+class _FirstRemark(Read):
+    author: Actor | None
+    body: str
+    editor: Actor | None
+    edited_at: str | None = Field(alias="lastEditedAt")
+    commit: _Oid | None = Field(alias="originalCommit")
+    reactions: _Reactions
+
+
+class _FirstRemarks(Read):
+    nodes: list[_FirstRemark | None]
+
+
+class RemarkNode(Read):
+    """A thread of inline comments, with what became of its first one."""
+
+    path: str
+    side: str = Field(alias="diffSide")
+    line: int | None = Field(alias="originalLine")
+    start_line: int | None = Field(alias="originalStartLine")
+    resolved: bool = Field(alias="isResolved")
+    resolved_by: _Login | None = Field(alias="resolvedBy")
+    comments: _FirstRemarks
+
+    def value(self) -> StandingRemark | None:
+        """The fact; None for a thread whose comments are all deleted."""
+        first = self.comments.nodes[0] if self.comments.nodes else None
+        if first is None:
+            return None
+        thumbs = [each for each in first.reactions.nodes if each and each.content in _THUMBS]
+        return StandingRemark(
+            author=first.author.name() if first.author else GHOST,
+            body=first.body,
+            edited_by=first.editor.name() if first.editor else GHOST if first.edited_at else "",
+            path=self.path,
+            commit=first.commit.oid if first.commit else "",
+            start_line=self.start_line or self.line or 0,
+            line=self.line or 0,
+            removed=self.side == "LEFT",
+            resolved=self.resolved,
+            resolved_by=self.resolved_by.login if self.resolved_by else "",
+            reactions=tuple(Reaction(e.user.login if e.user else "", e.content == "THUMBS_UP") for e in thumbs),
+            uncounted=first.reactions.total > len(first.reactions.nodes),
         )
 
 

@@ -24,6 +24,12 @@ THREADS = _paged(
     "reviewThreads",
     f"id path isResolved isOutdated comments(first: 1) {{ totalCount nodes {{ author {_ACTOR} body }} }}",
 )
+REMARKS = _paged(
+    "reviewThreads",
+    "path diffSide originalLine originalStartLine isResolved resolvedBy { login } comments(first: 1) { nodes {"
+    f" author {_ACTOR} body editor {_ACTOR} lastEditedAt originalCommit {{ oid }}"
+    " reactions(first: 100) { totalCount nodes { content user { login } } } } }",
+)
 LINKED_ISSUES = _paged("closingIssuesReferences", "number title body repository { nameWithOwner }")
 RESOLVE_THREAD = """
 mutation($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { id isResolved } } }"""

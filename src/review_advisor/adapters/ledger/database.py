@@ -6,9 +6,10 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from review_advisor.core.record.chain import LedgerError
 
@@ -121,6 +122,11 @@ def _way_to_read(path: Path) -> str:
     return "mode=ro" if _beside(path, "-wal").exists() else "mode=ro&immutable=1"
 
 
+def bindable(value: Any) -> Any:
+    """Words of a command line may hold half characters, which no database takes."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+
+
 def _beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
@@ -195,11 +201,14 @@ def _roll_back(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
-def _schema(version: int) -> set[str]:
-    """What SQLite keeps of our statements up to ``version``: each without what stands before and after it."""
-    texts = [text for number, text in migrations() if number <= version]
-    statements = [statement for text in texts for statement in _statements(text)]
-    return {statement[statement.index("CREATE ") :].rstrip().removesuffix(";") for statement in statements}
+@cache
+def _schema(version: int) -> frozenset[str]:
+    """What SQLite keeps of our statements up to ``version``."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        for number, text in migrations():
+            if number <= version:
+                empty.executescript(text)
+        return frozenset(sql for (sql,) in empty.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"))
 
 
 def _check_and_migrate(connection: sqlite3.Connection, path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id, read_chain, read_chains
 from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences, transaction
 from review_advisor.adapters.ledger.listing import find_run
-from review_advisor.adapters.ledger.rows import readings_of_chain, review_in, write_readings
+from review_advisor.adapters.ledger.rows import begun_at, read_anew, review_in
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.record.chain import FIRST, RUN_ID, Break, Chain, LedgerError, Link, canonical, first_break
-from review_advisor.core.record.readings import microseconds
+from review_advisor.core.record.moments import microseconds
 
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -79,7 +79,8 @@ def merge(path: Path, other: Path) -> Folded:
 
 def import_lines(path: Path, file: Path) -> Folded:
     """Fold an export into the ledger at ``path``: all of it, or nothing. Raises ``LedgerError`` as ``merge`` does."""
-    return _fold(path, _imported(file))
+    with closing(_imported(file)) as chains:  # a refusal leaves the file open no longer than that
+        return _fold(path, chains)
 
 
 def export_lines(path: Path) -> Iterator[str]:
@@ -148,7 +149,7 @@ def _fold_chain(connection: sqlite3.Connection, chain: Chain) -> int:
             raise LedgerError(f"The run {chain.run_id} is another one here: they differ from event {ours.index} on.")
     if len(kept) < len(chain.links):
         if row is None:
-            row = begin_chain(connection, chain.run_id, microseconds(review_in(chain)[0].at))
+            row = begin_chain(connection, chain.run_id, microseconds(begun_at(chain)))
         for link in chain.links[len(kept) :]:
             add_link(connection, row, link)
         _read_anew(connection, chain)
@@ -158,10 +159,10 @@ def _fold_chain(connection: sqlite3.Connection, chain: Chain) -> int:
 def _read_anew(connection: sqlite3.Connection, chain: Chain) -> None:
     row = chain_id(connection, chain.run_id)
     if row is not None and chain.links:
-        write_readings(connection, row, readings_of_chain(chain))
+        read_anew(connection, row, chain)
 
 
-def _imported(file: Path) -> Iterator[Chain]:
+def _imported(file: Path) -> Generator[Chain, None, None]:
     try:
         with file.open("rb") as lines:
             read = (_read_line(file, number, line) for number, line in enumerate(lines, start=1))

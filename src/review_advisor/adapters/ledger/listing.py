@@ -6,16 +6,15 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from review_advisor.adapters.ledger.chains import read_chain
-from review_advisor.adapters.ledger.database import open_to_read, sentences
+from review_advisor.adapters.ledger.database import bindable, open_to_read, sentences
 from review_advisor.core.record.chain import LedgerError
+from review_advisor.core.record.moments import microseconds, moment_of
 from review_advisor.core.record.runs import ANY_ERROR, NO_ERROR, Between, RunFilter, RunLine, RunRecord, letters
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CASTING = "(SELECT casting FROM casting_parts WHERE {})"
 _AN_ERROR = "error <> ''"
 _HINTS = get_type_hints(RunLine)
@@ -45,17 +44,23 @@ _TABLES = {
 
 def list_runs(path: Path, wanted: RunFilter) -> list[RunLine]:
     """The newest runs that are all of this, at most ``wanted.limit``. Raises ``LedgerError``."""
+    statement, values = chosen(wanted)
+    with sentences(path):
+        connection = open_to_read(path)
+        try:
+            return [_line(path, row) for row in _rows(connection, _LINES.format(statement), values)]
+        finally:
+            connection.close()
+
+
+def chosen(wanted: RunFilter) -> tuple[str, tuple[Any, ...]]:
+    """The statement that names the runs of a list, the newest first, and the values for its marks."""
     conditions, values = _conditions(wanted)
     where = " AND ".join(conditions) or "1"
     # CROSS JOIN keeps SQLite from reading every title first.
     place = "runs" if wanted.text is None else "runs CROSS JOIN titles USING (chain)"
-    found = f"SELECT chain FROM {place} WHERE {where} ORDER BY chain DESC LIMIT ?"  # noqa: S608 (our own names)
-    with sentences(path):
-        connection = open_to_read(path)
-        try:
-            return [_line(path, row) for row in _rows(connection, _LINES.format(found), (*values, wanted.limit))]
-        finally:
-            connection.close()
+    statement = f"SELECT chain FROM {place} WHERE {where} ORDER BY chain DESC LIMIT ?"  # noqa: S608 (our own names)
+    return statement, (*values, wanted.limit)
 
 
 def show_run(path: Path, named: str) -> RunRecord:
@@ -87,8 +92,9 @@ def show_run(path: Path, named: str) -> RunRecord:
 def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:
     """The id of the one run whose id begins so. Raises ``LedgerError`` if there is none, or several."""
     found = connection.execute(
-        "SELECT run_id FROM chains WHERE substr(run_id, 1, length(?1)) = ?1 ORDER BY run_id <> ?1, run_id LIMIT 2",
-        (_bindable(named),),
+        "SELECT run_id FROM chains WHERE substr(run_id, 1, length(?1)) = ?1"
+        " AND id NOT IN (SELECT chain FROM observations) ORDER BY run_id <> ?1, run_id LIMIT 2",
+        (bindable(named),),
     ).fetchall()
     if not found or not named:
         raise LedgerError(f"The ledger {path} has no run {named!r}.")
@@ -106,7 +112,7 @@ def _rows(connection: sqlite3.Connection, statement: str, values: tuple[Any, ...
 def _line(path: Path, row: dict[str, Any]) -> RunLine:
     told = {each.name: row[each.name] for each in fields(RunLine)} | {flag: bool(row[flag]) for flag in _FLAGS}
     try:
-        told["started_at"] = (_EPOCH + timedelta(microseconds=row["started_at"])).isoformat()
+        told["started_at"] = moment_of(row["started_at"]).isoformat()
     except OverflowError:
         told["started_at"] = None
     if not all(isinstance(told[name], hint) for name, hint in _HINTS.items()):
@@ -124,13 +130,13 @@ def _event(text: str) -> dict[str, Any]:
 
 def _conditions(wanted: RunFilter) -> tuple[list[str], list[Any]]:
     """What is asked, as SQL, and the values for its marks."""
-    words = None if wanted.text is None else _bindable(wanted.text).replace("\0", "\\x00")  # as titles are kept
+    words = None if wanted.text is None else bindable(wanted.text).replace("\0", "\\x00")  # as titles are kept
     asked = {
         "status = ?": wanted.status,
         "pull_request = ?": wanted.pull_request,
         "repository = (SELECT id FROM repositories WHERE name = ? COLLATE NOCASE)": wanted.repository,
-        "chain >= ?": _microseconds(wanted.since),
-        "chain < ?": _microseconds(wanted.until),
+        "chain >= ?": wanted.since and microseconds(wanted.since),
+        "chain < ?": wanted.until and microseconds(wanted.until),
         "cost_usd >= ?": _between(wanted.cost_usd).low,
         "cost_usd <= ?": _between(wanted.cost_usd).high,
         "consults >= ?": _between(wanted.consults).low,
@@ -143,20 +149,11 @@ def _conditions(wanted: RunFilter) -> tuple[list[str], list[Any]]:
     for condition, its in _casting(wanted):
         conditions.append(condition)
         values.extend(its)
-    return conditions, [_bindable(value) for value in values]
+    return conditions, [bindable(value) for value in values]
 
 
 def _between(asked: Between | None) -> Between:
     return asked or Between()
-
-
-def _microseconds(moment: datetime | None) -> int | None:
-    return None if moment is None else (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def _bindable(value: Any) -> Any:
-    """Words of a command line may hold half characters, which no database takes."""
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
 def _casting(wanted: RunFilter) -> Iterator[tuple[str, list[str]]]:

@@ -14,7 +14,8 @@ from review_advisor.adapters.ledger.rows import event_text, write_readings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event, PolicyFrozen, ReviewEnded
 from review_advisor.core.record.chain import FIRST, LedgerError, link
-from review_advisor.core.record.readings import microseconds, readings_of, readings_of_beginning
+from review_advisor.core.record.moments import microseconds
+from review_advisor.core.record.readings import readings_of, readings_of_beginning
 
 
 class Recorder:

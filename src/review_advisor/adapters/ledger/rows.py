@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -17,17 +18,46 @@ from review_advisor.adapters.ledger.chains import chain_id, read_chains
 from review_advisor.core.outcome.document import outcome_document
 from review_advisor.core.outcome.events import Event, PolicyFrozen, ReviewEnded
 from review_advisor.core.record.chain import RUN_ID, Chain, LedgerError, Link, canonical, first_break
-from review_advisor.core.record.readings import Part, Readings, Row, readings_of, readings_of_beginning
+from review_advisor.core.record.labels import Observed
+from review_advisor.core.record.readings import (
+    Part,
+    Readings,
+    Row,
+    Scalar,
+    readings_of,
+    readings_of_beginning,
+    readings_of_observation,
+)
 
 TABLES = (
     *("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions"),
     *("kept", "unreported"),
 )
+OBSERVED_TABLES = ("observations", "labels", "proofs")
+_MET = ("validations", "fates")
+_REVIEWS = """
+    SELECT * FROM runs WHERE pull_request = :number AND status NOT IN ('stopped', 'unfinished')
+    AND repository IN (SELECT id FROM repositories WHERE name = :repository COLLATE NOCASE)
+"""
+_VALIDATE = f"""
+    INSERT INTO validations (chain, finding, proved_right, repository)
+    SELECT min(reviews.chain), finding, proved_right, reviews.repository
+    FROM ({_REVIEWS}) AS reviews JOIN findings USING (chain) JOIN proofs USING (finding)
+    WHERE proofs.chain = :newest GROUP BY finding
+"""  # noqa: S608 (our own names)
+_FATE = f"""
+    INSERT INTO fates (chain, repository, approved, consulted, reverted, overridden)
+    SELECT max(reviews.chain), reviews.repository, status = 'approved', consults > 0, reverted, overridden
+    FROM ({_REVIEWS}) AS reviews JOIN changes USING (chain) JOIN observations USING (head_sha)
+    WHERE observations.chain = :newest GROUP BY head_sha
+"""  # noqa: S608 (our own names)
+_OBSERVED = '"kind":"observed"'
+"""Stands in an observation's JSON; in a text of another event its quotes would be escaped."""
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
 """Writes any value; the adapter of all events, which is slow to make, is needed only to read one."""
 
 
-def event_text(event: Event) -> str:
+def event_text(event: Event | Observed) -> str:
     """An event's canonical JSON. Raises ``LedgerError`` for a number that JSON does not know."""
     try:
         return canonical(_VALUES.dump_python(event, mode="json"))
@@ -47,11 +77,32 @@ def review_in(chain: Chain) -> tuple[PolicyFrozen, list[Event]]:
     return first, events
 
 
+def observation_in(chain: Chain) -> Observed | None:
+    """The one event of an observation's chain; None for the chain of a review. Raises ``LedgerError`` as above."""
+    if not chain.links or _OBSERVED not in chain.links[0].event:
+        return None
+    observed: Observed = _read(chain, chain.links[0], _observation_reader())
+    if len(chain.links) > 1 or observed.run_id != chain.run_id:
+        raise LedgerError(f"The events of {chain.run_id} are those of no observation.")
+    return observed
+
+
+def begun_at(chain: Chain) -> datetime:
+    """When a chain's first event happened. Raises ``LedgerError`` for a chain that this version cannot read."""
+    observed = observation_in(chain)
+    return observed.at if observed is not None else review_in(chain)[0].at
+
+
 def _event(chain: Chain, link: Link) -> Event:
+    event: Event = _read(chain, link, _reader())
+    return event
+
+
+def _read(chain: Chain, link: Link, reader: TypeAdapter[Any]) -> Any:
     try:
         told = json.loads(link.event)
         if canonical(told) == link.event:
-            return _reader().validate_python(told)
+            return reader.validate_python(told)
     except (ValidationError, ValueError, RecursionError):
         pass
     raise LedgerError(f"Event {link.index} of {chain.run_id} is none that this version knows.")
@@ -60,6 +111,11 @@ def _event(chain: Chain, link: Link) -> Event:
 @cache
 def _reader() -> TypeAdapter[Event]:
     return TypeAdapter(Event)
+
+
+@cache
+def _observation_reader() -> TypeAdapter[Observed]:
+    return TypeAdapter(Observed)
 
 
 def readings_of_chain(chain: Chain) -> Readings:
@@ -75,7 +131,7 @@ def readings_of_chain(chain: Chain) -> Readings:
 
 def write_readings(connection: sqlite3.Connection, chain: int, readings: Readings) -> None:
     """Put these rows in the place of the run's present ones. To be called within a transaction."""
-    for table in (*TABLES, "runs"):
+    for table in (*TABLES, *_MET, "runs"):
         connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
     numbers = {
         "chain": chain,
@@ -85,6 +141,40 @@ def write_readings(connection: sqlite3.Connection, chain: int, readings: Reading
     _insert(connection, "runs", [{**numbers, **readings.run}])
     for table, rows in readings.tables.items():
         _insert(connection, table, [{"chain": chain, **row} for row in rows])
+    _meet(connection, readings.repository, readings.run["pull_request"])
+
+
+def write_observation(connection: sqlite3.Connection, chain: int, observed: Observed) -> None:
+    """The same for an observation's rows."""
+    for table in OBSERVED_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
+    tables = readings_of_observation(observed)
+    for table, rows in tables.items():
+        _insert(connection, table, [{"chain": chain, **row} for row in rows])
+    (about,) = tables["observations"]
+    _meet(connection, about["repository"], about["pull_request"])
+
+
+def _meet(connection: sqlite3.Connection, repository: Scalar, number: Scalar) -> None:
+    """Let the newest observation of a pull request meet its reviews, in the place of whatever met them before."""
+    named = {"repository": repository, "number": number}
+    newest = connection.execute(
+        "SELECT max(chain) FROM observations WHERE pull_request = :number AND repository = :repository", named
+    ).fetchone()[0]
+    if newest is not None:
+        for table in _MET:
+            connection.execute(f"DELETE FROM {table} WHERE chain IN (SELECT chain FROM ({_REVIEWS}))", named)  # noqa: S608 (our own names)
+        connection.execute(_VALIDATE, {**named, "newest": newest})
+        connection.execute(_FATE, {**named, "newest": newest})
+
+
+def read_anew(connection: sqlite3.Connection, row: int, chain: Chain) -> None:
+    """The rows of one chain, whatever it is of, from its events. Raises ``LedgerError``."""
+    observed = observation_in(chain)
+    if observed is None:
+        write_readings(connection, row, readings_of_chain(chain))
+    else:
+        write_observation(connection, row, observed)
 
 
 def read_all_anew(connection: sqlite3.Connection) -> None:
@@ -96,7 +186,7 @@ def read_all_anew(connection: sqlite3.Connection) -> None:
         with suppress(LedgerError):
             row = chain_id(connection, chain.run_id)
             if row is not None and chain.links and first_break(chain) is None:
-                write_readings(connection, row, readings_of_chain(chain))
+                read_anew(connection, row, chain)
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row]) -> None:

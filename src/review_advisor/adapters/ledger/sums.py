@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from review_advisor.adapters.ledger.chains import read_chain
-from review_advisor.adapters.ledger.database import open_to_read, sentences
+from review_advisor.adapters.ledger.database import bindable, open_to_read, sentences
 from review_advisor.core.record.chain import LedgerError
 from review_advisor.core.record.kpis import Period, Sums
+from review_advisor.core.record.moments import EPOCH, microseconds
 from review_advisor.core.record.prices import Unpriced
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = 86_400_000_000
-_LAST_DAY = (datetime.max.replace(tzinfo=UTC) - _EPOCH).days
+_LAST_DAY = (datetime.max.replace(tzinfo=UTC) - EPOCH).days
 _JUDGED = "status NOT IN ('stopped', 'unfinished')"
 _COUNTS = f"""
     SELECT count(*) AS runs,
@@ -58,6 +58,13 @@ _UNREPORTED = f"""
 _TIMED = f"""
     runs {{}} WHERE {{}} AND {_JUDGED} AND executor_ms > 0 AND chain NOT IN (SELECT chain FROM kept)
 """  # noqa: S608 (our own names)
+_VALIDATIONS = "SELECT count(*) AS labelled, sum(proved_right) AS proved FROM validations WHERE {}"
+_FATES = """
+    SELECT count(*) FILTER (WHERE approved AND reverted IS NOT NULL) AS merged_approvals,
+           count(*) FILTER (WHERE approved AND reverted AND NOT consulted) AS missed,
+           count(overridden) AS escalations, sum(overridden) AS overridden
+    FROM fates WHERE {}
+"""
 _SORTED_AT_MOST = 50_000
 """The values of so many runs are sorted as they come; for more, their index is read from one end to the middle."""
 _UNFINISHED = "SELECT run_id FROM chains WHERE id IN (SELECT chain FROM runs WHERE status = 'unfinished' AND {})"
@@ -101,7 +108,8 @@ def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     reported = float(counts.pop("cost_usd")) - float(kept.pop("cost_usd"))
     for name, given in kept.items():
         counts[name] -= given
-    sums = Sums(**counts, **contested, timed=timed, wall_ms=wall, executor_ms=executor)
+    became = _row(connection, _VALIDATIONS.format(where), values) | _row(connection, _FATES.format(where), values)
+    sums = Sums(**counts, **contested, **became, timed=timed, wall_ms=wall, executor_ms=executor)
     unpriced = tuple(_unpriced(row) for row in _rows(connection, _UNREPORTED.format(where), values))
     added = Added(sums, max(reported, 0.0), unpriced)
     return _with_unfinished(connection, added, where, values) if sums.unfinished else added
@@ -110,21 +118,12 @@ def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
 def _within(period: Period) -> tuple[str, list[Any]]:
     """The period as SQL, and the values for its marks."""
     asked = {
-        "chain >= ?": _microseconds(period.since),
-        "chain < ?": _microseconds(period.until),
-        "repository = (SELECT id FROM repositories WHERE name = ? COLLATE NOCASE)": _bindable(period.repository),
+        "chain >= ?": period.since and microseconds(period.since),
+        "chain < ?": period.until and microseconds(period.until),
+        "repository = (SELECT id FROM repositories WHERE name = ? COLLATE NOCASE)": bindable(period.repository),
     }
     given = {condition: value for condition, value in asked.items() if value is not None}
     return " AND ".join(given) or "1", list(given.values())
-
-
-def _microseconds(moment: datetime | None) -> int | None:
-    return None if moment is None else (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def _bindable(name: str | None) -> str | None:
-    """Words of a command line may hold half characters, which no database takes."""
-    return None if name is None else name.encode("utf-8", "replace").decode("utf-8")
 
 
 def _row(connection: sqlite3.Connection, statement: str, values: list[Any]) -> dict[str, Any]:
@@ -162,7 +161,7 @@ def _median(connection: sqlite3.Connection, column: str, timed: str, values: lis
 
 
 def _unpriced(row: dict[str, Any]) -> Unpriced:
-    return Unpriced(**row | {"day": (_EPOCH + timedelta(days=row["day"])).date()})
+    return Unpriced(**row | {"day": (EPOCH + timedelta(days=row["day"])).date()})
 
 
 def _with_unfinished(connection: sqlite3.Connection, added: Added, where: str, values: list[Any]) -> Added:

@@ -21,7 +21,7 @@ from review_advisor.adapters.telemetry.destination import (
 )
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS, measurements
-from review_advisor.core.record.readings import microseconds
+from review_advisor.core.record.moments import microseconds
 from review_advisor.core.record.spans import Span, review_span
 
 LONGEST_SECONDS = 2.0

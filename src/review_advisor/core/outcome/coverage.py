@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from review_advisor.core.facts.change import Change, Status
+from review_advisor.core.facts.kinds import kind_of
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.shards import Unsent
+from review_advisor.core.facts.shards import Shard, Unsent
 from review_advisor.core.outcome.events import Event, FileFact, PolicyFrozen, Reported
+from review_advisor.core.policy.scope import WHOLE, Scope, files_to_show
 from review_advisor.core.policy.surfaces import Surface
 
 
@@ -68,3 +72,24 @@ def _picture(picture: PictureDifference | None, *, judged: bool) -> FileCoverage
     if picture.partly:
         return FileCoverage(picture.name, "partly", f"by visual_gate: {picture.why}", picture=True)
     return FileCoverage(picture.name, "read", "visual_gate judged what differs in it", picture=True)
+
+
+def file_facts(change: Change, parts: Sequence[Shard], scope: Scope = WHOLE) -> tuple[FileFact, ...]:
+    """What the first event says about each file of the change."""
+    went: dict[str, list[int]] = defaultdict(list)
+    for part in parts:
+        for path in dict.fromkeys(file.path for file in part.files):
+            went[path].append(part.index)
+    shown = {file.path for file in files_to_show(change, scope)}
+    return tuple(
+        FileFact(
+            path=file.path,
+            status=file.status,
+            kind=kind_of(file),
+            binary=file.binary,
+            shards=tuple(went[file.path]),
+            earlier="" if file.path in shown else scope.since or "",
+            old_path=file.old_path if file.status is Status.RENAMED else None,
+        )
+        for file in change.files
+    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -11,17 +10,14 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import TypeAdapter
 
-from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.kinds import kind_of
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.shards import Shard
+from review_advisor.core.outcome.cost import RoleCost, role_costs
 from review_advisor.core.outcome.coverage import FileCoverage, coverage
 from review_advisor.core.outcome.events import (
     BlindJudged,
     CallEnded,
     Consulted,
     Event,
-    FileFact,
     KnowledgeStored,
     PartEnded,
     Planned,
@@ -38,10 +34,9 @@ from review_advisor.core.outcome.events import (
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.outcome.rulings import Ruling
 from review_advisor.core.policy.policy import Policy
-from review_advisor.core.policy.scope import WHOLE, Scope, files_to_show
-from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.policy.scope import WHOLE, Scope
+from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.roles.answers import ReviewPlan
-from review_advisor.core.roles.calls import ModelUsage, Usage
 from review_advisor.core.roles.evidence import CheckedReport, Finding
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
@@ -107,21 +102,12 @@ class SuggestedRepair:
 
 
 @dataclass(frozen=True, slots=True)
-class RoleCost:
-    """What one role used of one model. ``usage.cost_usd`` is None where no call reported its cost."""
-
-    role: Role
-    model: str
-    calls: int
-    usage: Usage
-
-
-@dataclass(frozen=True, slots=True)
 class OutcomeDocument:
     """One review, whole. The schema is versioned and exported (``config schema --outcome``).
 
     ``repository`` (``owner/name``) and ``pull_request`` (its number) say where it may be published; both are None for a
     change that is no pull request. ``base_sha`` and ``head_sha`` are a pull request's own: the tips of its branches.
+    ``base_ref`` names its base branch; None also in a document that was written before this was kept.
     """
 
     schema_version: Literal[1]
@@ -148,6 +134,7 @@ class OutcomeDocument:
     scope: Scope = WHOLE
     repository: str | None = None
     pull_request: int | None = None
+    base_ref: str | None = None
 
 
 Kind = TypeVar("Kind")
@@ -155,26 +142,6 @@ Kind = TypeVar("Kind")
 
 def _only(kind: type[Kind], events: Iterable[object]) -> tuple[Kind, ...]:
     return tuple([event for event in events if isinstance(event, kind)])
-
-
-def file_facts(change: Change, parts: Sequence[Shard], scope: Scope = WHOLE) -> tuple[FileFact, ...]:
-    """What the first event says about each file of the change."""
-    went: dict[str, list[int]] = defaultdict(list)
-    for part in parts:
-        for path in dict.fromkeys(file.path for file in part.files):
-            went[path].append(part.index)
-    shown = {file.path for file in files_to_show(change, scope)}
-    return tuple(
-        FileFact(
-            path=file.path,
-            status=file.status,
-            kind=kind_of(file),
-            binary=file.binary,
-            shards=tuple(went[file.path]),
-            earlier="" if file.path in shown else scope.since or "",
-        )
-        for file in change.files
-    )
 
 
 def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
@@ -202,13 +169,14 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         findings=_findings(surfaces),
         coverage=coverage(first, events),
         cut=first.cut,
-        cost=_cost(_only(CallEnded, events)),
+        cost=role_costs(_only(CallEnded, events)),
         events=tuple(events),
         pictures=first.pictures,
         repair=None if last.outcome is Outcome.STOPPED else _repair(first, surfaces),
         scope=first.scope,
         repository=first.repository,
         pull_request=first.pull_request,
+        base_ref=first.base_ref,
     )
 
 
@@ -299,39 +267,6 @@ def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:
             for finding in part.reports[-1].findings if part.reports else ():
                 found.setdefault(finding.id, finding)
     return tuple(found.values())
-
-
-def _cost(calls: Iterable[CallEnded]) -> tuple[RoleCost, ...]:
-    used: dict[tuple[Role, str], list[Usage]] = defaultdict(list)
-    for call in calls:
-        for role, each in used_within(call):
-            used[role, each.model].append(each.usage)
-    return tuple(
-        RoleCost(role, model, len(usages), total_usage(usages))
-        for (role, model), usages in sorted(used.items(), key=lambda item: (item[0][0].value, item[0][1]))
-    )
-
-
-def used_within(call: CallEnded) -> Iterator[tuple[Role, ModelUsage]]:
-    """What each model used within a call, and as whom: an executor's subagent is the mid-flight advisor."""
-    if call.ended == "refused":
-        return
-    for each in call.by_model or (ModelUsage(call.resolved_model or call.requested_model, call.usage),):
-        foreign = call.role is Role.EXECUTOR and call.resolved_model not in ("", each.model)
-        yield (Role.MID_FLIGHT if foreign else call.role), each
-
-
-def total_usage(usages: Iterable[Usage]) -> Usage:
-    """The sum; its cost is None only if none of them reported one."""
-    every = tuple(usages)
-    costs = [usage.cost_usd for usage in every if usage.cost_usd is not None]
-    return Usage(
-        input_tokens=sum(usage.input_tokens for usage in every),
-        output_tokens=sum(usage.output_tokens for usage in every),
-        cache_read_tokens=sum(usage.cache_read_tokens for usage in every),
-        cache_write_tokens=sum(usage.cache_write_tokens for usage in every),
-        cost_usd=sum(costs) if costs else None,
-    )
 
 
 _VALUES: TypeAdapter[object] = TypeAdapter(object)

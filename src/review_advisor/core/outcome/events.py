@@ -37,7 +37,8 @@ StopReason = Literal["credit_exhausted", "authentication_failed", "interrupted"]
 class FileFact:
     """One changed file as the review saw it; ``shards``: the parts it went to.
 
-    ``earlier`` is the head at which an earlier review read it, if the executor was not shown it again.
+    ``earlier`` is the head at which an earlier review read it, if the executor was not shown it again. ``old_path`` is
+    where a renamed file was.
     """
 
     path: str
@@ -46,6 +47,7 @@ class FileFact:
     binary: bool
     shards: tuple[int, ...]
     earlier: str = ""
+    old_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,8 @@ class PolicyFrozen(Happened):
 
     ``pictures`` are the pairs that were compared. ``unsent`` names what cannot be sent to any call; such a review never
     ends as approved. ``scope`` is what of it the executor is shown. ``cut`` says in words what the prompts shorten
-    that is not the change itself. ``repository`` and ``pull_request`` name a pull request; None for any other change.
+    that is not the change itself. ``repository`` and ``pull_request`` name a pull request, ``base_ref`` its base
+    branch; None for any other change.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -88,6 +91,7 @@ class PolicyFrozen(Happened):
     scope: Scope = WHOLE
     repository: str | None = None
     pull_request: int | None = None
+    base_ref: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

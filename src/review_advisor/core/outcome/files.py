@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+from review_advisor.core.outcome.disagreement import disagreement_transcript
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.repair_text import PATCH_FILE
+from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.outcome.session import session_rows
-from review_advisor.core.outcome.terminal import disagreement_transcript, report_text
 
 
 def review_files(document: OutcomeDocument) -> dict[str, str]:

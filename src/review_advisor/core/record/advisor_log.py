@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from review_advisor.core.outcome.document import used_within
+from review_advisor.core.outcome.cost import used_within
 from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,
@@ -31,7 +31,7 @@ class AdvisorCall(_Part):
     """One answer of the advisor, or None for one that did not come.
 
     ``prompt`` is the question of a consult; whole prompts are not kept. ``tokens`` is None where they are only known
-    together with the executor's.
+    together with the executor's: an advisor that used tools, or did not answer, in mid-flight.
     """
 
     role: Role
@@ -110,7 +110,7 @@ def _calls(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[AdvisorCall
                 trigger=f"the executor asked, urgency {event.note.consult.urgency}",
                 prompt=event.note.consult.question,
                 recommendation=guidance.action if guidance else None,
-                tokens=None,
+                tokens=event.note.tokens,
                 timestamp=event.at,
             )
 

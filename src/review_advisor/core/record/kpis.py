@@ -24,8 +24,8 @@ from review_advisor.core.record.targets import (
     shown,
 )
 
-NO_LABELS = "the ledger does not know what became of findings and verdicts"
-NO_OVERRIDES = "what people decide on a pull request is not in the ledger"
+NO_CASE = "there is no case of it"
+NOT_OBSERVED = "no case of it was observed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ class Sums:
     after it are of judged runs, and ``consulting`` of advised ones. Tokens are those that the period's runs were given
     and no earlier run of the same review. The two medians are over the judged runs that asked everything themselves;
     None where there is none.
+
+    The rest is of the newest observation of each pull request that these runs reviewed: ``labelled`` are findings that
+    proved right or not, ``proved`` those that proved right; ``merged_approvals`` are merges of an approved head of
+    which it is known whether they were taken back, ``missed`` those that were, with no consult before the approval;
+    ``escalations`` are heads that ended as escalated, ``overridden`` those that a person approved.
     """
 
     runs: int = 0
@@ -62,6 +67,12 @@ class Sums:
     timed: int = 0
     wall_ms: float | None = None
     executor_ms: float | None = None
+    labelled: int = 0
+    proved: int = 0
+    merged_approvals: int = 0
+    missed: int = 0
+    escalations: int = 0
+    overridden: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +156,21 @@ def kpis(sums: Sums) -> tuple[Kpi, ...]:
     tokens = sums.executor_tokens + sums.advisor_tokens
     return (
         _share("self_repair", "vetoed reviews that were repaired", SELF_REPAIR, sums.recovered, vetoed),
-        Kpi("validated", "objections that proved right", "share", VALIDATED, None, 0, NO_LABELS),
+        _share("validated", "objections that proved right", VALIDATED, sums.proved, sums.labelled, none=NOT_OBSERVED),
         _wall_clock(sums),
         _share("advisor_share", "the advisors' part of all tokens", ADVISOR_SHARE, sums.advisor_tokens, tokens),
         _share("consult_rate", "reviews with a consult", CONSULT_RATE, sums.consulting, sums.advised),
         _share("degraded_share", "reviews that lack a judgement", DEGRADED, sums.degraded, sums.judged),
-        Kpi("missed_escalations", "wrong, and nobody was asked", "share", MISSED_ESCALATIONS, None, 0, NO_LABELS),
+        _share(
+            "missed_escalations",
+            "wrong, and nobody was asked",
+            MISSED_ESCALATIONS,
+            sums.missed,
+            sums.merged_approvals,
+            none=NOT_OBSERVED,
+        ),
         _conflicts(sums),
-        Kpi("overrides", "escalations that a person approved", "number", NO_TARGET, None, 0, NO_OVERRIDES),
+        _overrides(sums),
     )
 
 
@@ -173,9 +191,9 @@ def _alarm(rule: Rule, kpi: Kpi) -> Alarm:
     return Alarm(rule, kpi, "quiet" if rule.allowed.holds(kpi.value) else "raised")
 
 
-def _share(name: str, means: str, target: Target, part: int, cases: int) -> Kpi:
+def _share(name: str, means: str, target: Target, part: int, cases: int, *, none: str = NO_CASE) -> Kpi:
     value = part / cases if cases else None
-    return Kpi(name, means, "share", target, value, cases, "" if cases else "there is no case of it")
+    return Kpi(name, means, "share", target, value, cases, "" if cases else none)
 
 
 def _wall_clock(sums: Sums) -> Kpi:
@@ -188,7 +206,13 @@ def _wall_clock(sums: Sums) -> Kpi:
 def _conflicts(sums: Sums) -> Kpi:
     name, means = "conflicts", "objections that the executor contested"
     value = 1_000 * sums.contested / sums.judged if sums.judged else None
-    return Kpi(name, means, "per 1,000", NO_TARGET, value, sums.judged, "" if sums.judged else "there is no case of it")
+    return Kpi(name, means, "per 1,000", NO_TARGET, value, sums.judged, "" if sums.judged else NO_CASE)
+
+
+def _overrides(sums: Sums) -> Kpi:
+    name, means = "overrides", "escalations that a person approved"
+    value = float(sums.overridden) if sums.escalations else None
+    return Kpi(name, means, "number", NO_TARGET, value, sums.escalations, "" if sums.escalations else NOT_OBSERVED)
 
 
 def rollup_text(rollup: Rollup) -> str:

@@ -1,14 +1,15 @@
-"""The ledger's rows of one review, read from its document and from nothing else: they cannot disagree with it."""
+"""The ledger's rows of one review, or of one observation, read from it and from nothing else: they cannot disagree."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TypeVar
 
-from review_advisor.core.outcome.document import OutcomeDocument, total_usage, used_within
+from review_advisor.core.outcome.cost import total_usage, used_within
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,
@@ -20,6 +21,7 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.record.labels import Observed, of_findings, of_pull_request, proved_right
 from review_advisor.core.record.runs import letters
 from review_advisor.core.record.spending import spent, tokens, unreported
 
@@ -31,7 +33,6 @@ UNFINISHED = "unfinished"
 """The status of a run whose end is not recorded: it is under way, or was killed."""
 LONGEST_TITLE = 200
 _LARGEST = 10**15
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,6 @@ class Readings:
     casting: tuple[Part, ...]
     run: Row
     tables: Mapping[str, tuple[Row, ...]]
-
-
-def microseconds(moment: datetime) -> int:
-    """Since 1970, UTC."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def readings_of_beginning(first: PolicyFrozen) -> Readings:
@@ -100,6 +96,30 @@ def readings_of(document: OutcomeDocument) -> Readings:
         "unreported": tuple(row for number, call in calls for row in _unreported(number, call)),
     }
     return Readings(_name(document), _casting(casting), {**run, **_letters(document)}, tables)
+
+
+def readings_of_observation(observed: Observed) -> Mapping[str, tuple[Row, ...]]:
+    """The rows of an observation, by table."""
+    reverted = of_pull_request(observed.labels, "reverted")
+    escalation = of_pull_request(observed.labels, "escalation")
+    about = _row(
+        repository=observed.repository,
+        pull_request=observed.pull_request,
+        head_sha=observed.head_sha,
+        reverted=None if reverted is None else reverted == "reverted",
+        overridden=None if escalation is None else escalation == "approved",
+    )
+    labels = {(each.finding, each.name): each for each in observed.labels}.values()
+    right = {finding: proved_right(known) for finding, known in of_findings(labels).items()}
+    return {
+        "observations": (about,),
+        "labels": tuple(
+            _row(finding=each.finding, label=each.name, value=each.value, source=each.source) for each in labels
+        ),
+        "proofs": tuple(
+            _row(finding=finding, proved_right=proof) for finding, proof in right.items() if proof is not None
+        ),
+    }
 
 
 Kind = TypeVar("Kind")
@@ -214,6 +234,8 @@ def _consult(number: int, event: Consulted) -> Row:
         confidence=note.guidance.confidence if note.guidance else None,
         reason=note.reason,
         model=note.resolved_model,
+        tokens=note.tokens,
+        duration_ms=note.duration_ms,
     )
 
 

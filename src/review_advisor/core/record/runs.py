@@ -123,7 +123,7 @@ def runs_text(lines: Sequence[RunLine], width: int = _MANY) -> str:
             run.started_at[:16].replace("T", " "),
             run.status,
             f"{run.repository}#{run.pull_request}" if run.repository else run.label,
-            _money(run.cost_usd),
+            money_words(run.cost_usd),
             str(run.consults),
             str(run.findings),
             run.flags or "-",
@@ -146,7 +146,7 @@ def run_text(record: RunRecord, width: int = _MANY) -> str:
         ("head", line.head_sha or "-"),
         ("status", line.status),
         ("flags", line.flags or "-"),
-        ("cost", _money(line.cost_usd)),
+        ("cost", money_words(line.cost_usd)),
         ("wall clock", "-" if line.wall_ms is None else f"{line.wall_ms / 1000:.1f} s"),
         ("tokens", f"{line.executor_tokens} executor, {line.advisor_tokens} advisor"),
         ("events", str(len(record.events))),
@@ -161,7 +161,19 @@ def run_text(record: RunRecord, width: int = _MANY) -> str:
 
 
 _SHOWN = (
-    *("number", "surface", "role", "attempt", "shard", "ended", "reason", "resolved_model", "duration_ms", "cost_usd"),
+    *(
+        "number",
+        "surface",
+        "role",
+        "attempt",
+        "shard",
+        "ended",
+        "reason",
+        "resolved_model",
+        "tokens",
+        "duration_ms",
+        "cost_usd",
+    ),
     *("path", "line", "severity", "status", "authority", "verdict", "disagreement", "disposition", "settled"),
     *("title", "question", "action"),
 )
@@ -180,7 +192,8 @@ def _value(value: object) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def _money(cost_usd: float | None) -> str:
+def money_words(cost_usd: float | None) -> str:
+    """A cost for a person."""
     return "unknown" if cost_usd is None else f"${cost_usd:.4f}"
 
 

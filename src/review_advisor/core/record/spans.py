@@ -7,30 +7,17 @@ for begins with ``review_advisor.``. ``gen_ai.usage.cost``, in US dollars, is no
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Literal
 
-from pydantic import TypeAdapter
-
-from review_advisor.core.outcome.document import OutcomeDocument, total_usage, used_within
-from review_advisor.core.outcome.events import (
-    BlindJudged,
-    CallEnded,
-    CallStarted,
-    Consulted,
-    Event,
-    Planned,
-    Reported,
-    Step,
-    Verified,
-)
+from review_advisor.core.outcome.cost import total_usage, used_within
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.record.calls import MadeCall, made_calls
 from review_advisor.core.roles.calls import ModelUsage, Usage
-from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.mid_flight import ConsultNote
 
 Attribute = str | int | float | bool
@@ -52,16 +39,6 @@ class Span:
     children: tuple[Span, ...] = ()
 
 
-@dataclass(slots=True)
-class _Call:
-    """One call with what belongs to it: when it began, the consults made within it, and its answer as JSON."""
-
-    ended: CallEnded
-    began: datetime
-    notes: list[ConsultNote] = field(default_factory=list)
-    answer: str = ""
-
-
 def review_span(document: OutcomeDocument, *, with_content: bool = False) -> Span:
     """The whole review as one span with its calls as children.
 
@@ -69,7 +46,7 @@ def review_span(document: OutcomeDocument, *, with_content: bool = False) -> Spa
     the harness's secrets. Prompts are no part of a document, so they are never in it.
     """
     run: dict[str, Attribute] = {"review_advisor.run_id": document.run_id}
-    calls = tuple(_call_span(call, run, with_content=with_content) for call in _calls(document.events))
+    calls = tuple(_call_span(call, run, with_content=with_content) for call in made_calls(document.events))
     flags = document.flags
     return Span(
         "invoke_workflow review-advisor",
@@ -107,56 +84,7 @@ def _change(document: OutcomeDocument) -> dict[str, Attribute]:
     return {key: value for key, value in told.items() if value}
 
 
-def _calls(events: Iterable[Event]) -> list[_Call]:
-    """All calls that were made, in the order in which they ended."""
-    calls: list[_Call] = []
-    began: dict[tuple[object, ...], list[datetime]] = defaultdict(list)
-    latest: dict[tuple[object, ...], _Call] = {}
-    for event in events:
-        match event:
-            case CallStarted():
-                began[_question(event)].append(event.at)
-            case CallEnded() if event.ended != "refused":
-                waiting = began[_question(event)]
-                call = latest[_place(event, event.role)] = _Call(event, waiting.pop(0) if waiting else event.at)
-                calls.append(call)
-            case Consulted() if event.note.status != "denied":
-                asking = latest.get(_place(event, Role.EXECUTOR))
-                if asking is not None:
-                    asking.notes.append(event.note)
-            case Planned() | BlindJudged() | Reported() | Verified():
-                role, answer = _answer(event)
-                asked = latest.get(_place(event, role))
-                if asked is not None:
-                    asked.answer = answer
-    return calls
-
-
-def _question(event: CallStarted | CallEnded) -> tuple[object, ...]:
-    return (*_place(event, event.role), event.blind)
-
-
-def _place(event: Step, role: Role) -> tuple[object, ...]:
-    return event.surface, event.attempt, event.shard, role
-
-
-def _answer(event: Planned | BlindJudged | Reported | Verified) -> tuple[Role, str]:
-    """An answer as JSON, and whose it is. A report of our own check is nobody's: no call stands in its place."""
-    match event:
-        case Planned():
-            return Role.PRE_FLIGHT, event.plan.model_dump_json()
-        case Verified():
-            return Role.POST_VERIFY, event.judged.raw
-        case BlindJudged() | Reported():
-            return Role.EXECUTOR, _reports().dump_json(event.report).decode() if event.report else ""
-
-
-@cache
-def _reports() -> TypeAdapter[CheckedReport]:
-    return TypeAdapter(CheckedReport)
-
-
-def _call_span(call: _Call, run: Mapping[str, Attribute], *, with_content: bool) -> Span:
+def _call_span(call: MadeCall, run: Mapping[str, Attribute], *, with_content: bool) -> Span:
     ended = call.ended
     used = tuple(used_within(ended))
     own = total_usage(each.usage for role, each in used if role is ended.role)
@@ -210,29 +138,38 @@ def _usage(usage: Usage) -> dict[str, Attribute]:
 
 
 def _mid_flight(
-    call: _Call, used: list[ModelUsage], run: Mapping[str, Attribute], *, with_content: bool
+    call: MadeCall, used: list[ModelUsage], run: Mapping[str, Attribute], *, with_content: bool
 ) -> Iterator[Span]:
     """The consults within a call: one span for each model that answered, as long as the call.
 
-    When each began and what each used is not measured, only what all of them used. Of a reply that an earlier run of
-    this review had kept, nothing was used in this one.
+    When each began is not known, and what each used only sometimes: the usage is that of all of them. Of a reply that
+    an earlier run of this review had kept, nothing was used in this one.
     """
+    notes = [asked.note for asked in call.consults if asked.note.status != "denied"]
     models = {each.model: {} if call.ended.kept else _usage(each.usage) for each in used}
-    if call.notes and not models:
-        models = {next((note.resolved_model for note in call.notes if note.resolved_model), ""): {}}
+    if notes and not models:
+        models = {next((note.resolved_model for note in notes if note.resolved_model), ""): {}}
     for model, usage in models.items():
         attributes = {
             **_common(call.ended, Role.MID_FLIGHT, run),
             **({"gen_ai.response.model": model} if model else {}),
             **usage,
-            "review_advisor.consults": len(call.notes),
+            "review_advisor.consults": len(notes),
+            **_took(notes),
         }
-        if with_content and call.notes:
-            asked = [note.consult.question for note in call.notes]
-            told = [note.guidance.action for note in call.notes if note.guidance]
+        if with_content and notes:
+            asked = [note.consult.question for note in notes]
+            told = [note.guidance.action for note in notes if note.guidance]
             attributes["gen_ai.input.messages"] = _messages("user", asked)
             attributes["gen_ai.output.messages"] = _messages("assistant", told, finish_reason="stop")
         yield Span(f"chat {model}".rstrip(), "client", call.began, max(call.began, call.ended.at), attributes)
+
+
+def _took(notes: Iterable[ConsultNote]) -> dict[str, Attribute]:
+    """How long the consults took together; nothing where the CLI did not say it of each."""
+    times = [note.duration_ms for note in notes]
+    known = [time for time in times if time is not None]
+    return {"review_advisor.consults.duration_ms": sum(known)} if known and len(known) == len(times) else {}
 
 
 def _messages(role: str, texts: Iterable[str], **more: str) -> str:

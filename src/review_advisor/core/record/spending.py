@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from review_advisor.core.outcome.document import used_within
+from review_advisor.core.outcome.cost import used_within
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import ModelUsage, Usage

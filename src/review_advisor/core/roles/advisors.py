@@ -128,7 +128,9 @@ class Executor:
         if before is not None:
             sections.append(f"Your earlier report:\n{_report(before, seen.nonce)}")
         if consults:
-            noted = fence_facts(prompts.GUIDANCE, consults, seen.nonce)
+            # How long an answer took is no part of a question: it would be another one each time.
+            unmeasured = [replace(note, tokens=None, duration_ms=None) for note in consults]
+            noted = fence_facts(prompts.GUIDANCE, unmeasured, seen.nonce)
             sections.append(f"Your earlier consults and their guidance:\n{noted}")
         if bench is not None:
             sections.insert(1, leave_words())

@@ -94,6 +94,7 @@ class ConsultRecord:
 
     ``answered``: ``reply`` holds the advisor's final text. ``failed``: it was allowed and gave no
     answer. ``denied``: refused by the cap (``reason`` says so); the question stays unanswered.
+    ``tokens`` and ``duration_ms`` are the CLI's word and pay for nothing; None where it has not said them.
     """
 
     tool_use_id: str
@@ -102,6 +103,8 @@ class ConsultRecord:
     reply: str = ""
     reason: str = ""
     resolved_model: str = ""
+    tokens: int | None = None
+    duration_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.diff_text import shown_path
@@ -25,13 +25,16 @@ SENTINEL = (
     "<!-- HYDRAFLOW_MIDFLIGHT_CONSULT_PROMPT_v1 nonce={nonce} surface={surface} run={run_id} attempt={attempt} -->"
 )
 
+_Count = Annotated[int, Field(ge=0, le=10**12)]
+
 
 @dataclass(frozen=True, slots=True)
 class ConsultNote:
     """One consult as the review remembers it. ``guidance`` is None unless the advisor answered.
 
     ``wrapped``: the advisor did not answer in the asked form, so its text was taken as the action. A stop
-    signal counts in any form.
+    signal counts in any form. ``tokens`` (in, out and of the cache) and ``duration_ms`` are what the CLI said of this
+    one consult, or None: what consults cost is told by what the call used as a whole.
     """
 
     consult: Consult
@@ -40,6 +43,8 @@ class ConsultNote:
     wrapped: bool = False
     reason: str = ""
     resolved_model: str = ""
+    tokens: _Count | None = None
+    duration_ms: _Count | None = None
 
 
 class MidFlightAdvisor:
@@ -80,15 +85,20 @@ def consult_advisor(cap: int) -> str:
 
 def read_consult(record: ConsultRecord) -> ConsultNote:
     """What a recorded consult says. A question that is not the asked JSON object is taken as plain words."""
-    consult = _consult(record.question)
+    note = ConsultNote(
+        _consult(record.question),
+        record.status,
+        reason=record.reason,
+        resolved_model=record.resolved_model,
+        tokens=record.tokens,
+        duration_ms=record.duration_ms,
+    )
     if record.status != "answered":
-        return ConsultNote(consult, record.status, reason=record.reason, resolved_model=record.resolved_model)
+        return note
     guidance, wrapped = _guidance(record.reply)
     if guidance is None:
-        return ConsultNote(
-            consult, "failed", reason="the advisor's answer is empty", resolved_model=record.resolved_model
-        )
-    return ConsultNote(consult, "answered", guidance, wrapped, record.reason, record.resolved_model)
+        return replace(note, status="failed", reason="the advisor's answer is empty")
+    return replace(note, guidance=guidance, wrapped=wrapped)
 
 
 def _consult(question: str) -> Consult:

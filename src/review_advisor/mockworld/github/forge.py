@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
+from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
 from review_advisor.mockworld.github.checks import stands, steps
@@ -107,6 +108,10 @@ class FakeForge:
     def threads(self, number: int) -> tuple[Thread, ...]:
         """See ``Forge``."""
         return self._read(lambda: tuple(_thread(each) for each in self._session.reviewing.threads(number)))
+
+    def remarks(self, number: int) -> tuple[StandingRemark, ...]:
+        """See ``Forge``."""
+        return self._read(lambda: tuple(map(_remark, self._session.reviewing.threads(number))))
 
     def create_check(self, commit: str, check: Check) -> int:
         """See ``Forge``. The annotations past the first fifty follow, and the conclusion comes last."""
@@ -217,6 +222,7 @@ class FakeForge:
             self._github.repository(pull.repository).name, pull.number, pull.title, pull.body, pull.author,
             pull.base_ref, self._github.base_sha(pull), pull.head_ref, pull.head_sha, pull.head_repository,
             "merged" if pull.merged else pull.state, pull.draft, tuple(label.name for label in pull.labels),
+            pull.merge_commit or "",
         )  # fmt: skip
 
     @contextmanager
@@ -272,3 +278,14 @@ def _thread(thread: ReviewThread) -> Thread:
         thread.outdated,
         len(thread.comments) - 1,
     )
+
+
+def _remark(thread: ReviewThread) -> StandingRemark:
+    first = thread.comments[0]
+    thumbs = {"THUMBS_UP": True, "THUMBS_DOWN": False}
+    return StandingRemark(
+        first.author, first.body, first.editor or "", first.path, first.commit,
+        first.original_start_line or first.original_line, first.original_line, first.side == "LEFT",
+        thread.resolved_by is not None, thread.resolved_by or "",
+        tuple(Reaction(login, thumbs[content]) for login, content in first.reactions if content in thumbs),
+    )  # fmt: skip

@@ -18,6 +18,7 @@ from review_advisor.mockworld.github.records import (
     Protection,
     Pull,
     PullFile,
+    Reaction,
     Repository,
     RequiredCheck,
     Review,
@@ -208,10 +209,17 @@ class GitHub(Ground):
         """The pull request is closed without a merge."""
         pull.state = "closed"
 
-    def merges(self, pull: Pull) -> None:
-        """The pull request is merged."""
-        pull.state, pull.merged = "closed", True
-        self.repository(pull.repository).branches[pull.base_ref] = pull.head_sha
+    def merges(self, pull: Pull, *, squashed: bool = False, sha: str | None = None) -> str:
+        """The pull request is merged, by a merge commit or as one squashed commit; that commit, named ``sha``."""
+        base = self.base_sha(pull)
+        after = self.objects.files(pull.head_sha)
+        changed = [file.path for file in self.changed_files(pull)]
+        contents = {path: self.objects.blobs[after[path][1]] if path in after else None for path in changed}
+        others = () if squashed else (pull.head_sha,)
+        made = self._commit(base, contents, f"Merge #{pull.number}", pull.author, sha=sha, others=others)
+        pull.state, pull.merged, pull.merge_commit = "closed", True, made.sha
+        self.repository(pull.repository).branches[pull.base_ref] = made.sha
+        return made.sha
 
     def labels(self, pull: Pull, *names: str) -> None:
         """Somebody puts labels on."""
@@ -235,7 +243,7 @@ class GitHub(Ground):
         pull.comments.append(made)
         return made
 
-    def edits(self, comment: Comment, *, by: str, body: str) -> None:
+    def edits(self, comment: Comment | ReviewComment, *, by: str, body: str) -> None:
         """Somebody puts another text in the comment's place; GitHub remembers who."""
         comment.body, comment.editor, comment.edited_at = body, self.user(by).login, self.tick()
 
@@ -259,6 +267,10 @@ class GitHub(Ground):
         thread.comments.append(made)
         return made
 
+    def reacts(self, comment: ReviewComment, reaction: Reaction, *, by: str) -> None:
+        """Somebody reacts to a comment on the diff."""
+        comment.reactions.append((self.user(by).login, reaction))
+
     def resolves(self, thread: ReviewThread, *, by: str) -> None:
         """Somebody marks a thread as resolved."""
         thread.resolved_by = self.user(by).login
@@ -278,8 +290,9 @@ class GitHub(Ground):
         return self.repository(pull.head_repository or "")
 
     def _commit(
-        self, parent: str | None, contents: Contents, message: str, author: str, *, sha: str | None = None
-    ) -> Commit:
+        self, parent: str | None, contents: Contents, message: str, author: str, *, sha: str | None = None,
+        others: tuple[str, ...] = (),
+    ) -> Commit:  # fmt: skip
         entries = dict(self.objects.files(parent)) if parent else {}
         for path, content in contents.items():
             if content is None:
@@ -287,5 +300,5 @@ class GitHub(Ground):
             else:
                 raw = content.encode() if isinstance(content, str) else content
                 entries[path] = (FILE_MODE, self.objects.blob(raw))
-        parents = (parent,) if parent else ()
+        parents = (parent, *others) if parent else ()
         return self.objects.commit(self.objects.tree(entries), parents, message, author, at=self.tick(), sha=sha)

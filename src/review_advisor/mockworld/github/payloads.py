@@ -155,7 +155,7 @@ class Payloads:
         }
 
     def reactions(self, url: str) -> Json:
-        """Nobody reacts in this world."""
+        """Nobody reacts to a comment on the pull request itself; to one on the diff, GraphQL tells."""
         return {"url": f"{url}/reactions", "total_count": 0, **dict.fromkeys(_REACTIONS, 0)}
 
     def association(self, repository: str, login: str) -> str:
@@ -198,7 +198,7 @@ class Payloads:
             "updated_at": moment(pull.at),
             "closed_at": moment(pull.at) if closed else None,
             "merged_at": moment(pull.at) if pull.merged else None,
-            "merge_commit_sha": None,
+            "merge_commit_sha": pull.merge_commit,
             "assignee": None,
             "assignees": [],
             "requested_reviewers": [self.account(login) for login in pull.requested_users],

@@ -10,6 +10,7 @@ from review_advisor.mockworld.github.patches import Shown, shown_lines
 
 AccountKind = Literal["User", "Bot", "Organization"]
 Side = Literal["LEFT", "RIGHT"]
+Reaction = Literal["THUMBS_UP", "THUMBS_DOWN", "LAUGH", "HOORAY", "CONFUSED", "HEART", "ROCKET", "EYES"]
 ReviewState = Literal["PENDING", "COMMENTED", "CHANGES_REQUESTED", "APPROVED", "DISMISSED"]
 
 
@@ -81,7 +82,7 @@ class Comment:
 
 @dataclass(slots=True)
 class ReviewComment:
-    """A comment on lines of the diff. ``line`` is None once the line is gone from it."""
+    """A comment on lines of the diff. ``line`` is None once the line is gone from it. ``reactions`` are by login."""
 
     id: int
     author: str
@@ -96,6 +97,10 @@ class ReviewComment:
     at: int
     review: int
     reply_to: int | None = None
+    original_start_line: int | None = None
+    editor: str | None = None
+    edited_at: int | None = None
+    reactions: list[tuple[str, Reaction]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -206,6 +211,7 @@ class Pull:
     at: int
     state: Literal["open", "closed"] = "open"
     merged: bool = False
+    merge_commit: str | None = None
     draft: bool = False
     labels: list[Label] = field(default_factory=list)
     closes: list[tuple[str, int]] = field(default_factory=list)

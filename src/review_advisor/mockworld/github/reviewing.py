@@ -139,6 +139,7 @@ class Reviewing:
         comment = ReviewComment(
             github.next_id(), self.gate.account, remark.body, remark.path, remark.side, remark.line,
             remark.start_line, remark.line, review.commit, f"@@ {text}", github.tick(), review.id,
+            original_start_line=remark.start_line,
         )  # fmt: skip
         return ReviewThread(f"PRRT_{github.next_id()}", [comment], text)
 

@@ -1,0 +1,103 @@
+"""Serving a dashboard's folder on 127.0.0.1: its own files, to who sits here, and to no page from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from review_advisor.adapters.dashboard.site import STATIC, SiteError
+
+HOST = "127.0.0.1"
+_OUR_FILES = frozenset(f"/{file.name}" for file in STATIC.iterdir())
+_DATA = re.compile(r"/data/(overview|list-\d{1,6}|runs/[0-9a-f]{20})\.js", re.ASCII)
+_TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".txt": "text/plain",
+    ".svg": "image/svg+xml",
+}
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    # The data are scripts: without this, a page from anywhere could load them while the server runs.
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+_OUR_OWN = ("same-origin", "none")
+"""What a browser says of a request (Sec-Fetch-Site) that our own page makes, or a person."""
+
+
+@contextmanager
+def serving(folder: Path, port: int) -> Iterator[ThreadingHTTPServer]:
+    """A server for ``folder``, bound and not yet running; ``port`` 0 takes a free one. Raises ``SiteError``."""
+    try:
+        server = _Server((HOST, port), _Handler)
+    except OSError as error:
+        raise SiteError(f"Port {port} of {HOST} cannot be served: {error.strerror}.") from None
+    server.folder = folder
+    with server:
+        yield server
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True  # a reader who holds on to a connection does not keep the command from its end
+    folder: Path
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server_version = "review-advisor"
+    sys_version = ""
+    timeout = 20
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._answer(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(with_body=False)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody needs to know."""
+
+    def _answer(self, *, with_body: bool) -> None:
+        content = None
+        path = "/index.html" if self.path == "/" else self.path
+        if not self._is_asked_from_here():
+            status = HTTPStatus.FORBIDDEN
+        elif path not in _OUR_FILES and not _DATA.fullmatch(path):
+            status = HTTPStatus.NOT_FOUND
+        else:
+            content = self._content(path)
+            status = HTTPStatus.NOT_FOUND if content is None else HTTPStatus.OK
+        self._head(status, "text/plain" if content is None else _TYPES[Path(path).suffix], len(content or b""))
+        if content and with_body:
+            self.wfile.write(content)
+
+    def _content(self, path: str) -> bytes | None:
+        try:
+            return (self.server.folder / path[1:]).read_bytes()
+        except OSError:
+            return None
+
+    def _is_asked_from_here(self) -> bool:
+        """Whether the browser means this server by its own name, and no foreign page asks."""
+        port = self.server.server_address[1]
+        hosts = self.headers.get_all("Host") or []
+        asked_by = self.headers.get("Sec-Fetch-Site", "none")
+        return len(hosts) == 1 and hosts[0] in {f"{HOST}:{port}", f"localhost:{port}"} and asked_by in _OUR_OWN
+
+    def _head(self, status: HTTPStatus, kind: str, length: int) -> None:
+        self.send_response(status)
+        for name, value in {**_HEADERS, "Content-Type": f"{kind}; charset=utf-8"}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(length))
+        self.end_headers()

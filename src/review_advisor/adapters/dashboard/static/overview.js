@@ -1,0 +1,91 @@
+// The first page: KPIs, plots, and what it all cost.
+(function () {
+  "use strict";
+  const { element, link, put, table, plot, badge, words } = dashboard;
+
+  dashboard.showOverview = (main, about) => {
+    const told = [element("h1", { tabindex: "-1" }, "Overview"), element("p", { class: "quiet" }, period(about))];
+    if (about.left_out) told.push(element("p", { class: "notice" }, leftOut(about)));
+    if (!about.sums.runs) {
+      told.push(element("p", { class: "empty" }, "The ledger has no run of this time. The next review will be the first."));
+    } else {
+      told.push(ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", costs(about)));
+    }
+    put(main, told);
+  };
+
+  function section(title, ...children) {
+    return element("section", {}, element("h2", {}, title), children);
+  }
+
+  function period(about) {
+    const since = about.since ? `since ${words.moment(about.since)}` : "in the ledger";
+    return `${words.count(about.sums.runs, "run")} ${since}; written ${words.moment(about.made)} (all times are UTC).`;
+  }
+
+  function leftOut(about) {
+    return `The newest ${words.number(about.runs)} runs have a page here. ${words.count(about.left_out, "older run")} `
+      + "count in the KPIs and plots only: `review-advisor ui --limit` chooses.";
+  }
+
+  function ends(about) {
+    const total = about.sums.runs;
+    return element("section", { class: "card ends", "aria-label": "How the runs ended" },
+      element("ul", { class: "tiles" }, Object.entries(about.ends).map(([status, many]) =>
+        element("li", {}, link(["runs"], { class: "tile", query: { status } },
+          element("strong", {}, words.number(many)), badge(status),
+          element("span", { class: "quiet" }, words.share(many / total)))))),
+      element("p", {}, element("strong", {}, `${words.money(about.money.reported_usd)} spent`),
+        element("span", { class: "quiet" }, spent(about.money))));
+  }
+
+  function spent({ by_price_usd: byPrice, unknown_calls: unknown, unknown_models: models }) {
+    const told = `, as the calls reported${byPrice ? `; calls that reported nothing: ${words.money(byPrice)} by the list of prices` : ""}`;
+    if (!unknown) return `${told}.`;
+    return `${told}; what ${words.count(unknown, "call")}${models.length ? ` of ${models.join(", ")}` : ""} cost is unknown.`;
+  }
+
+  function kpis(about) {
+    return element("ul", { class: "kpis" }, about.kpis.map((kpi) =>
+      element("li", { class: "card kpi" },
+        element("h3", {}, words.kpi(kpi.name)),
+        element("p", { class: kpi.value === null ? "value none" : "value" }, kpi.shown),
+        element("p", {}, element("span", { class: `verdict ${kpi.judgement.replace(" ", "-")}` }, judged(kpi)),
+          kpi.wanted === "-" ? null : element("span", { class: "quiet" }, ` target ${kpi.wanted}`)),
+        element("p", { class: "quiet" }, kpi.because ? `${kpi.means}: ${kpi.because}.` : `${kpi.means}; ${words.count(kpi.cases, "case")}.`))));
+  }
+
+  function judged(kpi) {
+    return { met: "✓ met", missed: "✗ missed" }[kpi.judgement] || kpi.judgement;
+  }
+
+  function plots(about) {
+    const { starts, ends, bands, ...columns } = about.plots;
+    const priced = columns.by_price_usd.some((usd) => usd > 0); // a guess beside a figure, never on top of it
+    const unknown = columns.unknown_calls.reduce((sum, calls) => sum + calls, 0);
+    const line = (label, colour, values) => ({ label, colour, values });
+    return element("div", { class: "plots" },
+      plot({ title: "Reviews by outcome", starts, stacked: true, show: words.number,
+        lines: Object.entries(ends).map(([status, values]) => line(words.status(status), status, values)) }),
+      plot({ title: "Cost", starts, stacked: !priced, show: words.money, tick: words.ticks.money,
+        lines: [line("reported", "first", columns.reported_usd), priced && line("by the list of prices", "second", columns.by_price_usd)].filter(Boolean),
+        note: unknown ? `The cost of ${words.count(unknown, "call")} is unknown and not in it.` : "" }),
+      plot({ title: "Advisor share of tokens", starts, band: bands.advisor_share, show: words.share,
+        lines: [line("advisor share", "first", columns.advisor_share)] }),
+      plot({ title: "Reviews with a consult", starts, band: bands.consult_rate, show: words.share,
+        lines: [line("consult rate", "first", columns.consult_rate)] }),
+      plot({ title: "Median wall clock", starts, show: words.seconds, tick: words.ticks.clock,
+        lines: [line("review", "first", columns.wall_s), line("executor's first attempts", "second", columns.executor_s)] }));
+  }
+
+  function costs(about) {
+    return about.costs.length ? dashboard.costTable("Cost by role and model", about.costs)
+      : element("p", { class: "empty" }, "No call is recorded.");
+  }
+
+  dashboard.costTable = (caption, costs) =>
+    table(caption, ["Role", "Model", "Calls", "Tokens in", "Cached", "Tokens out", "Cost", "Cost per call"], costs.map((cost) => [
+      words.role(cost.role), cost.model, words.number(cost.calls), words.number(cost.input_tokens), words.number(cost.cached_tokens),
+      words.number(cost.output_tokens), cost.unpriced && cost.cost_usd !== null ? `${words.money(cost.cost_usd)} and ${cost.unpriced} unknown` : words.money(cost.cost_usd),
+      words.money(cost.per_call_usd)]));
+})();

@@ -1,0 +1,62 @@
+// The page of one run.
+(function () {
+  "use strict";
+  const { element, link, put, badge, words } = dashboard;
+
+  // `wanted`: the number of the event that the address names, or null.
+  dashboard.showRun = (main, page, wanted) => {
+    const { run } = page;
+    put(main,
+      element("nav", { class: "crumbs", "aria-label": "Where this is" }, link(["runs"], {}, "Runs"), " / ", element("code", {}, run.run_id)),
+      element("header", { class: "runhead" },
+        element("h1", { tabindex: "-1", dir: "auto" }, run.title || "(no title)"),
+        element("p", {}, badge(run.status), " ", element("span", { class: "quiet" },
+          run.repository ? `${run.repository}#${run.pull_request}` : run.label, " · ", words.moment(run.started_at)))),
+      notices(page),
+      page.why.length ? element("ul", { class: "why" }, page.why.map((why) => element("li", { dir: "auto" }, why))) : null,
+      section("summary", "Summary", summary(page)),
+      section("findings", `Findings (${page.findings.length})`, page.findings.length ? page.findings.map(dashboard.finding)
+        : element("p", { class: "quiet" }, run.status === "unfinished" ? "Findings are settled when a review ends." : "Nothing was found.")),
+      page.became.length > 0 && section("became", "What became of the pull request",
+        element("ul", { class: "plain" }, page.became.map((fact) => element("li", { dir: "auto" }, fact)))),
+      page.repair && section("repair", "Suggested repair", dashboard.patch(page.repair, "Suggested repair")),
+      page.not_read.length > 0 && section("unread", "Not read", element("ul", { class: "plain" }, page.not_read.map((line) => element("li", { dir: "auto" }, line)))),
+      page.entries.length > 0 && section("timeline", "Timeline", unfolding(), dashboard.timeline(page, wanted)),
+      page.costs.length > 0 && section("costs", "Cost", dashboard.costTable("Cost of this run by role and model", page.costs)));
+  };
+
+  // The event that the address names: brought into sight, opened, and spoken of.
+  dashboard.pointAt = (number) => {
+    document.querySelectorAll(".entry.named").forEach((entry) => entry.classList.remove("named"));
+    const entry = document.getElementById(`e${number}`);
+    if (!entry) return false;
+    entry.classList.add("named");
+    entry.querySelectorAll("details").forEach((each) => { each.open = true; });
+    entry.focus({ preventScroll: true });
+    entry.scrollIntoView({ block: "start" });
+    return true;
+  };
+
+  function notices({ run, trouble }) {
+    if (trouble) return element("p", { class: "notice bad" }, trouble, " What follows is what the ledger's rows say.");
+    if (run.status !== "unfinished") return null;
+    return element("p", { class: "notice" }, "No end of this run is recorded: it is under way, or its process was killed. "
+      + "Started again, the review goes on with the answers that were paid for.");
+  }
+
+  function section(id, title, ...children) {
+    return element("section", { "aria-labelledby": `${id}-heading` }, element("h2", { id: `${id}-heading` }, title), children);
+  }
+
+  function summary(page) {
+    return element("dl", { class: "summary card" }, page.summary.map(([label, value]) =>
+      element("div", {}, element("dt", {}, label), element("dd", { dir: "auto" }, value))));
+  }
+
+  function unfolding() {
+    const turn = (open) => document.querySelectorAll(".timeline details").forEach((each) => { each.open = open; });
+    return element("p", { class: "tools" },
+      element("button", { type: "button", on: { click: () => turn(true) } }, "Unfold all"),
+      element("button", { type: "button", on: { click: () => turn(false) } }, "Fold all"));
+  }
+})();

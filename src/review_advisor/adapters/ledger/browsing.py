@@ -1,0 +1,126 @@
+"""Reading many runs for a reader who goes from one to the next: who took part, how they ended, and their events."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from review_advisor.adapters.ledger.chains import read_chain
+from review_advisor.adapters.ledger.database import open_to_read, sentences
+from review_advisor.adapters.ledger.rows import observation_in, review_in
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
+from review_advisor.core.outcome.events import Event, ReviewEnded
+from review_advisor.core.record.chain import LedgerError, first_break
+from review_advisor.core.record.kpis import Period
+from review_advisor.core.record.labels import Label
+from review_advisor.core.record.moments import microseconds, moment_of
+from review_advisor.core.record.readings import Part
+
+_OBSERVED = """
+    SELECT run_id FROM observations JOIN chains ON chains.id = chain
+    WHERE pull_request = ? AND repository = ? ORDER BY chain DESC LIMIT 1
+"""
+_LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Castings:
+    """Who took part: ``parts`` by casting, and the casting of each run."""
+
+    parts: dict[int, tuple[Part, ...]]
+    of_run: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A run's events, what they come to once it is over, and what was seen last of its pull request."""
+
+    events: tuple[Event, ...]
+    document: OutcomeDocument | None
+    labels: tuple[Label, ...] = ()
+
+
+def read_castings(path: Path, run_ids: Iterable[str]) -> Castings:
+    """Who took part in these runs. Raises ``LedgerError``."""
+    wanted = set(run_ids)
+    with sentences(path), closing(open_to_read(path)) as connection:
+        rows = connection.execute("SELECT run_id, CAST(casting AS INTEGER) FROM runs JOIN chains ON chains.id = chain")
+        of_run = {str(run_id): int(casting) for run_id, casting in rows if run_id in wanted}
+        known = set(of_run.values())
+        parts: dict[int, list[Part]] = {casting: [] for casting in known}
+        for casting, *words in connection.execute(
+            "SELECT casting, surface, role, model, error FROM casting_parts ORDER BY casting, surface, role, model"
+        ):
+            if casting in known:
+                parts[casting].append(Part(*map(str, words)))
+    return Castings({casting: tuple(its) for casting, its in parts.items()}, of_run)
+
+
+def first_and_last(path: Path, since: datetime | None) -> tuple[datetime, datetime] | None:
+    """When the first and the last run since then began; None where there is none. Raises ``LedgerError``."""
+    with sentences(path), closing(open_to_read(path)) as connection:
+        low, high = connection.execute(
+            "SELECT min(chain), max(chain) FROM runs WHERE chain >= ?", (_bound(since),)
+        ).fetchone()
+    return None if low is None else (_moment(low), _moment(high))
+
+
+def count_ends(path: Path, within: Sequence[Period]) -> list[Counter[str]]:
+    """How the runs of each period ended: how many of each status. Raises ``LedgerError``."""
+    statement = "SELECT status, count(*) FROM runs WHERE chain >= ? AND chain < ? GROUP BY status"
+    with sentences(path), closing(open_to_read(path)) as connection:
+        return [
+            Counter(dict(connection.execute(statement, (_bound(each.since), _bound(each.until, last=True)))))
+            for each in within
+        ]
+
+
+def read_reviews(path: Path, run_ids: Iterable[str]) -> Iterator[Kept | str]:
+    """What is kept of each of these runs, or one sentence on why it cannot be told. Raises ``LedgerError``."""
+    with sentences(path), closing(open_to_read(path)) as connection:
+        for run_id in run_ids:
+            try:
+                yield _kept(connection, run_id)
+            except LedgerError as trouble:
+                yield str(trouble)
+
+
+def _kept(connection: sqlite3.Connection, run_id: str) -> Kept:
+    chain = read_chain(connection, run_id)
+    found = first_break(chain)
+    if found is not None:
+        raise LedgerError(f"The run is not what was recorded: event {found.index}: {found.why}.")
+    first, events = review_in(chain)
+    labels = _labels(connection, first.repository, first.pull_request)
+    if not isinstance(events[-1], ReviewEnded):
+        return Kept(tuple(events), None, labels)
+    try:
+        return Kept(tuple(events), outcome_document(events), labels)
+    except (LookupError, TypeError, ValueError, StopIteration):  # whoever forges a chain can forge any order
+        raise LedgerError("The run's events are those of no review.") from None
+
+
+def _labels(connection: sqlite3.Connection, repository: str | None, number: int | None) -> tuple[Label, ...]:
+    """What was seen last of a pull request; nothing where that is not what was recorded."""
+    found = connection.execute(_OBSERVED, (number, repository)).fetchone()
+    chain = None if found is None else read_chain(connection, found[0])
+    if chain is None or first_break(chain) is not None:
+        return ()
+    observed = observation_in(chain)
+    return () if observed is None else observed.labels
+
+
+def _moment(chain: int) -> datetime:
+    """When a chain began, as far as a calendar goes."""
+    return moment_of(max(0, min(chain, microseconds(_LATEST))))
+
+
+def _bound(moment: datetime | None, *, last: bool = False) -> int:
+    if moment is None:
+        return 2**63 - 1 if last else -(2**63)
+    return microseconds(moment)

@@ -1,0 +1,91 @@
+"""Observations in the ledger: each a chain of one event, recorded once for the same facts."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+from review_advisor.adapters.ledger.chains import add_link, begin_chain, read_chain
+from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences, transaction
+from review_advisor.adapters.ledger.rows import event_text, observation_in, review_in, write_observation
+from review_advisor.core.outcome.events import Event, Reported
+from review_advisor.core.record.chain import FIRST, LedgerError, link
+from review_advisor.core.record.fate import Said
+from review_advisor.core.record.labels import Observed
+from review_advisor.core.record.moments import microseconds
+
+_RUNS = """
+    SELECT run_id FROM runs JOIN chains ON chains.id = chain JOIN repositories ON repositories.id = repository
+    WHERE pull_request = ? AND name = ? COLLATE NOCASE ORDER BY chain
+"""
+_NEWEST = """
+    SELECT run_id FROM observations JOIN chains ON chains.id = chain
+    WHERE pull_request = ? AND repository = ? ORDER BY chain DESC LIMIT 1
+"""
+_OPEN_ENDED = """
+    SELECT repository, pull_request FROM observations AS seen GROUP BY pull_request, repository
+    HAVING min(chain) >= ? AND 0 = (
+        SELECT reverted FROM observations AS newest WHERE newest.pull_request = seen.pull_request
+        AND newest.repository = seen.repository ORDER BY newest.chain DESC LIMIT 1
+    ) ORDER BY repository, pull_request
+"""
+
+
+def open_ended(path: Path, since: datetime) -> tuple[tuple[str, int], ...]:
+    """The merged pull requests that were observed at ``since`` or later for the first time, and not reverted since.
+
+    Raises ``LedgerError``.
+    """
+    with sentences(path), closing(open_to_read(path)) as connection:
+        found = connection.execute(_OPEN_ENDED, (microseconds(since),)).fetchall()
+    return tuple((str(repository), int(number)) for repository, number in found)
+
+
+def said_on(path: Path, repository: str, number: int) -> dict[str, Said]:
+    """Every finding of the pull request's reviews in this ledger, as it was last raised; none without a ledger.
+
+    Raises ``LedgerError``. A run that cannot be read tells nothing.
+    """
+    if not path.exists():
+        return {}
+    found: dict[str, Said] = {}
+    with sentences(path), closing(open_to_read(path)) as connection:
+        for (run_id,) in connection.execute(_RUNS, (number, repository)).fetchall():
+            try:
+                first, events = review_in(read_chain(connection, run_id))
+            except LedgerError:
+                continue
+            found |= _said(first.head_sha or "", events)
+    return found
+
+
+def keep(path: Path, observed: Observed) -> bool:
+    """Record an observation. Raises ``LedgerError``.
+
+    False where the newest one of its pull request holds the same facts: then nothing is recorded.
+    """
+    with sentences(path), closing(open_to_write(path)) as connection, transaction(connection):
+        before = _newest(connection, observed)
+        if before is not None and before.facts == observed.facts:
+            return False
+        chain = begin_chain(connection, observed.run_id, microseconds(observed.at))
+        add_link(connection, chain, link(observed.run_id, 0, FIRST, event_text(observed)))
+        write_observation(connection, chain, observed)
+        return True
+
+
+def _newest(connection: sqlite3.Connection, observed: Observed) -> Observed | None:
+    asked = (observed.pull_request, observed.repository)
+    found = connection.execute(_NEWEST, asked).fetchone()
+    return None if found is None else observation_in(read_chain(connection, found[0]))
+
+
+def _said(head: str, events: list[Event]) -> dict[str, Said]:
+    reports = [event.report for event in events if isinstance(event, Reported)]
+    return {
+        each.id: Said(each.path, head, each.line, each.end_line, each.removed, each.evidence)
+        for report in reports
+        for each in report.findings
+    }

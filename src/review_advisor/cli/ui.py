@@ -1,0 +1,78 @@
+"""``review-advisor ui``: the ledger as pages for a browser."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.output import note, put
+from review_advisor.cli.problems import NOTHING_ASKED, Ended, ledger_refusals
+from review_advisor.cli.runs import moment
+
+
+@click.command(short_help="Write the dashboard: the reviews as pages for a browser.")
+@click.option(
+    "--out",
+    "folder",
+    type=PATH,
+    metavar="FOLDER",
+    default=Path("review_logs", "dashboard"),
+    show_default=True,
+    help="Where it is written: a new folder, or that of an earlier dashboard.",
+)
+@click.option("--since", type=moment, metavar="WHEN", help="Only runs since then: a date, or 24h, 7d, 2w ago.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100_000),
+    default=10_000,
+    show_default=True,
+    help="The newest so many runs have a page; KPIs and plots are of all.",
+)
+@click.option("--run", "opens", metavar="RUN", help="Open at this run, named by its id or the beginning of it.")
+@click.option("--serve", is_flag=True, help="Serve it to this machine until Ctrl-C.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8_765, show_default=True, help="With --serve; 0: any.")
+@LEDGER
+@AS_JSON
+def ui(
+    folder: Path,
+    since: datetime | None,
+    limit: int,
+    opens: str | None,
+    serve: bool,
+    port: int,
+    ledger_file: Path,
+    as_json: bool,
+) -> None:
+    """Write the dashboard: KPIs with plots, the list of runs, and a page for each run with all that happened in it.
+
+    It is a folder of static files. Open its index.html, upload it as an artifact of CI, or see it with --serve, which
+    listens on 127.0.0.1 only.
+    """
+    with ledger_refusals():
+        from review_advisor.dashboard import SiteError, serving, write_dashboard
+
+        try:
+            written = write_dashboard(ledger_file, folder, datetime.now(UTC), since=since, limit=limit, opens=opens)
+            told = {"index": str(folder / "index.html"), "runs": written.runs, "left_out": written.left_out}
+            if not serve:
+                put(json.dumps(told) + "\n" if as_json else f"{told['index']}\n")
+            note(_sentence(written.runs, written.left_out))
+            if serve:
+                with serving(folder, port) as server:
+                    url = f"http://127.0.0.1:{server.server_address[1]}/"
+                    put(json.dumps(told | {"url": url}) + "\n" if as_json else f"{url}\n")
+                    note("Ctrl-C ends it.")
+                    server.serve_forever()
+        except SiteError as refusal:
+            raise Ended(str(refusal), NOTHING_ASKED) from None
+
+
+def _sentence(runs: int, left_out: int) -> str:
+    told = f"{runs} run{'' if runs == 1 else 's'} written."
+    if not left_out:
+        return told
+    return f"{told} {left_out} older ones are left out: they count in the KPIs and plots. --since or --limit chooses."

@@ -1,0 +1,112 @@
+"""What became of what the bot said on a pull request: facts with their source, and what they prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field
+
+from review_advisor.core.record.chain import RUN_ID
+from review_advisor.core.record.runs import cell
+
+UNKNOWN = "unknown"
+Name = Literal["merge", "reverted", "escalation", "at_merge", "later", "thread", "reaction", "dismissal"]
+Value = Literal[
+    "unknown",
+    "closed",
+    "merged",
+    "merged_against",
+    "reverted",
+    "not_reverted",
+    "approved",
+    "not_approved",
+    "fixed",
+    "there",
+    "gone",
+    "resolved",
+    "resolved_by_bot",
+    "open",
+    "up",
+    "down",
+    "both",
+    "none",
+    "dismissed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One fact about a finding, or about the pull request where ``finding`` is empty.
+
+    ``source`` is what shows it; of an unknown one, why nobody can tell.
+    """
+
+    finding: str
+    name: Name
+    value: Value
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """All that was seen of one pull request at one moment: the only event of its chain.
+
+    ``head_sha`` is the head at which it was closed.
+    """
+
+    kind: Literal["observed"] = "observed"
+    at: AwareDatetime
+    run_id: Annotated[str, Field(pattern=f"^{RUN_ID}$")]
+    repository: str
+    pull_request: int
+    head_sha: str
+    labels: tuple[Label, ...]
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What was seen, whenever it was seen."""
+        return self.repository.casefold(), self.pull_request, self.head_sha, frozenset(self.labels)
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields."""
+        told = [{"finding": e.finding, "name": e.name, "value": e.value, "source": e.source} for e in self.labels]
+        about = {"run": self.run_id, "repository": self.repository, "pull_request": self.pull_request}
+        return {**about, "at": self.at.isoformat(), "head_sha": self.head_sha, "labels": told}
+
+
+def of_findings(labels: Iterable[Label]) -> dict[str, dict[Name, Value]]:
+    """What is known of each finding."""
+    found: dict[str, dict[Name, Value]] = {}
+    for label in labels:
+        if label.finding and label.value != UNKNOWN:
+            found.setdefault(label.finding, {})[label.name] = label.value
+    return found
+
+
+def of_pull_request(labels: Iterable[Label], name: Name) -> Value | None:
+    """What is known of the pull request itself; None for nothing."""
+    return next((e.value for e in labels if not e.finding and e.name == name and e.value != UNKNOWN), None)
+
+
+def proved_right(known: dict[Name, Value]) -> bool | None:
+    """Whether what happened proves a finding right; None where it proves nothing.
+
+    What was taken back after the merge outweighs everybody's opinion, and an opinion outweighs what was merged.
+    """
+    if known.get("later") in ("reverted", "gone"):
+        return True
+    if known.get("dismissal") == "dismissed":
+        return False
+    if known.get("reaction") in ("up", "down"):
+        return known["reaction"] == "up"
+    merged = known.get("at_merge")
+    return None if merged is None else merged == "fixed"
+
+
+def observed_text(observed: Observed) -> str:
+    """The labels for a person, one a line."""
+    wide = max(len(e.name) for e in observed.labels) if observed.labels else 0
+    lines = [f"{e.finding or '-':<12}  {e.name:<{wide}}  {e.value:<14}  {cell(e.source)}" for e in observed.labels]
+    return "".join(f"{line.rstrip()}\n" for line in lines)

@@ -1,0 +1,444 @@
+"""``review-advisor ui``: the folder that it writes, whose folders it leaves alone, and whom its server answers."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from tests.adapters.command_line import Terminal
+from tests.adapters.hostile_review import hostile_review
+from tests.adapters.ledgers import five, meddle, nothing, record, told
+
+from review_advisor.adapters.dashboard.server import serving
+from review_advisor.adapters.dashboard.site import MARKER, STATIC, Site, SiteError, script
+from review_advisor.adapters.ledger.chains import add_link, chain_id
+from review_advisor.adapters.ledger.database import open_to_write
+from review_advisor.adapters.ledger.observations import keep
+from review_advisor.adapters.ledger.rows import event_text
+from review_advisor.core.outcome.events import PartEnded
+from review_advisor.core.record.chain import links
+from review_advisor.core.record.labels import Label, Observed
+from review_advisor.core.record.overview import run_file
+
+UPLOT = "1.6.32"
+VENDORED = {
+    "uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
+    "uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+    "uPlot-LICENSE.txt": "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
+}
+OURS = [file for file in STATIC.iterdir() if file.name not in VENDORED]
+
+
+@pytest.fixture
+def kept(terminal: Terminal) -> Path:
+    """The ledger that the command looks at without being told: the five stories."""
+    path = terminal.folder / "review_logs" / "ledger" / "ledger.sqlite3"
+    record(path, *five())
+    return path
+
+
+def data(folder: Path, name: str) -> Any:
+    """What a file of data hands to the page."""
+    text = (folder / "data" / f"{name}.js").read_text(encoding="ascii")
+    found = re.fullmatch(r'dashboard\.receive\("([a-z0-9/-]+)",(.*)\);\n', text)
+    assert found is not None, text[:200]
+    assert found[1] == name
+    return json.loads(found[2])
+
+
+def page(folder: Path, run_id: str) -> Any:
+    return data(folder, f"runs/{run_file(run_id)}")
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def refused(terminal: Terminal, *words: str | Path) -> str:
+    done = terminal.run("ui", *words)
+    assert done.code == 2, done.err
+    return done.sentence
+
+
+# --- what is written --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_dashboard_is_a_folder_of_files_that_ignores_itself(terminal: Terminal) -> None:
+    done = terminal.run("ui")
+    assert (done.code, done.out, done.err) == (0, "review_logs/dashboard/index.html\n", "5 runs written.\n")
+    folder = terminal.folder / "review_logs" / "dashboard"
+    written = files(folder)
+    assert {name for name in written if "/" not in name} == {file.name for file in STATIC.iterdir()} | {
+        MARKER,
+        ".gitignore",
+    }
+    assert written[".gitignore"] == b"*\n"
+    assert {name for name in written if "/" in name} == {
+        "data/overview.js",
+        "data/list-1.js",
+        *(f"data/runs/{run_file(f'run-{n}')}.js" for n in range(1, 6)),
+    }
+    assert data(folder, "list-1")["columns"]["run_id"] == ["run-5", "run-4", "run-3", "run-2", "run-1"]
+    assert page(folder, "run-4")["run"]["status"] == "escalated"
+    assert data(folder, "overview")["opens"] is None
+
+
+@pytest.mark.usefixtures("kept")
+def test_json_says_what_was_written_and_a_run_says_where_it_opens(terminal: Terminal) -> None:
+    done = terminal.run("ui", "--out", "site", "--json", "--run", "run-2")
+    assert json.loads(done.out) == {"index": "site/index.html", "runs": 5, "left_out": 0}
+    assert data(terminal.folder / "site", "overview")["opens"] == "run-2"
+
+
+@pytest.mark.usefixtures("kept")
+def test_what_is_left_out_is_said_and_counts_in_the_kpis(terminal: Terminal) -> None:
+    done = terminal.run("ui", "--out", "site", "--limit", "2")
+    assert done.err.startswith("2 runs written. 3 older ones are left out: they count in the KPIs and plots.")
+    about = data(terminal.folder / "site", "overview")
+    assert (about["runs"], about["left_out"], about["sums"]["runs"]) == (2, 3, 5)
+    assert sum(about["ends"].values()) == 5
+    opened = terminal.run("ui", "--out", "site", "--limit", "2", "--run", "run-1", "--json")
+    assert json.loads(opened.out)["runs"] == 3, "the run that was asked for is there, however old"
+    listed = data(terminal.folder / "site", "list-1")["columns"]["run_id"]
+    assert listed == ["run-5", "run-4", "run-1"]
+
+
+@pytest.mark.usefixtures("kept")
+def test_since_leaves_out_what_began_before_in_the_kpis_too(terminal: Terminal) -> None:
+    terminal.run("ui", "--out", "site", "--since", "2026-01-05T12:00")
+    about = data(terminal.folder / "site", "overview")
+    assert (about["runs"], about["left_out"], about["sums"]["runs"]) == (3, 0, 3)
+    assert about["since"] == "2026-01-05T12:00:00+00:00"
+
+
+@pytest.mark.usefixtures("kept")
+def test_written_again_it_holds_what_the_ledger_holds_now(terminal: Terminal, kept: Path) -> None:
+    terminal.run("ui", "--out", "site", "--run", "run-3")
+    folder = terminal.folder / "site"
+    (folder / "data" / "notes.txt").write_text("mine")
+    (folder / "data" / "runs" / "mine.js").write_text("mine")
+    before = files(folder)
+    record(kept, told(nothing, 6))
+    terminal.run("ui", "--out", "site", "--limit", "2")
+    after = files(folder)
+    assert before.keys() - after.keys() == {f"data/runs/{run_file(f'run-{n}')}.js" for n in (1, 2, 3, 4)}
+    assert after.keys() - before.keys() == {f"data/runs/{run_file('run-6')}.js"}
+    assert after["data/notes.txt"] == after["data/runs/mine.js"] == b"mine"
+    assert not [name for name in after if ".review-advisor-" in name], "no half file is left"
+
+
+@pytest.mark.parametrize("until", [None, 4])
+def test_an_empty_ledger_and_an_unfinished_run_have_their_pages(terminal: Terminal, until: int | None) -> None:
+    ledger = terminal.folder / "ledger.sqlite3"
+    record(ledger, told(nothing), until=until)
+    words = ("--since", "2030-01-01") if until is None else ()
+    assert terminal.run("ui", "--ledger", ledger, "--out", "site", *words).code == 0
+    about = data(terminal.folder / "site", "overview")
+    assert (about["runs"], about["chunks"], about["plots"]["starts"]) == (
+        (0, 0, []) if until is None else (1, 1, ["2026-01-05T00:00:00+00:00"])
+    )
+    if until is not None:
+        assert page(terminal.folder / "site", "run-1")["run"]["status"] == "unfinished"
+
+
+def test_what_was_observed_of_a_pull_request_is_on_the_pages_of_its_runs(terminal: Terminal, kept: Path) -> None:
+    labels = (Label("", "merge", "merged", "its merge"),)
+    facts: dict[str, Any] = {"repository": "ACME/shop", "pull_request": 7, "head_sha": "a" * 40, "labels": labels}
+    keep(kept, Observed(at=datetime(2026, 2, 1, tzinfo=UTC), run_id="observed-1", **facts))
+    terminal.run("ui", "--out", "site")
+    folder = terminal.folder / "site"
+    assert page(folder, "run-5")["became"] == ["merge: merged (its merge)"]
+    assert data(folder, "overview")["runs"] == 5, "an observation is no run"
+    meddle(kept, "UPDATE chains SET last_hash = '0' WHERE run_id = 'observed-1'")
+    terminal.run("ui", "--out", "site")
+    assert page(folder, "run-5")["became"] == [], "what is not what was recorded is not told"
+
+
+# --- hostile ledgers and folders --------------------------------------------------------------------------------------
+
+
+def test_nothing_that_a_run_says_is_markup_or_a_name_or_a_key(terminal: Terminal) -> None:
+    ledger = terminal.folder / "ledger.sqlite3"
+    record(ledger, hostile_review())
+    assert terminal.run("ui", "--ledger", ledger, "--out", "site").code == 0
+    folder = terminal.folder / "site"
+    for name, content in files(folder).items():
+        if name.startswith("data/"):
+            assert b"<" not in content, name
+            assert content.isascii(), name
+    assert page(folder, "run-1")["run"]["title"].startswith("title</script><script>alert(1)")
+    assert "__proto__" not in json.dumps(data(folder, "overview"))
+
+
+def test_a_value_is_one_call_with_one_literal() -> None:
+    hostile = {"a": '</script>\u2028\u2029");alert(1)//', "b": "\ud800", "c": [1.5, None]}
+    made = script("overview", hostile)
+    assert made.count("\n") == 1
+    assert made.startswith(r'dashboard.receive("overview",{"a":"\u003c/script>\u2028\u2029\");alert(1)//",')
+    assert json.loads(made.removeprefix('dashboard.receive("overview",').removesuffix(");\n")) == hostile
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        script("overview", float("nan"))
+
+
+@pytest.mark.parametrize("name", ["../../evil", "runs/../evil", "list-x", "", "runs/" + "g" * 20])
+def test_a_file_has_one_of_our_names_or_none(tmp_path: Path, name: str) -> None:
+    site = Site(tmp_path / "site")
+    site.begin()
+    with pytest.raises(ValueError, match="is no name of the dashboard's"):
+        site.write(name, 1)
+
+
+def test_a_run_that_was_tampered_with_says_so_on_its_page(terminal: Terminal) -> None:
+    ledger = terminal.folder / "ledger.sqlite3"
+    record(ledger, told(nothing), told(nothing, 2), told(nothing, 3))
+    meddle(
+        ledger,
+        "UPDATE chains SET run_id = '../../../run' WHERE run_id = 'run-1'",
+        "UPDATE events SET hash = '0' WHERE position = 2 AND chain = (SELECT id FROM chains WHERE run_id = 'run-2')",
+    )
+    assert terminal.run("ui", "--ledger", ledger, "--out", "site").code == 0
+    folder = terminal.folder / "site"
+    assert page(folder, "../../../run")["trouble"].startswith("The run is not what was recorded: event 0")
+    assert page(folder, "run-2")["trouble"].startswith("The run is not what was recorded: event 2")
+    assert page(folder, "run-3")["trouble"] == ""
+    assert not [file for file in terminal.folder.parent.rglob("*.js") if folder not in file.parents]
+
+
+def test_a_run_whose_events_are_in_an_order_that_no_review_has_says_so(terminal: Terminal) -> None:
+    ledger = terminal.folder / "ledger.sqlite3"
+    first, *others = told(nothing).events
+    part = next(event for event in others if isinstance(event, PartEnded))
+    forged = (first, replace(part, repaired=True), others[-1])
+    record(ledger, told(nothing), until=1)
+    with closing(open_to_write(ledger)) as connection:
+        for link in links("run-1", map(event_text, forged))[1:]:
+            add_link(connection, chain_id(connection, "run-1") or 0, link)
+    assert terminal.run("ui", "--ledger", ledger, "--out", "site").code == 0
+    assert page(terminal.folder / "site", "run-1")["trouble"] == "The run's events are those of no review."
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_folder_of_somebody_else_is_left_alone(terminal: Terminal) -> None:
+    theirs = terminal.folder / "theirs"
+    theirs.mkdir()
+    (theirs / "index.html").write_text("theirs")
+    assert refused(terminal, "--out", "theirs").startswith(
+        f"The folder theirs holds something else than a dashboard ({MARKER} is not there)"
+    )
+    assert files(theirs) == {"index.html": b"theirs"}
+    (terminal.folder / "link").symlink_to(theirs)
+    assert refused(terminal, "--out", "link") == (
+        "link is a symbolic link; a dashboard is only written to a real folder."
+    )
+    assert "cannot be written to app.py" in refused(terminal, "--out", "app.py")
+    (terminal.folder / "empty").mkdir()
+    assert terminal.run("ui", "--out", "empty").code == 0
+
+
+def test_nothing_is_begun_among_the_files_of_somebody_else(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(SiteError, match="holds something else than a dashboard"):
+        Site(tmp_path).begin()
+    assert files(tmp_path) == {"notes.txt": b"mine"}
+
+
+@pytest.mark.usefixtures("kept")
+def test_links_within_the_folder_lead_nowhere(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.run("ui", "--out", "site")
+    outside = tmp_path / "outside"
+    (terminal.folder / "site" / "data").rename(outside)
+    (terminal.folder / "site" / "data").symlink_to(outside)
+    before = files(outside)
+    assert "data is a symbolic link" in refused(terminal, "--out", "site")
+    assert files(outside) == before
+
+
+def test_a_file_that_cannot_be_finished_leaves_the_earlier_one(tmp_path: Path) -> None:
+    site = Site(tmp_path / "site")
+    site.begin()
+    site.write("overview", {"runs": 1})
+    before = files(tmp_path / "site")
+    (tmp_path / "site" / "data" / "list-1.js").mkdir()
+    with pytest.raises(SiteError, match=r"cannot be written to .*Is a directory"):
+        site.write("list-1", {})
+    assert files(tmp_path / "site") == before
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (("--run", "run-9"), "The ledger review_logs/ledger/ledger.sqlite3 has no run 'run-9'."),
+        (("--run", "run-"), "Several runs begin with 'run-': "),
+        (("--ledger", "none.sqlite3"), "There is no ledger none.sqlite3."),
+        (("--since", "soon"), "Invalid value for '--since': 'soon' is no date"),
+        (("--port", "70000", "--serve"), "Invalid value for '--port': 70000 is not in the range"),
+    ],
+)
+def test_a_question_that_means_nothing_is_one_sentence(terminal: Terminal, words: tuple[str, ...], says: str) -> None:
+    assert refused(terminal, *words).startswith(says)
+    assert not (terminal.folder / "review_logs" / "dashboard").exists()
+
+
+# --- what is shipped --------------------------------------------------------------------------------------------------
+
+
+def test_the_chart_library_is_the_one_that_was_published() -> None:
+    for name, digest in VENDORED.items():
+        assert hashlib.sha256((STATIC / name).read_bytes()).hexdigest() == digest, name
+    assert f"(v{UPLOT})".encode() in (STATIC / "uPlot.iife.min.js").read_bytes()[:200]
+    assert b"The MIT License" in (STATIC / "uPlot-LICENSE.txt").read_bytes()
+
+
+@pytest.mark.parametrize("file", OURS, ids=lambda file: file.name)
+def test_no_text_ever_becomes_markup_and_nothing_comes_from_elsewhere(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    ways = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|DOMParser|srcdoc|ContextualFrag"
+    assert re.findall(ways, text) == []
+    assert re.findall(r"fetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import\(|@import|url\(", text) == []
+    assert set(re.findall(r"https?://[^\"' ]+", text)) <= {"http://www.w3.org/2000/svg"}
+    assert re.findall(r"\son[a-z]+=|javascript:|\sstyle=", text) == []
+
+
+def test_the_page_allows_nothing_inline_and_names_every_script_once() -> None:
+    html = (STATIC / "index.html").read_text(encoding="utf-8")
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', html)
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+    assert "unsafe" not in policy
+    assert "require-trusted-types-for 'script'" in policy
+    named = re.findall(r'(?:src|href)="([^"#]+)"', html)
+    assert sorted(named) == sorted({file.name for file in STATIC.iterdir()} - {"index.html", "uPlot-LICENSE.txt"})
+
+
+# --- the server -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[int]:
+    """The server's port, while it serves."""
+    with serving(folder, 0) as server:
+        running = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        running.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            running.join()
+
+
+def asked(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """The answer: its status, headers and body. ``Host`` and others may be told."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.putrequest(method, path, skip_host=True)
+        for name, value in {"Host": f"127.0.0.1:{port}", **headers}.items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, dict(answer.headers), answer.read()
+    finally:
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A served dashboard."""
+    folder = tmp_path_factory.mktemp("served")
+    site = Site(folder / "site")
+    site.begin()
+    site.write("overview", {"runs": 0})
+    site.finish()
+    (folder / "site" / "data" / "secret.txt").write_text("secret")
+    (folder / "secret.js").write_text("secret")
+    with served(folder / "site") as number:
+        yield number
+
+
+def test_the_pages_and_their_data_are_served_with_headers_that_keep_others_out(port: int) -> None:
+    status, headers, body = asked(port, "/")
+    assert (status, body) == (200, (STATIC / "index.html").read_bytes())
+    assert headers["Content-Type"] == "text/html; charset=utf-8"
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cache-Control"] == "no-store"
+    assert "Access-Control-Allow-Origin" not in headers
+    status, headers, body = asked(port, "/data/overview.js")
+    assert (status, headers["Content-Type"], body) == (
+        200,
+        "text/javascript; charset=utf-8",
+        b'dashboard.receive("overview",{"runs":0});\n',
+    )
+    assert asked(port, "/dom.js", "HEAD")[::2] == (200, b"")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/data/", "/data", "/.gitignore", "/data/secret.txt", "/../secret.js", "/data/../../secret.js", "//etc"),
+        *("/data/%2e%2e/secret.js", "/data/runs/", "/nothing.html", "/data/list-9.js", "/?run=1", "/index.html/"),
+    ],
+)
+def test_nothing_else_is_served_and_no_folder_is_listed(port: int, path: str) -> None:
+    status, _, body = asked(port, path)
+    assert (status, body) == (404, b"")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "evil.example:80"},
+        {"Host": "127.0.0.1"},
+        {"Host": ""},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-site"},
+    ],
+)
+def test_a_name_that_is_not_its_own_and_a_foreign_page_get_nothing(port: int, headers: dict[str, str]) -> None:
+    assert asked(port, "/data/overview.js", **headers)[::2] == (403, b"")
+
+
+def test_its_own_names_are_answered(port: int) -> None:
+    for host in (f"127.0.0.1:{port}", f"localhost:{port}"):
+        assert asked(port, "/", Host=host, Sec_Fetch_Site="same-origin")[0] == 200
+
+
+def test_nothing_can_be_written_through_it(port: int) -> None:
+    for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+        assert asked(port, "/index.html", method)[0] == 501
+
+
+def test_a_port_that_is_taken_is_one_sentence(port: int, tmp_path: Path) -> None:
+    with pytest.raises(SiteError, match=rf"Port {port} of 127\.0\.0\.1 cannot be served: "), serving(tmp_path, port):
+        pass
+
+
+@pytest.mark.usefixtures("kept")
+def test_serve_prints_where_and_ends_with_ctrl_c(terminal: Terminal) -> None:
+    running = terminal.start("ui", "--serve", "--port", "0", "--json")
+    try:
+        assert running.stdout is not None
+        said = json.loads(running.stdout.readline())
+        assert said["runs"] == 5
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/", said["url"])
+        assert found is not None
+        assert asked(int(found[1]), "/data/list-1.js")[0] == 200
+    finally:
+        running.send_signal(signal.SIGINT)
+        _, said_last = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert said_last.endswith("Interrupted.\n")

@@ -1,0 +1,573 @@
+"""What became of what the bot said: pull requests are closed on the simulated GitHub, and observed with real git."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from tests.adapters.git_remote import NAME
+from tests.adapters.ledgers import exported, rows
+from tests.adapters.pull_request_world import (
+    APP,
+    AUTHOR,
+    LINES,
+    MAINTAINER,
+    OTHER,
+    STRANGER,
+    TOKENS,
+    Actions,
+    WorkflowRun,
+    acting,
+)
+
+from review_advisor.adapters.ledger.exchange import Folded, import_lines, merge, rebuild, verify
+from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.core.publication.markers import finding_marker
+from review_advisor.core.record.chain import LedgerError, canonical, links
+from review_advisor.core.record.kpis import Kpi, Period, kpis
+from review_advisor.core.roles.evidence import finding_id
+from review_advisor.mockworld.github.records import Pull
+from review_advisor.mockworld.github.reviewing import Remark
+from review_advisor.mockworld.github.session import session
+from review_advisor.mockworld.github.traffic import Moment, RefusedRequest
+from review_advisor.mockworld.lines import approve, finding, reject, veto
+from review_advisor.records import show_run
+
+FAULTY, RIGHT = LINES + "value = 31\n", LINES + "value = 32\n"
+FAULT = finding(APP, 31, "value = 31", title="thirty-one is wrong")
+ODD = finding(APP, 31, "value = 31", "low", title="thirty-one is odd")
+ID = finding_id(APP, "correctness", "value = 31")
+READS = Moment(kind="read", operation="get pull request")
+Labels = dict[tuple[str, str], str]
+
+
+@pytest.fixture
+def actions(tmp_path: Path) -> Iterator[Actions]:
+    with acting(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def rejected(actions: Actions) -> tuple[Actions, Pull]:
+    """A pull request whose first review asked for changes, on one line."""
+    pull = actions.opens({APP: FAULTY})
+    actions.models.executor_says(reject(FAULT))
+    actions.happens("opened", pull)
+    return actions, pull
+
+
+@pytest.fixture
+def escalated(actions: Actions) -> tuple[Actions, Pull]:
+    """A pull request that the executor approves and its judge does not."""
+    pull = actions.opens({APP: FAULTY})
+    actions.models.executor_says(approve(), approve(ODD))
+    actions.models.judge_says(veto("it divides by zero"), veto("it still divides by zero"))
+    actions.happens("opened", pull)
+    return actions, pull
+
+
+def observed(ran: WorkflowRun, *words: str | Path) -> Labels:
+    """What the command prints as JSON: each label's value by finding and name."""
+    named = words or ("--event", ran.place / "event.json")
+    done = ran.observe(*named, "--json")
+    assert done.code == 0, done.err
+    told: dict[str, Any] = json.loads(done.out)
+    assert all(label["source"] for label in told["labels"])
+    return {(label["finding"], label["name"]): label["value"] for label in told["labels"]}
+
+
+def sources(ran: WorkflowRun) -> Labels:
+    """The source of each label, as the ledger has it."""
+    with closing(sqlite3.connect(ran.ledger)) as connection:
+        found = connection.execute("SELECT finding, label, source FROM labels").fetchall()
+    return {(finding, label): source for finding, label, source in found}
+
+
+def whole(actions: Actions) -> Path:
+    """The ledgers of all runs folded into one, the newest first."""
+    path = actions.folder / "whole.sqlite3"
+    for ran in reversed(actions.runs):
+        if ran.ledger.exists():
+            merge(path, ran.ledger)
+    return path
+
+
+def kpi(path: Path, name: str, period: Period | None = None) -> Kpi:
+    return next(each for each in kpis(add_up(path, period or Period()).sums) if each.name == name)
+
+
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["merge", "squash", "rebase"])
+def test_a_finding_that_was_fixed_before_the_merge_proved_right(
+    rejected: tuple[Actions, Pull], how: Literal["merge", "squash", "rebase"]
+) -> None:
+    actions, pull = rejected
+    actions.pushed(pull, {APP: RIGHT})
+    actions.merges(pull, how)
+    writes = len(actions.github.traffic.writes)
+    ran = actions.closed(pull)
+    labels = observed(ran)
+    assert (labels["", "merge"], labels["", "reverted"]) == ("merged", "not_reverted")
+    assert labels[ID, "at_merge"] == "fixed"
+    assert (ID, "later") not in labels
+    assert len(actions.github.traffic.writes) == writes, "nothing is written on GitHub"
+    assert kpi(whole(actions), "validated").value == 1.0
+
+
+@pytest.mark.parametrize("how", ["merge", "squash", "rebase"])
+def test_a_finding_that_was_merged_all_the_same_did_not_prove_right(
+    rejected: tuple[Actions, Pull], how: Literal["merge", "squash", "rebase"]
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull, how)
+    ran = actions.closed(pull)
+    labels = observed(ran)
+    assert labels["", "merge"] == "merged_against"
+    assert (labels[ID, "at_merge"], labels[ID, "later"]) == ("there", "there")
+    assert sources(ran)["", "merge"] == "the review of the merged head ended as changes requested"
+    found = kpi(whole(actions), "validated")
+    assert (found.value, found.cases, found.judgement) == (0.0, 1, "missed")
+
+
+def test_a_merge_that_is_reverted_later_proves_what_was_said_and_observing_again_says_so(
+    rejected: tuple[Actions, Pull],
+) -> None:
+    actions, pull = rejected
+    merge_commit = actions.merges(pull)
+    observed(actions.closed(pull))
+    assert kpi(whole(actions), "validated").value == 0.0
+    revert = actions.reverts("-m", "1", merge_commit)
+    ran = actions.closed(pull)
+    labels = observed(ran, "--pr", f"{NAME}#{pull.number}")
+    assert (labels["", "reverted"], labels[ID, "later"]) == ("reverted", "reverted")
+    assert sources(ran)["", "reverted"] == f"commit {revert[:12]} takes it back"
+    assert kpi(whole(actions), "validated").value == 1.0, "the newest observation counts"
+
+
+def test_a_rebased_merge_of_several_commits_is_reverted_by_one_that_names_its_last(actions: Actions) -> None:
+    pull = actions.opens({APP: FAULTY})
+    actions.pushes(pull, {OTHER: RIGHT})
+    merge_commit = actions.merges(pull, "rebase")
+    actions.reverts(merge_commit)
+    assert observed(actions.closed(pull))["", "reverted"] == "reverted"
+
+
+def test_a_commit_that_only_says_that_it_reverts_is_not_believed(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    merge_commit = actions.merges(pull)
+    actions.git.work.write(OTHER, RIGHT)
+    actions.git.work.commit(f'Revert "A change"\n\nThis reverts commit {merge_commit}.')
+    actions.git.push("main:refs/heads/main")
+    labels = observed(actions.closed(pull))
+    assert (labels["", "reverted"], labels[ID, "later"]) == ("not_reverted", "there")
+
+
+def test_a_later_commit_that_takes_the_very_lines_away(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    actions.main_becomes({OTHER: RIGHT})
+    commit = actions.main_becomes({APP: LINES + "value = 33\nvalue = 34\n"})
+    ran = actions.closed(pull)
+    labels = observed(ran)
+    assert (labels["", "reverted"], labels[ID, "later"]) == ("not_reverted", "gone")
+    assert sources(ran)[ID, "later"] == f"commit {commit[:12]} takes its lines away"
+
+
+def test_lines_that_move_with_their_file_are_still_there(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    actions.main_becomes({APP: None, "src/moved.py": FAULTY})
+    labels = observed(actions.closed(pull))
+    assert (labels[ID, "at_merge"], labels[ID, "later"]) == ("there", "there")
+
+
+def test_some_of_several_same_lines_gone_is_nobodys_guess(actions: Actions) -> None:
+    twice = FAULTY + "value = 32\n" + "value = 31\n"
+    pull = actions.opens({APP: twice})
+    actions.models.executor_says(reject(FAULT))
+    actions.happens("opened", pull)
+    actions.pushed(pull, {APP: FAULTY})
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "at_merge"] == "unknown"
+    assert sources(ran)[ID, "at_merge"] == "the lines stand in several places, and some are gone"
+
+
+def test_after_a_force_push_the_reviewed_commit_is_gone_and_its_lines_are_unknown(
+    rejected: tuple[Actions, Pull],
+) -> None:
+    """The job's own ledger holds no review: only the comment on the diff says where the finding was."""
+    actions, pull = rejected
+    actions.git.work.git("checkout", "--quiet", "--detach", "main")
+    actions.git.work.write(APP, RIGHT)
+    sha = actions.git.work.commit()
+    actions.git.push(f"{sha}:refs/pull/{pull.number}/head")
+    actions.github.force_pushes(pull, {APP: RIGHT}, sha=sha)
+    actions.happens("synchronize", pull)
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "at_merge"] == "unknown"
+    assert sources(ran)[ID, "at_merge"] == "the file that was reviewed cannot be read any more"
+    named = ("--pr", f"{NAME}#{pull.number}", "--ledger", whole(actions))
+    assert observed(actions.closed(pull), *named)[ID, "at_merge"] == "fixed", "the ledger has the quote"
+
+
+@pytest.mark.parametrize("back, value", [(False, "there"), (True, "fixed")])
+def test_a_finding_about_a_line_that_was_taken_away_is_fixed_if_it_is_back(
+    actions: Actions, back: bool, value: str
+) -> None:
+    shorter = LINES.replace("value = 30\n", "")
+    pull = actions.opens({APP: shorter})
+    actions.models.executor_says(reject(finding(APP, 30, "value = 30", title="thirty is needed")))
+    actions.happens("opened", pull)
+    if back:
+        actions.pushed(pull, {APP: LINES + "value = 32\n"})
+    actions.merges(pull)
+    (gone,) = {finding for finding, _ in observed(actions.closed(pull))} - {""}
+    words = ("--pr", f"{NAME}#{pull.number}", "--ledger", whole(actions))
+    labels = observed(actions.closed(pull), *words)
+    assert (labels[gone, "at_merge"], labels.get((gone, "later"), "unknown")) == (value, "unknown")
+    ran = actions.closed(pull)
+    assert observed(ran)[gone, "at_merge"] == "unknown"
+    assert sources(ran)[gone, "at_merge"] == "its lines are not known", "a comment on the old side has no quote"
+
+
+def test_what_is_closed_without_a_merge_says_nothing_of_lines(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.github.closes(pull)
+    ran = actions.closed(pull)
+    labels = observed(ran)
+    assert (labels["", "merge"], labels[ID, "at_merge"]) == ("closed", "unknown")
+    assert ("", "reverted") not in labels
+    found = kpi(whole(actions), "validated")
+    assert (found.judgement, found.because) == ("not measured", "no case of it was observed")
+
+
+def test_a_fork_that_was_deleted_since_changes_nothing(actions: Actions) -> None:
+    actions.github.forks(NAME, STRANGER)
+    pull = actions.opens({APP: FAULTY}, by=STRANGER)
+    actions.models.executor_says(reject(FAULT))
+    actions.labelled(pull, "review-this-fork", by=MAINTAINER)
+    actions.merges(pull)
+    actions.github.deletes_repository(f"{STRANGER}/{NAME.partition('/')[2]}")
+    assert observed(actions.closed(pull))[ID, "at_merge"] == "there"
+
+
+def test_a_base_branch_that_is_gone_leaves_the_lines_unknown_and_the_rest_known(
+    rejected: tuple[Actions, Pull],
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    actions.git.work.git("--git-dir", str(actions.git.bare), "update-ref", "refs/heads/main", f"{pull.head_sha}^")
+    ran = actions.closed(pull)
+    labels = observed(ran)
+    assert (labels["", "reverted"], labels[ID, "at_merge"], labels[ID, "thread"]) == ("unknown", "unknown", "open")
+    assert sources(ran)["", "reverted"] == "its merge is not in the history of the base branch"
+
+
+# --- people -----------------------------------------------------------------------------------------------------------
+
+
+def test_threads_say_who_resolved_them(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    (thread,) = actions.threads(pull)
+    actions.github.resolves(thread, by=MAINTAINER)
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "thread"] == "resolved"
+    assert sources(ran)[ID, "thread"] == f"@{MAINTAINER} resolved its thread"
+    actions.github.resolves(thread, by=actions.login)
+    assert observed(actions.closed(pull))[ID, "thread"] == "resolved_by_bot"
+    actions.github.resolves(thread, by="somebody")
+    del actions.github.accounts["somebody"]
+    assert observed(actions.closed(pull))[ID, "thread"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    "thumbs, value",
+    [
+        (((MAINTAINER, "THUMBS_DOWN"),), "down"),
+        (((MAINTAINER, "THUMBS_UP"), (MAINTAINER, "HEART")), "up"),
+        (((MAINTAINER, "THUMBS_UP"), (MAINTAINER, "THUMBS_DOWN")), "both"),
+        (((AUTHOR, "THUMBS_DOWN"),), "none"),
+        (((AUTHOR, "THUMBS_UP"),), "up"),
+        (((STRANGER, "THUMBS_DOWN"), ("helper[bot]", "THUMBS_UP"), (MAINTAINER, "EYES")), "none"),
+    ],
+)
+def test_thumbs_count_if_their_owner_may_write(
+    rejected: tuple[Actions, Pull], thumbs: tuple[tuple[str, Literal["THUMBS_UP"]], ...], value: str
+) -> None:
+    actions, pull = rejected
+    (thread,) = actions.threads(pull)
+    for login, thumb in thumbs:
+        actions.github.reacts(thread.comments[0], thumb, by=login)
+    actions.merges(pull)
+    assert observed(actions.closed(pull))[ID, "reaction"] == value
+    assert kpi(whole(actions), "validated").value == (1.0 if value == "up" else 0.0)
+
+
+@pytest.mark.parametrize("crowd", [51, 101])
+def test_a_crowd_of_reactions_is_not_asked_about_and_unknown(rejected: tuple[Actions, Pull], crowd: int) -> None:
+    actions, pull = rejected
+    (thread,) = actions.threads(pull)
+    for number in range(crowd):
+        actions.github.reacts(thread.comments[0], "THUMBS_DOWN", by=f"somebody-{number}")
+    actions.github.closes(pull)
+    assert observed(actions.closed(pull))[ID, "reaction"] == "unknown"
+
+
+def test_a_comment_that_somebody_else_edited_is_no_longer_the_bots_word(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    (thread,) = actions.threads(pull)
+    actions.github.edits(thread.comments[0], by=MAINTAINER, body=thread.comments[0].body.replace("wrong", "fine"))
+    actions.merges(pull)
+    labels = observed(actions.closed(pull))
+    assert (labels[ID, "thread"], labels[ID, "at_merge"]) == ("unknown", "unknown")
+
+
+def test_a_person_who_is_called_as_the_bot_is_has_no_finding_of_its(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    namesake = actions.login.removesuffix("[bot]")
+    theirs = session(actions.github, NAME, actions.github.personal_token(namesake)).reviewing
+    forged = Remark(APP, finding_marker("f-0123456789"), 31)
+    theirs.create(pull.number, pull.head_sha, "Look.", "COMMENT", [forged])
+    actions.merges(pull)
+    assert {finding for finding, _ in observed(actions.closed(pull))} == {"", ID}
+
+
+def test_what_a_person_dismissed_did_not_prove_right_although_it_changed(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.said(pull, f"/advisor dismiss {ID} it is the answer", by=MAINTAINER)
+    actions.pushed(pull, {APP: RIGHT})
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    labels = observed(ran)
+    assert (labels[ID, "dismissal"], labels[ID, "at_merge"]) == ("dismissed", "fixed")
+    assert sources(ran)[ID, "dismissal"] == f"@{MAINTAINER}: it is the answer"
+    assert kpi(whole(actions), "validated").value == 0.0
+
+
+def test_an_escalation_that_a_person_approved_is_an_override(escalated: tuple[Actions, Pull]) -> None:
+    actions, pull = escalated
+    actions.said(pull, f"/advisor approve-escalation {pull.head_sha} I looked at it", by=MAINTAINER)
+    actions.merges(pull)
+    labels = observed(actions.closed(pull))
+    assert (labels["", "escalation"], labels["", "merge"]) == ("approved", "merged")
+    found = kpi(whole(actions), "overrides")
+    assert (found.value, found.cases, found.judgement) == (1.0, 1, "no target")
+
+
+def test_an_escalation_that_is_merged_unapproved_is_none(escalated: tuple[Actions, Pull]) -> None:
+    actions, pull = escalated
+    actions.merges(pull)
+    labels = observed(actions.closed(pull))
+    assert (labels["", "escalation"], labels["", "merge"]) == ("not_approved", "merged_against")
+    assert (kpi(whole(actions), "overrides").value, kpi(whole(actions), "missed_escalations").cases) == (0.0, 0)
+
+
+def test_a_summary_that_somebody_edited_is_not_believed(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    (summary,) = actions.summaries(pull)
+    actions.github.edits(summary, by=MAINTAINER, body=summary.body + "\nAll is well.")
+    actions.merges(pull)
+    labels = observed(actions.closed(pull))
+    assert (labels["", "escalation"], labels[ID, "dismissal"]) == ("unknown", "unknown")
+    assert labels[ID, "at_merge"] == "there", "GitHub's own facts about the comment are"
+
+
+# --- approvals --------------------------------------------------------------------------------------------------------
+
+
+def test_an_approval_that_nobody_consulted_about_and_that_was_reverted_was_missed(actions: Actions) -> None:
+    pulls = [actions.opens({APP: FAULTY}), actions.opens({OTHER: RIGHT})]
+    merges = []
+    for pull in pulls:
+        actions.happens("opened", pull)
+        merges.append(actions.merges(pull))
+    actions.reverts("-m", "1", merges[0])
+    for pull in pulls:
+        observed(actions.closed(pull))
+    found = kpi(whole(actions), "missed_escalations")
+    assert (found.value, found.cases, found.judgement) == (0.5, 2, "missed")
+    assert kpi(whole(actions), "validated").because == "no case of it was observed"
+
+
+# --- the ledger -------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_facts_are_recorded_once_and_survive_everything(
+    rejected: tuple[Actions, Pull], tmp_path: Path
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    first = actions.closed(pull).observe()
+    assert (first.code, first.err) == (0, f"{NAME}#{pull.number}: recorded\n")
+    ran = actions.runs[-1]
+    lines = exported(ran.ledger)
+    again = actions.closed(pull).observe("--pr", f"{NAME}#{pull.number}", "--ledger", ran.ledger)
+    nothing_new = f"{NAME}#{pull.number}: nothing new: the ledger holds the same facts already\n"
+    assert (again.code, again.err) == (0, nothing_new)
+    assert again.out == first.out
+    assert exported(ran.ledger) == lines
+    path, other = whole(actions), tmp_path / "other.sqlite3"
+    for each in (run.ledger for run in actions.runs if run.ledger.exists()):
+        merge(other, each)
+    assert rows(other) == rows(path), "in whatever order they are folded"
+    assert verify(path).broken == ()
+    before = add_up(path, Period())
+    assert before.sums.labelled == 1
+    rebuild(path)
+    assert add_up(path, Period()) == before
+    (tmp_path / "export.jsonl").write_text("".join(exported(path)))
+    import_lines(tmp_path / "again.sqlite3", tmp_path / "export.jsonl")
+    assert add_up(tmp_path / "again.sqlite3", Period()) == before
+    with pytest.raises(LedgerError, match="has no run 'observed_"):
+        show_run(path, "observed_")
+
+
+def test_labels_count_in_the_period_and_repository_of_the_review(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    observed(actions.closed(pull))
+    path = whole(actions)
+    assert kpi(path, "validated", Period(repository=NAME.upper())).cases == 1
+    assert kpi(path, "validated", Period(repository="octo/other")).cases == 0
+
+
+def test_what_was_merged_lately_is_observed_again_all_at_once(actions: Actions) -> None:
+    reverted, closed, kept, gone = (actions.opens({APP: LINES + f"value = {n}\n"}) for n in (41, 42, 43, 44))
+    actions.github.closes(closed)
+    merge_commit = actions.merges(reverted)
+    actions.git.work.git("checkout", "--quiet", "main")
+    for pull in (kept, gone):
+        actions.git.work.git("merge", "--quiet", "--strategy=ours", "--no-edit", pull.head_sha)
+        actions.git.push("main:refs/heads/main")
+        actions.github.merges(pull, sha=actions.git.work.rev("main"))
+    for pull in (reverted, closed, kept, gone):
+        observed(actions.closed(pull))
+    actions.reverts("-m", "1", merge_commit)
+    del actions.github.repository(NAME).pulls[gone.number]
+    ran = actions.closed(reverted)
+    words = ("--again", "--ledger", whole(actions))
+    done = ran.observe(*words)
+    missing = f"GitHub could not read pull request #{gone.number}: it is not there, or not for this token (Not Found)."
+    assert done.code == 12
+    assert done.err.splitlines() == [
+        f"{NAME}#{reverted.number}: recorded",
+        f"{NAME}#{kept.number}: nothing new: the ledger holds the same facts already",
+        f"Not observed: {missing}",
+        "Error: Not every pull request could be observed: 1 could not.",
+    ]
+    again = actions.closed(reverted).observe(*words)
+    assert f"#{reverted.number}" not in again.err, "what was reverted stays reverted"
+
+
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        (lambda event: [event, event], "The events of observed_x are those of no observation."),
+        (lambda event: [event | {"run_id": "observed_y"}], "The events of observed_x are those of no observation."),
+        (lambda event: [event | {"at": "2026-01-05"}], "Event 0 of observed_x is none that this version knows."),
+        (lambda event: [event | {"labels": 7}], "Event 0 of observed_x is none that this version knows."),
+    ],
+)
+def test_an_observation_that_somebody_made_up_is_not_taken_in(
+    tmp_path: Path, change: Callable[[dict[str, Any]], list[dict[str, Any]]], says: str
+) -> None:
+    about = {"repository": NAME, "pull_request": 7, "head_sha": "a" * 40, "labels": []}
+    event = {"kind": "observed", "at": "2026-01-05T09:00:00Z", "run_id": "observed_x", **about}
+    file, ledger = tmp_path / "made-up.jsonl", tmp_path / "ledger.sqlite3"
+    with pytest.raises(LedgerError) as refusal:
+        import_lines(ledger, _export(file, change(event)))
+    assert str(refusal.value) == says
+    assert import_lines(ledger, _export(file, [event])) == Folded(added=1, grown=0, present=0)
+
+
+def _export(file: Path, events: list[dict[str, Any]]) -> Path:
+    chain = links("observed_x", [canonical(event) for event in events])
+    told = [
+        {"run": "observed_x", "index": e.index, "previous": e.previous, "hash": e.hash, "event": json.loads(e.event)}
+        for e in chain
+    ]
+    file.write_text("".join(json.dumps(each) + "\n" for each in told))
+    return file
+
+
+def test_the_step_of_the_action_does_the_same(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    actions.by_steps = True
+    ran = actions.closed(pull)
+    done = ran.observe()
+    assert (done.code, done.err) == (0, f"{NAME}#{pull.number}: recorded\n")
+    assert sources(ran)[ID, "at_merge"] == "the lines stand in the merged file"
+
+
+# --- what cannot be done ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_open_or_was_not_closed_by_the_event_is_refused(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    ran = actions.closed(pull)
+    done = ran.observe()
+    assert done.code == 2
+    assert done.sentence == f"Pull request #{pull.number} is open: what became of it is observed once it is closed."
+    done = actions.starts("opened", pull).observe()
+    assert done.code == 2
+    assert done.sentence.startswith("Only the event that closes a pull request is observed")
+    assert not ran.ledger.exists()
+    done = actions.closed(pull).observe("--pr", "7", "--event", "x")
+    assert (done.code, done.out) == (2, "")
+
+
+def test_without_a_clone_the_lines_are_unknown_and_the_rest_is_not(
+    rejected: tuple[Actions, Pull], tmp_path: Path
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    labels = observed(actions.closed(pull), "--pr", f"{NAME}#{pull.number}", "--repo", tmp_path)
+    assert (labels[ID, "at_merge"], labels[ID, "thread"], labels["", "merge"]) == ("unknown", "open", "merged_against")
+
+
+def test_a_token_that_may_not_read_is_told_so_in_one_sentence(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    actions.github.traffic.meets(RefusedRequest(403, "Resource not accessible by integration"), READS)
+    done = ran.observe()
+    assert done.code == 12
+    assert done.sentence.startswith("The token may not read pull request #")
+    assert not ran.ledger.exists()
+
+
+def test_a_ledger_that_cannot_be_used_is_told_so_in_one_sentence(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    ran.ledger.parent.mkdir(parents=True)
+    ran.ledger.write_text("no ledger at all, and long enough to be looked at" * 40)
+    done = ran.observe()
+    assert (done.code, done.sentence) == (2, f"{ran.ledger} is not a ledger: it is no SQLite file.")
+
+
+def test_hostile_words_reach_the_terminal_on_one_line_and_no_secret_the_ledger(
+    rejected: tuple[Actions, Pull],
+) -> None:
+    actions, pull = rejected
+    secret = "ghp_" + "Zk4mQ9vXw2Ls7Rt1Yb8Nc5Jd3Hf6Pg0TaUeI"
+    actions.said(pull, f"/advisor dismiss {ID} \x1b[2Jit is {secret}", by=MAINTAINER)
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    done = ran.observe()
+    assert done.code == 0
+    assert "\x1b" not in done.out
+    assert len(done.out.splitlines()) == len(sources(ran))
+    assert secret not in "".join(exported(ran.ledger)) + done.out
+    assert TOKENS["observe"] not in done.out

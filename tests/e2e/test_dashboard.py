@@ -1,0 +1,395 @@
+"""The dashboard in a real Chromium: what a reader sees and does, and what never happens whatever a run says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from dashboard_ledger import fill
+from tests.adapters.hostile_review import hostile_review
+from tests.adapters.ledgers import nothing, record, told
+from tests.e2e.browser.reader import NARROW, Reader
+
+from review_advisor.core.record.runs import Between, RunFilter, RunLine
+from review_advisor.dashboard import serving, write_dashboard
+from review_advisor.records import list_runs, show_run
+
+RUNS = 300
+MANY = 10_000
+MADE = datetime(2026, 7, 1, tzinfo=UTC)
+
+
+class Written:
+    """A ledger, and its dashboard in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.ledger, self.site = folder / "ledger.sqlite3", folder / "site"
+
+    def write(self, **asked: Any) -> Written:
+        write_dashboard(self.ledger, self.site, MADE, **asked)
+        return self
+
+    @property
+    def place(self) -> str:
+        return self.site.as_uri()
+
+    def one(self, **wanted: Any) -> RunLine:
+        """The newest run like this."""
+        return next(line for line in list_runs(self.ledger, RunFilter(limit=MANY)) if _is(line, wanted))
+
+    def event(self, run: RunLine, kind: str, **facts: Any) -> int:
+        """The number of the run's first event of a kind."""
+        events = show_run(self.ledger, run.run_id).events
+        return next(n for n, event in enumerate(events) if event["kind"] == kind and facts.items() <= event.items())
+
+
+def _is(line: RunLine, wanted: dict[str, Any]) -> bool:
+    return wanted.items() <= line.as_json().items()
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """Some hundred reviews of a shop."""
+    written = Written(tmp_path_factory.mktemp("shop"))
+    fill(written.ledger, RUNS)
+    return written.write()
+
+
+@contextmanager
+def served(written: Written) -> Iterator[str]:
+    with serving(written.site, 0) as server:
+        running = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        running.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            running.join()
+
+
+def shown_runs(page: Any) -> list[str]:
+    """The ids of the runs that the list shows, in its order."""
+    return [str(each).rpartition("/")[2] for each in page.locator("a.run").evaluate_all("all => all.map(a => a.hash)")]
+
+
+# --- opening ----------------------------------------------------------------------------------------------------------
+
+
+def _walk(reader: Reader, place: str, written: Written) -> None:
+    page = reader.opens(place)
+    assert reader.heading() == "Overview"
+    assert page.locator(".kpi").count() == 9
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.wait_for_selector("a.run")
+    assert page.locator("#count").inner_text() == f"{RUNS} runs"
+    newest = written.one()
+    assert shown_runs(page)[0] == newest.run_id
+    page.locator("a.run").nth(1).click()
+    page.wait_for_selector(".timeline")
+    assert page.locator(".crumbs code").inner_text() == shown_runs_of(written)[1]
+
+
+def shown_runs_of(written: Written) -> list[str]:
+    return [line.run_id for line in list_runs(written.ledger, RunFilter(limit=MANY))]
+
+
+def test_it_opens_as_files(reader: Reader, shop: Written) -> None:
+    _walk(reader, shop.place, shop)
+
+
+def test_it_opens_from_the_server(reader: Reader, shop: Written) -> None:
+    with served(shop) as place:
+        _walk(reader, place, shop)
+        reader.leaves()
+
+
+def test_it_opens_at_the_run_that_was_asked_for(reader: Reader, tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    record(written.ledger, told(nothing), told(nothing, 2))
+    page = reader.opens(written.write(opens="run-1").place)
+    page.wait_for_selector(".timeline")
+    assert page.locator(".crumbs code").inner_text() == "run-1"
+    page.get_by_role("link", name="Overview").click()
+    page.wait_for_selector(".kpis")
+
+
+# --- overview ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_overview_tells_what_rollup_tells_and_plots_have_tables(reader: Reader, shop: Written) -> None:
+    page = reader.opens(shop.place, "#/overview")
+    lines = list_runs(shop.ledger, RunFilter(limit=MANY))
+    tiles = page.locator(".tile").all_inner_texts()
+    approved = sum(line.status == "approved" for line in lines)
+    assert tiles[0].split("\n")[:2] == [str(approved), "Approved"]
+    assert page.locator(".kpi", has_text="Objections proved right").locator(".value").inner_text() == "not measured"
+    assert page.locator(".plot").count() == 5
+    assert page.locator(".plot canvas").count() == 5
+    plot = page.locator(".plot", has=page.get_by_role("heading", name="Reviews by outcome"))
+    plot.locator("summary").click()
+    rows = plot.locator("tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    assert sum(int(row[1]) for row in rows) == approved
+    assert sum(int(cell) for row in rows for cell in row[1:]) == RUNS
+    page.locator(".plot .u-over").first.hover()
+    assert plot.locator(".readout").inner_text().startswith("2026-")
+    page.locator(".tile").nth(2).click()
+    page.wait_for_selector("a.run")
+    assert page.locator("#filter-status").input_value() == "escalated"
+
+
+# --- the list ---------------------------------------------------------------------------------------------------------
+
+FILTERS: list[tuple[dict[str, str], RunFilter]] = [
+    ({"status": "escalated"}, RunFilter(status="escalated")),
+    ({"text": "VOUCHERS"}, RunFilter(text="vouchers")),
+    ({"repository": "acme/billing", "status": "approved"}, RunFilter(repository="acme/billing", status="approved")),
+    ({"pr": "7"}, RunFilter(pull_request=7)),
+    ({"cost": "0.12..0.2"}, RunFilter(cost_usd=Between(0.12, 0.2))),
+    ({"consults": "1.."}, RunFilter(consults=Between(1))),
+    ({"error": "any"}, RunFilter(error="any")),
+    ({"error": "none", "role": "pre_flight"}, RunFilter(error="none", role="pre_flight")),
+    ({"role": "post_verify", "error": "crash"}, RunFilter(role="post_verify", error="crash")),
+    ({"model": "opus", "role": "executor"}, RunFilter(model="opus", role="executor")),
+    ({"surface": "pr_review", "model": "opus"}, RunFilter(surface="pr_review", model="opus")),
+    (
+        {"since": "2026-05-20", "until": "2026-06-02"},
+        RunFilter(since=datetime(2026, 5, 20, tzinfo=UTC), until=datetime(2026, 6, 2, tzinfo=UTC)),
+    ),
+]
+
+
+def test_each_filter_finds_what_runs_list_finds_and_stands_in_the_address(reader: Reader, shop: Written) -> None:
+    page = reader.opens(shop.place, "#/runs")
+    page.wait_for_selector("a.run")
+    for asked, wanted in FILTERS:
+        page.get_by_role("button", name="Clear").click()
+        for name, value in asked.items():
+            field = page.locator(f"#filter-{name}")
+            if field.evaluate("field => field.tagName") == "SELECT":
+                field.select_option(value=value)
+            else:
+                field.fill(value)
+        found = [line.run_id for line in list_runs(shop.ledger, wanted)]
+        many = len(list_runs(shop.ledger, replace(wanted, limit=MANY)))
+        said = f"{RUNS} runs" if many == RUNS else f"{many} of {RUNS} runs"
+        assert (page.locator("#count").inner_text(), shown_runs(page)[:20]) == (said, found), asked
+        page.reload()
+        page.wait_for_selector("#count")
+        assert (page.locator("#count").inner_text(), shown_runs(page)[:20]) == (said, found), page.url
+
+
+def test_pages_turn_and_filters_are_cleared(reader: Reader, shop: Written) -> None:
+    page = reader.opens(shop.place, "#/runs?status=approved")
+    page.wait_for_selector("a.run")
+    first = shown_runs(page)
+    page.get_by_role("link", name="Older").click()
+    page.wait_for_function("document.querySelector('.turning').textContent.includes('Page 2 of')")
+    assert not set(first) & set(shown_runs(page))
+    page.get_by_role("button", name="Clear").click()
+    assert page.locator("#count").inner_text() == f"{RUNS} runs"
+    assert page.evaluate("location.hash") == "#/runs"
+
+
+def test_what_is_no_range_is_said_beside_the_field(reader: Reader, shop: Written) -> None:
+    page = reader.opens(shop.place, "#/runs")
+    page.wait_for_selector("a.run")
+    page.locator("#filter-cost").fill("much")
+    assert page.locator("#filter-cost-wrong").inner_text() == "Give N, A..B, A.. or ..B."
+    assert page.locator("#filter-cost").get_attribute("aria-invalid") == "true"
+    page.locator("#filter-text").fill("no such words")
+    assert "No run matches" in page.locator("main").inner_text()
+
+
+# --- a run ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_consult_shows_question_options_guidance_and_what_it_changed(reader: Reader, shop: Written) -> None:
+    run = shop.one(consults=1)
+    number = shop.event(run, "consulted")
+    page = reader.opens(shop.place, f"#/run/{run.run_id}/e{number}")
+    page.wait_for_selector(f"#e{number}.named")
+    told_of = page.locator(f"#e{number}").inner_text()
+    for words in (
+        "Does the bank know a refund",
+        "no: a refund may be paid twice",
+        "Take it for unsafe",
+        "What it changed",
+    ):
+        assert words in told_of
+
+
+def test_a_veto_shows_the_findings_before_and_after_and_the_patch(reader: Reader, shop: Written) -> None:
+    run = next(each for each in list_runs(shop.ledger, RunFilter(limit=MANY)) if each.recovered)
+    number = shop.event(run, "verified")
+    page = reader.opens(shop.place, f"#/run/{run.run_id}/e{number}")
+    page.wait_for_selector(f"#e{number}.named")
+    entry = page.locator(f"#e{number}")
+    assert entry.locator(".compared .gone").inner_text().split("\n")[-1].endswith("shop/cart.py:17")
+    added = entry.locator(".patch .added").all_inner_texts()
+    assert "+            self.codes.add(code)\n" in [f"{line.rstrip()}\n" for line in added]
+
+
+def test_a_deep_link_opens_the_event_and_is_where_the_reader_is(reader: Reader, shop: Written) -> None:
+    run = shop.one(vetoes=2)
+    number = shop.event(run, "verified")
+    page = reader.opens(shop.place, f"#/run/{run.run_id}/e{number}")
+    page.wait_for_selector(f"#e{number}.named")
+    assert page.evaluate("document.activeElement.id") == f"e{number}"
+    assert page.locator(f"#e{number} details:not([open])").count() == 0
+    assert page.locator(".timeline details:not([open])").count() > 0
+    assert page.locator(f"#e{number}").evaluate("entry => entry.getBoundingClientRect().top < innerHeight")
+    page.locator("#e0 .anchor").click()
+    page.wait_for_selector("#e0.named")
+    assert page.evaluate("location.hash") == f"#/run/{run.run_id}/e0"
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#/run/nobody", "#/nowhere", "#/run/%E0%A4%A", "#/run/<img src=x onerror=alert(1)>"]
+)
+def test_what_is_not_there_is_said(reader: Reader, shop: Written, fragment: str) -> None:
+    page = reader.opens(shop.place, fragment)
+    assert reader.heading() == "Nothing to show"
+    assert page.get_by_role("alert").is_visible()
+
+
+def test_an_unfinished_run_says_so(reader: Reader, shop: Written) -> None:
+    run = shop.one(status="unfinished")
+    page = reader.opens(shop.place, f"#/run/{run.run_id}")
+    page.wait_for_selector(".notice")
+    assert "No end of this run is recorded" in page.locator(".notice").inner_text()
+
+
+def test_an_empty_ledger_says_so_on_both_pages(reader: Reader, tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    record(written.ledger, told(nothing))
+    place = written.write(since=MADE).place
+    assert "The ledger has no run of this time" in reader.opens(place).locator(".empty").inner_text()
+    assert reader.opens(place, "#/runs").locator(".empty").inner_text() == "No run is recorded in this time."
+
+
+# --- people -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_keyboard_alone_reaches_a_run(reader: Reader, shop: Written) -> None:
+    page = reader.opens(shop.place)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Runs"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    page.wait_for_selector("a.run")
+    assert page.evaluate("document.activeElement.tagName") == "H1", "the reader is told where they are"
+    presses = 0
+    while not page.evaluate("document.activeElement.classList.contains('run')"):
+        page.keyboard.press("Tab")
+        presses += 1
+        assert presses < 40
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".timeline")
+    assert reader.heading() == shop.one().title
+
+
+def test_light_and_dark_follow_the_system_unless_the_reader_chose(reader: Reader, shop: Written) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = reader.opens(shop.place).evaluate(ground)
+    page = reader.opens(shop.place, scheme="dark")
+    dark = page.evaluate(ground)
+    assert light != dark
+    page.get_by_label("Theme").select_option("light")
+    assert page.evaluate(ground) == light
+    reader.goes_to("#/runs")
+    page.reload()
+    page.wait_for_selector("a.run")
+    assert page.evaluate(ground) == light, "the choice is kept"
+    page.get_by_label("Theme").select_option("system")
+    assert page.evaluate(ground) == dark
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_keeps_people_from_using_it(reader: Reader, shop: Written, scheme: str) -> None:
+    vetoed, consulted = shop.one(vetoes=2), shop.one(recovered=True)
+    barriers = {}
+    for fragment in (
+        *("#/overview", "#/runs", "#/runs?cost=much&text=none", "#/nowhere"),
+        *(f"#/run/{run.run_id}/e{shop.event(run, 'verified')}" for run in (vetoed, consulted)),
+        f"#/run/{shop.one(status='unfinished').run_id}",
+    ):
+        page = reader.opens(shop.place, fragment, scheme=scheme)
+        page.wait_for_load_state("networkidle")
+        page.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
+        barriers[fragment] = reader.finds_barriers()
+    reader.opens(shop.place, "#/runs", scheme=scheme, size=NARROW).wait_for_selector("a.run")
+    barriers["narrow"] = reader.finds_barriers()
+    assert {where: found for where, found in barriers.items() if found} == {}
+
+
+@pytest.mark.parametrize("fragment", ["#/overview", "#/runs", "run"])
+def test_a_narrow_page_is_one_column_that_does_not_scroll_sideways(
+    reader: Reader, shop: Written, fragment: str
+) -> None:
+    where = f"#/run/{shop.one(recovered=True).run_id}" if fragment == "run" else fragment
+    page = reader.opens(shop.place, where, size=NARROW)
+    page.wait_for_selector(".card, a.run")
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    lefts = page.locator(".kpi, a.run, .entry").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect().left)"
+    )
+    assert len(set(lefts)) == 1
+
+
+# --- many runs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(600)  # most of it is making the ledger
+def test_ten_thousand_runs_open_and_are_filtered(reader: Reader, tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    fill(written.ledger, MANY)
+    page = reader.opens(written.write().place, "#/runs")
+    page.wait_for_selector("a.run")
+    assert page.locator("#count").inner_text() == "10,000 runs"
+    assert page.locator("a.run").count() == 50, "only the rows of one page are made"
+    page.locator("#filter-pr").fill("4711")
+    assert page.locator("#count").inner_text() == "1 of 10,000 runs"
+    page.locator("a.run").click()
+    page.wait_for_selector(".timeline")
+    assert reader.heading().endswith("(4711)")
+    scripts = page.evaluate("performance.getEntriesByType('resource').map(entry => entry.name)")
+    assert sum("/data/runs/" in name for name in scripts) <= 1, "a run's file is loaded when the run is asked for"
+
+
+# --- hostile runs -----------------------------------------------------------------------------------------------------
+
+
+def test_nothing_that_a_run_says_runs_asks_or_becomes_markup(reader: Reader, tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    record(written.ledger, hostile_review())
+    place = written.write().place
+    for fragment in ("#/overview", "#/runs", "#/run/run-1", "#/run/run-1/e9"):
+        page = reader.opens(place, fragment)
+        page.wait_for_selector("main .card, .timeline")
+        page.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
+        page.wait_for_load_state("networkidle")
+        for foreign in (
+            "main img",
+            "main iframe",
+            "main svg",
+            "main script",
+            "main [onerror]",
+            "main [style*=expression]",
+        ):
+            assert page.locator(foreign).count() == 0, (fragment, foreign)
+        links = page.locator("a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
+        assert [link for link in links if not link.startswith("#/") and link != "#main"] == []
+    told_of = reader.page.locator("main").inner_text()
+    for what in ("question", "context", "option", "guidance", "rationale", "finding", "body", "reasoning", "direction"):
+        assert f"{what}</script><script>alert(1)</script><img src=x onerror=alert(2)>" in told_of, what
