@@ -34,10 +34,10 @@ from review_advisor.core.facts.change import Spec
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.core.outcome.ends import end_of_stop
 from review_advisor.core.outcome.events import CallStarted, Event, ReviewEnded
-from review_advisor.core.outcome.files import review_files
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.repair_text import PATCH_FILE
 from review_advisor.core.policy.policy import RepairMode, Rules
+from review_advisor.core.record.review_files import review_files
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.kept import RunNames, review_identity

@@ -10,10 +10,10 @@ from review_advisor.adapters.ledger.exchange import Folded, events_of_run, expor
 from review_advisor.adapters.ledger.exchange import verify as prove
 from review_advisor.core.outcome.document import outcome_document
 from review_advisor.core.outcome.events import ReviewEnded
-from review_advisor.core.outcome.files import review_files
 from review_advisor.core.record.advisor_log import advisor_log
 from review_advisor.core.record.chain import LedgerError
 from review_advisor.core.record.harness_run import harness_run
+from review_advisor.core.record.review_files import log_file, review_files
 from review_advisor.ports import ArtifactError
 
 __all__ = ["Folded", "export_ledger", "export_run", "import_lines", "merge", "prove", "rebuild"]
@@ -26,13 +26,14 @@ def export_run(ledger: Path, named: str, folder: Path) -> tuple[str, ...]:
     written. Raises ``LedgerError``.
     """
     events, lines = events_of_run(ledger, named)
-    log = advisor_log(events)
-    texts = {"events.jsonl": "".join(lines), f".advisor/{log.task_id}.json": log.model_dump_json(indent=2) + "\n"}
+    log, texts = advisor_log(events), {"events.jsonl": "".join(lines)}
     if log.task_id in (".", ".."):
         raise LedgerError(f"The run {log.task_id!r} cannot be written: no folder can have its name.")
     texts |= {f"runs/{log.task_id}/{name}": text for name, text in harness_run(events).items()}
     if isinstance(events[-1], ReviewEnded):
         texts |= review_files(outcome_document(events))
+    else:
+        texts |= log_file(log)
     for name, text in texts.items():
         _make(folder / name)
         _write(folder / name, [text])

@@ -146,6 +146,17 @@ def test_what_is_kept_of_an_older_head_goes_with_the_review_of_the_newer_one(tmp
     assert left.name.startswith("pr-77-")
 
 
+def test_the_end_of_one_review_leaves_the_answers_of_another_that_is_under_way(tmp_path: Path) -> None:
+    one, other = MockWorld(), MockWorld()
+    first = store_of(one, tmp_path)
+    run(one, first)
+    other.source.stated = replace(other.source.stated, head_sha="c" * 40)
+    killed_at(other, tmp_path, 5)
+    before = len(kept_files(tmp_path))
+    first.clear()
+    assert 0 < len(kept_files(tmp_path)) < before
+
+
 # --- consults ---------------------------------------------------------------------------------------------------------
 
 
@@ -376,6 +387,19 @@ def test_a_file_that_was_not_signed_by_us_is_no_answer(forge: Callable[[Path], o
     assert document.outcome is Outcome.CHANGES_REQUESTED
     assert len(said) == 1
     assert "were not kept by us: they are not used." in said[0]
+
+
+@pytest.mark.parametrize("kind", ["link", "folder"])
+def test_what_cannot_be_an_answer_costs_none_of_those_that_are(kind: str, tmp_path: Path) -> None:
+    world = MockWorld()
+    killed_at(world, tmp_path, 7)
+    stray = kept_files(tmp_path)[0].with_name("0.reply")
+    stray.symlink_to("/") if kind == "link" else stray.mkdir()
+    said: list[str] = []
+    paid = list(world.asked)
+    run(world, store_of(world, tmp_path, warn=said.append))
+    assert world.asked[len(paid) :] == ["post_verify"]
+    assert said == [f"1 of the kept answers in {stray.parent} were not kept by us: they are not used."]
 
 
 def test_an_answer_to_one_question_is_none_to_another(tmp_path: Path) -> None:

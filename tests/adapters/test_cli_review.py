@@ -43,7 +43,7 @@ def test_a_range_is_reviewed_and_the_whole_report_goes_to_stdout(terminal: Termi
     (folder,) = (terminal.folder / "review_logs").glob("range-*")
     assert done.err.splitlines()[-1] == f"Artefacts: {folder}"
     assert {path.name for path in folder.iterdir()} == {
-        *(".gitignore", "advisor_session.jsonl", "outcome.json", "report.txt"),
+        *(".advisor", ".gitignore", "advisor_session.jsonl", "outcome.json", "report.txt"),
     }
     assert (folder / "report.txt").read_text() == done.out
 
@@ -228,8 +228,9 @@ def test_a_second_run_replaces_everything_of_the_first(tmp_path: Path) -> None:
     second = scripted_review(repo.path, script(tmp_path / "again"), environ=off)
     assert (first.document.outcome, second.document.outcome) == (Outcome.ESCALATED, Outcome.APPROVED)
     assert second.folder == first.folder
-    names = {".gitignore", "advisor_session.jsonl", "outcome.json", "report.txt"}
+    names = {".advisor", ".gitignore", "advisor_session.jsonl", "outcome.json", "report.txt"}
     assert {path.name for path in second.folder.iterdir()} == names
+    assert [path.stem for path in (second.folder / ".advisor").iterdir()] == [second.document.run_id]
 
 
 def test_a_veto_is_answered_with_a_second_attempt(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ from tests.adapters.ledgers import database, exported, five, meddle, record, row
 
 from review_advisor.cli.runs import ROLES, STATUSES, SURFACES, between, list_, moment
 from review_advisor.core.outcome.document import outcome_document, outcome_json, read_outcome
-from review_advisor.core.outcome.files import review_files
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.record.advisor_log import AdvisorLog, advisor_log
 from review_advisor.core.record.harness_layout import RunOutcome
 from review_advisor.core.record.harness_run import harness_run
 from review_advisor.core.record.readings import UNFINISHED
+from review_advisor.core.record.review_files import review_files
 from review_advisor.core.record.runs import Between, RunFilter
 
 
@@ -158,7 +158,7 @@ def test_the_files_of_a_review_can_be_written_again(terminal: Terminal) -> None:
     folder = terminal.folder / "again"
     names = [Path(line).relative_to("again").as_posix() for line in done.out.splitlines()]
     below = [f"runs/run-4/{name}" for name in harness_run(document.events)]
-    assert names == ["events.jsonl", ".advisor/run-4.json", *below, *review_files(document)]
+    assert names == ["events.jsonl", *below, *review_files(document)]
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == set(names)
     log = AdvisorLog.model_validate_json((folder / ".advisor" / "run-4.json").read_bytes())
     assert log == advisor_log(document.events)
@@ -170,9 +170,9 @@ def test_the_files_of_a_review_can_be_written_again(terminal: Terminal) -> None:
 def test_of_a_review_that_was_killed_the_events_are_written(terminal: Terminal, kept: Path) -> None:
     record(kept, told(number=6), until=5)
     done = terminal.run("runs", "export", "run-6", "half", "--json")
-    assert json.loads(done.out)[:2] == ["events.jsonl", ".advisor/run-6.json"]
     below = terminal.folder / "half" / "runs" / "run-6"
-    assert json.loads(done.out)[2:] == [f"runs/run-6/{name}" for name in harness_run(told(number=6).events[:5])]
+    names = [f"runs/run-6/{name}" for name in harness_run(told(number=6).events[:5])]
+    assert json.loads(done.out) == ["events.jsonl", *names, ".advisor/run-6.json"]
     said = RunOutcome.model_validate_json((below / "outcome.json").read_bytes())
     assert (said.run_id, said.status, said.completed_at) == ("run-6", "running", None)
     assert not (terminal.folder / "half" / "outcome.json").exists(), "ours stands only where a review is over"

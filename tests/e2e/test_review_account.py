@@ -47,6 +47,8 @@ def fail_at(world: ReviewWorld, role: Role, reply: Reply) -> Reviewed:
 def says_it_did_not_run(done: Reviewed) -> None:
     assert done.text("report.txt").startswith("STOPPED")
     assert json.loads(done.text("advisor_session.jsonl").splitlines()[-1])["ended"] == "stopped"
+    (log,) = (done.folder / ".advisor").iterdir()
+    assert json.loads(log.read_text())["final_answer"].startswith("stopped: ")
 
 
 @pytest.mark.parametrize(

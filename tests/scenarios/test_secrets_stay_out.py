@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import shown
 
-from review_advisor.core.outcome.disagreement import disagreement_transcript
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.progress import progress_line
 from review_advisor.core.outcome.report_text import report_text
-from review_advisor.core.outcome.session import session_rows
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.record.review_files import review_files
 from review_advisor.core.roles.calls import CreditExhaustedError, LostReason
 from review_advisor.core.roles.secret_shapes import REDACTED
 from review_advisor.mockworld.lines import Line, approve, confirm, finding, guidance, plan, reject, veto
@@ -36,11 +35,8 @@ def everything_told(world: MockWorld, document: OutcomeDocument) -> dict[str, st
     return {
         **{f"prompt {number}": call.prompt for number, call in enumerate(world.agents.asked)},
         "journal": repr(world.journal.events),
-        "outcome.json": outcome_json(document),
-        "report.txt": report_text(document),
         "progress": "\n".join(progress_line(event) or "" for event in document.events),
-        "transcript.md": disagreement_transcript(document) or "",
-        "advisor_session.jsonl": json.dumps(session_rows(document)),
+        **review_files(document),
         **world.artifacts.files,
         **{f"wiki folder: {name}": page for name, page in world.wiki.files.items()},
     }

@@ -17,8 +17,9 @@ _NAMES = (
     "repair.patch",
     "preflight*.json",
     "wiki/*.md",
+    ".advisor/*.json",
 )
-_WIKI = "wiki"
+_FOLDERS = ("wiki", ".advisor")
 _PREFIX = ".review-advisor-"
 _MOST_SAID = 2_000
 """Characters or bytes of a refusal."""
@@ -66,7 +67,7 @@ class FolderArtifacts:
         remove_stale(self.folder / name)
 
     def _refuse_links(self) -> None:
-        for part in (self._root, self.folder, self.folder / _WIKI):
+        for part in (self._root, self.folder, *(self.folder / name for name in _FOLDERS)):
             if part.is_symlink():
                 raise ArtifactError(f"{part} is a symbolic link; artefacts are only written to a real folder.")
 

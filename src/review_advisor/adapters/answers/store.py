@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -46,6 +47,7 @@ class ReplyStore:
         self._warn = warn
         self._lock = threading.Lock()
         self._given_up = False
+        self._began = time.time()
         self._replies: dict[str, KeptReply] = {}
         self._read()
         self._inherited = tuple(self._replies.values())
@@ -83,11 +85,21 @@ class ReplyStore:
                     self._file(key).unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """The review is over: nothing of it is kept, nor of earlier reviews of the same change."""
+        """The review is over: nothing of it is kept, nor of earlier reviews of the same change.
+
+        What was kept since this one began belongs to a review that may be under way.
+        """
         for folder in self._root.glob(f"{self._label}-" + "[0-9a-f]" * 16):
-            shutil.rmtree(folder, ignore_errors=True)
+            if folder == self._folder or self._is_older(folder):
+                shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # another change's replies are there
             self._root.rmdir()
+
+    def _is_older(self, folder: Path) -> bool:
+        try:
+            return all(path.lstat().st_mtime < self._began for path in folder.iterdir())
+        except OSError:
+            return False
 
     def _file(self, key: str) -> Path:
         return self._folder / (key + _ENDING)
@@ -108,9 +120,12 @@ class ReplyStore:
             self._warn(f"{strangers} of the kept answers in {self._folder} were not kept by us: they are not used.")
 
     def _reply_in(self, path: Path) -> KeptReply | None:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            signature, _, body = file.read(_MOST_BYTES + 1).partition(b"\n")
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "rb") as file:
+                signature, _, body = file.read(_MOST_BYTES + 1).partition(b"\n")
+        except OSError:  # a link, a folder: nothing that we have written
+            return None
         if len(body) > _MOST_BYTES or not hmac.compare_digest(signature, self._signature(path.stem, body)):
             return None
         try:

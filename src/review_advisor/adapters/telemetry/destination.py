@@ -118,10 +118,17 @@ def _way(environ: Mapping[str, str], signal: Signal) -> Way:
     _check_headers(*_either(environ, signal, "HEADERS"))
     for last in ("CERTIFICATE", "CLIENT_KEY", "CLIENT_CERTIFICATE"):
         name, value = _either(environ, signal, last)
-        if value and not Path(value).is_file():
+        if value and not _is_file(value):
             raise TelemetryError(f"{name} names no file.")
     name, _ = _either(environ, signal, "COMPRESSION")
     return Way(protocol, _one_of(environ, name, _COMPRESSIONS[protocol], "none"))
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # a name that is too long: somebody put the certificate itself there
+        return False
 
 
 def _check_endpoint(name: str, value: str, protocol: Protocol) -> None:

@@ -9,6 +9,7 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.repair_text import PATCH_FILE
 from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.outcome.session import session_rows
+from review_advisor.core.record.advisor_log import AdvisorLog, advisor_log
 
 
 def review_files(document: OutcomeDocument) -> dict[str, str]:
@@ -20,5 +21,11 @@ def review_files(document: OutcomeDocument) -> dict[str, str]:
     transcript = disagreement_transcript(document)
     if transcript is not None:
         texts["transcript.md"] = transcript
+    texts |= log_file(advisor_log(document.events))
     texts["outcome.json"] = outcome_json(document)
     return texts
+
+
+def log_file(log: AdvisorLog) -> dict[str, str]:
+    """The file of the advisor's log, which a review that was killed has too."""
+    return {f".advisor/{log.task_id}.json": log.model_dump_json(indent=2) + "\n"}
