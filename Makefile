@@ -22,6 +22,7 @@ LINT_READY := $(LINT_HOME)/.ready
 COLLECTOR_HOME := .tools/collector
 COLLECTOR_READY := $(COLLECTOR_HOME)/.ready
 COLLECTOR := $(COLLECTOR_HOME)/rotel/rotel-agent
+COVERED := .coverage-passed
 BROWSER_HOME := .tools/browser
 BROWSER_READY := $(BROWSER_HOME)/.ready
 AXE_HOME := .tools/axe
@@ -58,9 +59,22 @@ else
 	@$(BIN)/review-advisor review $(ARGS)
 endif
 
-test: setup ## Run every test except the end-to-end ones
+test: setup ## Run every test except the end-to-end ones (COVER=yes: all of them, so that make quality need not)
+ifeq ($(COVER),yes)
+	@$(MAKE) $(COVERED)
+else
 	@$(PYTEST) -q $(ARGS)
+endif
 	@$(PY) tools/count_e2e.py
+
+# The tests with branch coverage, run again only where a file of the checkout is newer than their last success.
+$(COVERED): $(or $(wildcard $(shell git ls-files --cached --others --exclude-standard)),FORCE)
+	@rm -f $@
+	@$(BIN)/coverage erase
+	@$(PYTEST) -q --cov --cov-report=
+	@touch $@
+
+FORCE:
 
 quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, and the bot on itself
 	@echo "quality: format and lint"
@@ -79,8 +93,7 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	@$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	@echo "quality: tests with branch coverage"
-	@$(BIN)/coverage erase
-	@$(PYTEST) -q --cov --cov-report=
+	@$(MAKE) $(COVERED)
 	@$(BIN)/coverage report --fail-under=90
 	@$(BIN)/coverage report --fail-under=98 --include='src/review_advisor/core/*,src/review_advisor/review_phase.py'
 	@echo "quality: the bot on its own checkout"
@@ -148,6 +161,6 @@ lock: ## Resolve the pinned requirements anew (needs uv: make lock UV=path/to/uv
 	@tools/lock_requirements $(or $(UV),uv) $(ARGS)
 
 clean: ## Remove what make made: .venv, .tools, caches, reports
-	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* \
+	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* \
 		build dist review_logs
 	@find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -39,7 +39,7 @@ from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.chain import canonical, links
 from review_advisor.core.record.moments import microseconds
-from review_advisor.core.record.readings import readings_of, readings_of_beginning
+from review_advisor.core.record.readings import readings_of, readings_so_far
 from review_advisor.mockworld.lines import Line, approve, confirm, credit_gone, lost, plan, reject
 from review_advisor.mockworld.world import MockWorld
 
@@ -208,7 +208,9 @@ def fill(ledger: Path, runs: int) -> None:
                 retold = replace(review.document, started_at=moment, ended_at=moment + length, **about)
                 write_readings(connection, begun, readings_of(retold))
             else:
-                write_readings(connection, begun, readings_of_beginning(replace(first, **about)))
+                write_readings(
+                    connection, begun, readings_so_far([replace(first, **about), *review.document.events[1:4]])
+                )
 
 
 def _texts(review: Played, moment: datetime, about: dict[str, Any], *, whole: bool) -> Iterator[str]:

@@ -30,6 +30,7 @@ NEWER_RUN = f"{SCENARIOS}test_a_newer_run_on_the_same_head.py::"
 REPAIRED = f"{SCENARIOS}test_repair_is_suggested.py::"
 BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
 KEPT = "tests/adapters/test_answers_kept.py::"
+PAID = "tests/adapters/test_ledger_money.py::"
 RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "dispatch.py", "review_loop.py"
 BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "core/roles/"
 REPAIR = "core/roles/repair.py"
@@ -650,16 +651,37 @@ MUTANTS = (
     Mutant(
         "a chain does not notice that its last event is gone",
         "core/record/chain.py",
-        "if chain.events != len(chain.links):",
-        "if chain.events < len(chain.links):",
+        "if noted.events != count:",
+        "if noted.events < count:",
         (f"{UNIT}record/test_chain.py::test_what_is_missing_added_or_of_another_run_is_named",),
     ),
     Mutant(
         "a broken run is merged",
-        "adapters/ledger/exchange.py",
-        "    _refuse_broken(first_break(chain))\n    row = chain_id(",
-        "    row = chain_id(",
+        "adapters/ledger/rows.py",
+        "if chain.broken is not None:",
+        "if chain.broken is not None and not chain.links:",
         ("tests/adapters/test_ledger_exchange.py::test_a_broken_run_is_refused_by_name_and_nothing_is_taken",),
+    ),
+    Mutant(
+        "a run that is over goes on",
+        "adapters/ledger/rows.py",
+        "if isinstance(event, ReviewEnded) and event is not events[-1]:",
+        "if isinstance(event, ReviewEnded) and event is events[0]:",
+        ("tests/adapters/test_ledger_forged.py::test_nothing_is_added_to_a_run_that_is_over",),
+    ),
+    Mutant(
+        "a run may begin in any year",
+        "adapters/ledger/rows.py",
+        "now + timedelta(days=1)",
+        "now + timedelta(days=9999)",
+        ("tests/adapters/test_ledger_forged.py::test_a_run_that_cannot_be_is_refused",),
+    ),
+    Mutant(
+        "what everybody reads is not proven",
+        "adapters/ledger/proving.py",
+        "if _rows(connection, table, row) != expected:",
+        "if expected and not _rows(connection, table, row):",
+        ("tests/adapters/test_ledger_forged.py::test_a_row_that_is_not_what_the_events_say_is_found",),
     ),
     Mutant(
         "whoever rejected may repair",
@@ -748,9 +770,25 @@ MUTANTS = (
     Mutant(
         "a rollup: a veto that was given up is no case of self-repair",
         "core/record/kpis.py",
-        "vetoed = sums.recovered + sums.exhausted",
-        "vetoed = sums.recovered",
+        "SELF_REPAIR, sums.recovered, sums.vetoed)",
+        "SELF_REPAIR, sums.recovered, sums.recovered)",
         (f"{UNIT}record/test_kpis.py::test_a_target_ends_where_it_says",),
+    ),
+    Mutant(
+        "a veto that the executor answers with a rejection of its own is a repair that failed",
+        "core/record/readings.py",
+        "return not (rejected and part.ended is not None",
+        "return not (not rejected and part.ended is not None",
+        (
+            f"{UNIT}record/test_readings.py::test_where_no_veto_counts_or_the_executor_rejects_itself_there_is_nothing_to_repair",
+        ),
+    ),
+    Mutant(
+        "an unfinished run shows nothing of what it did",
+        "adapters/ledger/recorder.py",
+        "if self._policy and tables:",
+        "if not self._policy:",
+        ("tests/adapters/test_ledger_unfinished.py::test_a_killed_run_is_found_by_what_it_did",),
     ),
     Mutant(
         "a rollup: of nothing, something is measured",
@@ -782,12 +820,24 @@ MUTANTS = (
     ),
     Mutant(
         "a rollup pays twice for what an earlier run was charged",
-        "core/record/spending.py",
-        "    if not call.kept:\n        yield",
-        "    if call:\n        yield",
-        (
-            "tests/adapters/test_cli_rollup.py::test_what_a_killed_run_used_without_a_word_about_its_cost_is_counted_once_too",
-        ),
+        "adapters/ledger/sums.py",
+        "WHERE {{}} AND (kept.reply IS NULL OR NOT {_PAID_ELSEWHERE})",
+        "WHERE {{}}",
+        (f"{PAID}test_what_a_killed_run_paid_is_counted_once_wherever_it_was_killed",),
+    ),
+    Mutant(
+        "a rollup loses what was paid for a reply whose event a kill kept out of the ledger",
+        "adapters/ledger/sums.py",
+        "calls.reply = kept.reply AND NOT calls.kept",
+        "NOT calls.kept",
+        (f"{PAID}test_what_a_killed_run_paid_is_counted_once_wherever_it_was_killed",),
+    ),
+    Mutant(
+        "a rollup counts a reply in every run that was given it",
+        "adapters/ledger/sums.py",
+        "(before.chain, before.number) < (kept.chain, kept.number)",
+        "before.chain = 0",
+        (f"{PAID}test_a_reply_whose_payer_is_not_known_is_counted_once_however_often_it_is_given",),
     ),
     Mutant(
         "the tokens of a consult's last request are taken for all of them",

@@ -45,7 +45,7 @@ from review_advisor.core.roles.redaction import redactor
 from review_advisor.examination import AgentChoice, agent_command, repository_top
 from review_advisor.keeping import open_keeping
 from review_advisor.opening import Selection, open_change
-from review_advisor.ports import ArtifactError, CliError, Ports, SourceError, Wiki
+from review_advisor.ports.review import ArtifactError, CliError, Ports, SourceError, Wiki
 from review_advisor.review_phase import ReviewPhase, ReviewRequest
 from review_advisor.settings import Profile, Settings
 

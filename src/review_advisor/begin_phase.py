@@ -12,7 +12,8 @@ from review_advisor.core.publication.beginning import beginning, queued_pull_req
 from review_advisor.core.publication.check import check_in_progress, check_of_queue, check_waiting
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.writes import Conclusion
-from review_advisor.ports import Clock, Forge
+from review_advisor.ports.forge import Forge
+from review_advisor.ports.review import Clock
 from review_advisor.scribe import Scribe
 
 

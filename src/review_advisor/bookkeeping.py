@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.adapters.artifacts import write_whole
-from review_advisor.adapters.ledger.exchange import Folded, events_of_run, export_lines, import_lines, merge, rebuild
-from review_advisor.adapters.ledger.exchange import verify as prove
+from review_advisor.adapters.ledger.exchange import (
+    Folded,
+    Rebuilt,
+    events_of_run,
+    export_runs,
+    import_lines,
+    merge,
+    rebuild,
+)
+from review_advisor.adapters.ledger.proving import verify as prove
 from review_advisor.core.outcome.document import outcome_document
 from review_advisor.core.outcome.events import ReviewEnded
 from review_advisor.core.record.advisor_log import advisor_log
 from review_advisor.core.record.chain import LedgerError
 from review_advisor.core.record.harness_run import harness_run
 from review_advisor.core.record.review_files import log_file, review_files
-from review_advisor.ports import ArtifactError
+from review_advisor.ports.review import ArtifactError
 
-__all__ = ["Folded", "export_ledger", "export_run", "import_lines", "merge", "prove", "rebuild"]
+__all__ = [
+    "Exported",
+    "Folded",
+    "Rebuilt",
+    "export_ledger",
+    "export_run",
+    "import_lines",
+    "merge",
+    "prove",
+    "rebuild",
+]
 
 
 def export_run(ledger: Path, named: str, folder: Path) -> tuple[str, ...]:
@@ -48,9 +67,34 @@ def _make(path: Path) -> None:
         raise LedgerError(f"The folder {path.parent} cannot be made: {error.strerror}.") from None
 
 
-def export_ledger(ledger: Path, file: Path) -> None:
-    """Write all events into a file, whole or not at all. Raises ``LedgerError``."""
-    _write(file, export_lines(ledger))
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """How many runs and events were written, and of each other run why it was not."""
+
+    runs: int
+    events: int
+    left_out: tuple[str, ...]
+
+
+def export_ledger(ledger: Path, file: Path, *, whole_runs: bool = False) -> Exported:
+    """Write all events into a file, whole or not at all. Raises ``LedgerError``.
+
+    A run that is not what was recorded is refused, and everything with it; or, if only ``whole_runs`` are wanted, left
+    out.
+    """
+    lines: list[str] = []
+    left_out: list[str] = []
+    runs = 0
+    for each in export_runs(ledger):
+        if not isinstance(each, str):
+            runs += 1
+            lines += each
+        elif whole_runs:
+            left_out.append(each)
+        else:
+            raise LedgerError(each)
+    _write(file, lines)
+    return Exported(runs, len(lines), tuple(left_out))
 
 
 def _write(path: Path, texts: Iterable[str]) -> None:

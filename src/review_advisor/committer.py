@@ -20,7 +20,7 @@ from review_advisor.core.publication.repair_push import (
 )
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.writes import CommittedFile
-from review_advisor.ports import Forge, ForgeError, Patcher, PatchRefused
+from review_advisor.ports.forge import Forge, ForgeError, Patcher, PatchRefused
 from review_advisor.scribe import Scribe
 
 

@@ -26,7 +26,8 @@ from review_advisor.core.publication.state import KnownFinding, State
 from review_advisor.core.publication.summary import amended
 from review_advisor.core.publication.threads import about
 from review_advisor.core.publication.writes import Conclusion
-from review_advisor.ports import Clock, Forge
+from review_advisor.ports.forge import Forge
+from review_advisor.ports.review import Clock
 from review_advisor.scribe import Scribe
 
 APPROVABLE: frozenset[str | None] = frozenset((Conclusion.ACTION_REQUIRED, Conclusion.SUCCESS))

@@ -13,7 +13,7 @@ from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.sample import make_sample
 from review_advisor.core.facts.kinds import changed_code_lines
 from review_advisor.core.policy.trigger import MANY_CODE_LINES
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 LONGEST = 20
 MOST_LINES = 4_000

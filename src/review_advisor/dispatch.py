@@ -21,7 +21,7 @@ from review_advisor.core.roles.fence import facts_text
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, cut_short, repair_ask
-from review_advisor.ports import Ports
+from review_advisor.ports.review import Ports
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
@@ -201,5 +201,7 @@ class Dispatch:
                 prompt_sha256=hashlib.sha256(call.prompt.encode("utf-8", "replace")).hexdigest(),
                 blind=call.blind,
                 kept=receipt.kept,
+                reply=receipt.reply,
+                paid_by=receipt.paid_by,
             )
         )

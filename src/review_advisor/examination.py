@@ -15,7 +15,8 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.run import git_version
 from review_advisor.core.policy.switches import SwitchError, read_switches
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.ports import CliError, ForgeError, SourceError
+from review_advisor.ports.forge import ForgeError
+from review_advisor.ports.review import CliError, SourceError
 
 Agent = Literal["claude", "embedded"]
 EMBEDDED_EXTRAS = ("ruff", "detect_secrets")

@@ -15,7 +15,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.record.place import LEDGER_FILE
 from review_advisor.core.roles.kept import ReviewIdentity, RunNames
 from review_advisor.core.roles.redaction import Redactor
-from review_advisor.ports import Agents
+from review_advisor.ports.review import Agents
 
 _REPLIES = "answers"
 

@@ -13,7 +13,8 @@ from review_advisor.core.publication.markers import finding_in
 from review_advisor.core.publication.state import KnownFinding, State, own_summaries, read_state
 from review_advisor.core.record.fate import AtMerge, Said, Wanted, at_merge, may_take_away, taken_back, times, wanted
 from review_advisor.core.record.labels import Label, Name, Value
-from review_advisor.ports import Brought, Forge, History, SourceError
+from review_advisor.ports.forge import Brought, Forge, History
+from review_advisor.ports.review import SourceError
 
 MOST_PEOPLE = 50
 """So many people who reacted are asked about; more than that is a crowd."""

@@ -18,7 +18,8 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.record.labels import Observed
 from review_advisor.core.roles.redaction import redactor
 from review_advisor.observe_phase import ObservePhase
-from review_advisor.ports import ForgeError, History, SourceError
+from review_advisor.ports.forge import ForgeError, History
+from review_advisor.ports.review import SourceError
 from review_advisor.pull_requests import open_forge, rules_of_base
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from review_advisor.core.publication.writes import InlineComment
-from review_advisor.ports import Forge, ForgeRejected
+from review_advisor.ports.forge import Forge, ForgeRejected
 
 
 def prepared(forge: Forge, number: int, commit: str, body: str, comments: tuple[InlineComment, ...]) -> int | None:

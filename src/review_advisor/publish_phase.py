@@ -30,7 +30,8 @@ from review_advisor.core.publication.threads import about, left_behind, said
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.core.roles.evidence import Finding
-from review_advisor.ports import Clock, Forge, Patcher
+from review_advisor.ports.forge import Forge, Patcher
+from review_advisor.ports.review import Clock
 from review_advisor.scribe import Scribe
 
 LEFT = "another run has begun a review of this head since, and has the word on the check"

@@ -17,7 +17,8 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.publication.beginning import beginning
 from review_advisor.core.publication.memory import earlier_review
 from review_advisor.core.publication.state import State, own_summaries, read_state
-from review_advisor.ports import Forge, ForgeError, SourceError
+from review_advisor.ports.forge import Forge, ForgeError
+from review_advisor.ports.review import SourceError
 
 
 @dataclass(frozen=True, slots=True)

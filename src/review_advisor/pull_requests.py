@@ -22,7 +22,7 @@ from review_advisor.core.publication.check import check_did_not_run
 from review_advisor.core.publication.commands import read_command
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.roles.redaction import redactor
-from review_advisor.ports import Forge, ForgeRejected
+from review_advisor.ports.forge import Forge, ForgeRejected
 from review_advisor.publish_phase import DidNotRun, Published, PublishPhase
 from review_advisor.scribe import Scribe
 from review_advisor.settings import ConfigError

@@ -32,7 +32,7 @@ from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.structure import Structural
 from review_advisor.core.roles.transcript import Attempt, disagreement_ids
 from review_advisor.dispatch import Dispatch
-from review_advisor.ports import Source
+from review_advisor.ports.review import Source
 from review_advisor.workshop import Version, Workshop
 
 

@@ -53,7 +53,7 @@ from review_advisor.core.roles.prompts import cuts
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.core.roles.structure import SURFACE_INPUTS, Subject
 from review_advisor.dispatch import Dispatch
-from review_advisor.ports import Ports, Source
+from review_advisor.ports.review import Ports, Source
 from review_advisor.review_loop import ReviewLoop
 from review_advisor.workshop import Version
 

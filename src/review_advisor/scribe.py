@@ -35,15 +35,8 @@ from review_advisor.core.publication.writes import (
     MadeCommit,
 )
 from review_advisor.placing import prepared
-from review_advisor.ports import (
-    Clock,
-    Forge,
-    ForgeDenied,
-    ForgeError,
-    ForgeMissing,
-    ForgeRejected,
-    ForgeUnavailable,
-)
+from review_advisor.ports.forge import Forge, ForgeDenied, ForgeError, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.review import Clock
 
 WAITS = (2.0, 10.0, 30.0)
 """Seconds before each further look, after a request without an answer; more where the forge asks for more."""

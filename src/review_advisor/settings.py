@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,17 +15,7 @@ from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
 from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.policy.switches import (
-    FAIL_AS_VETO,
-    FORCE_ON,
-    MASTER,
-    MAX_CONSULTS_VARIABLE,
-    ROLE_SWITCHES,
-    Switches,
-    read_switches,
-    surface_switch,
-)
+from review_advisor.core.policy.switches import Switches, read_switches
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.roles.answers import Severity
 from review_advisor.core.roles.redaction import Redactor, redactor
@@ -270,41 +259,3 @@ def make_settings(
         metadata_blind=config.metadata_blind,
     )
     return Settings(rules, read_switches(environ), redactor(environ))
-
-
-def _shown(config: Config, settings: Settings) -> dict[str, Any]:
-    switches = settings.switches
-    return {
-        "config": config.model_dump(mode="json") | {"critical_paths": list(settings.rules.critical_paths)},
-        "switches": {
-            MASTER: switches.master,
-            **{name: switches.roles[role] for role, name in ROLE_SWITCHES.items()},
-            **{surface_switch(surface): switches.surfaces[surface] for surface in Surface},
-            FAIL_AS_VETO: switches.fail_as_veto,
-            FORCE_ON: switches.force_pre_flight,
-            MAX_CONSULTS_VARIABLE: switches.max_consults,
-        },
-        "models": {
-            surface.value: {
-                "executor": switches.executor_models[surface],
-                "advisor": switches.advisor_models[surface],
-            }
-            for surface in Surface
-        },
-    }
-
-
-def settings_json(config: Config, settings: Settings) -> str:
-    """The effective settings as JSON."""
-    return json.dumps(_shown(config, settings), indent=2) + "\n"
-
-
-def settings_text(config: Config, settings: Settings, origin: str | None) -> str:
-    """The effective settings for a person, one a line."""
-    shown = _shown(config, settings)
-    lines = [f"from {origin or 'the defaults (no configuration file)'} and the environment"]
-    for section, values in shown.items():
-        lines += ["", f"[{section}]"]
-        for key, value in values.items():
-            lines.append(f"{key} = {json.dumps(value)}")
-    return "\n".join(lines) + "\n"

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from review_advisor.adapters.git.run import Git, find_git
 from review_advisor.adapters.worktree import WorkFolder
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 from review_advisor.settings import CONFIG_FILE, PYPROJECT, TABLE, Config, has_table
 
 WORKFLOW_FILE = ".github/workflows/review-advisor.yml"

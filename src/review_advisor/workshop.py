@@ -22,7 +22,7 @@ from review_advisor.core.roles.repair import Law, edit_grant, may_repair
 from review_advisor.core.roles.structure import SURFACE_INPUTS, Subject
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.dispatch import Dispatch
-from review_advisor.ports import Source
+from review_advisor.ports.review import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -12,11 +13,12 @@ from typing import Any
 
 from tests.scenarios.five_stories import STORIES
 
-from review_advisor.adapters.ledger.exchange import export_lines
+from review_advisor.adapters.ledger.exchange import export_runs
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.rows import OBSERVED_TABLES, TABLES
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Event, PolicyFrozen
+from review_advisor.core.record.chain import LedgerError, canonical, links
 from review_advisor.mockworld.world import MemoryJournal, MockWorld
 
 Story = Callable[[MockWorld], None]
@@ -119,5 +121,28 @@ def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def exported(path: Path) -> list[str]:
-    """The lines of an export."""
-    return list(export_lines(path))
+    """The lines of an export, of whole runs only."""
+    lines: list[str] = []
+    for each in export_runs(path):
+        if isinstance(each, str):
+            raise LedgerError(each)
+        lines += each
+    return lines
+
+
+def events_as_json(path: Path, run: str) -> list[dict[str, Any]]:
+    """A run's events as an export holds them."""
+    lines = [json.loads(line) for line in exported(path)]
+    return [line["event"] for line in lines if line["run"] == run]
+
+
+def forge(file: Path, run: str, events: Iterable[dict[str, Any]]) -> Path:
+    """An export of one run that holds these events in a sound chain: no key is needed for that."""
+    told = list(events)
+    made = zip(links(run, map(canonical, told)), told, strict=True)
+    lines = (
+        {"run": run, "index": link.index, "previous": link.previous, "hash": link.hash, "event": event}
+        for link, event in made
+    )
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file

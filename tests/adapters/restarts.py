@@ -18,7 +18,7 @@ from review_advisor.core.roles.kept import RunNames, review_identity
 from review_advisor.core.roles.redaction import redactor
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.world import INSTRUCTIONS, MemoryArtifacts, MemoryJournal, MockWorld
-from review_advisor.ports import Ports
+from review_advisor.ports.review import Ports
 from review_advisor.review_phase import ReviewPhase, ReviewRequest
 
 SECRET = b"whoever pays knows it"
@@ -85,7 +85,7 @@ def _retold(event: Event) -> Event:
     if isinstance(event, PolicyFrozen):
         return replace(event, at=NOON, run_id="")
     if isinstance(event, CallEnded):
-        return replace(event, at=NOON, prompt_sha256="", kept=False)
+        return replace(event, at=NOON, prompt_sha256="", kept=False, paid_by="")
     if isinstance(event, KnowledgeStored):
         return replace(event, at=NOON, not_in_repository="")  # the first run may have put it there
     return replace(event, at=NOON)

@@ -206,6 +206,21 @@ def test_stopped_at_any_call_and_started_again(story: Story, stop: Callable[[], 
             world.finish()
 
 
+def test_a_review_that_stopped_does_not_get_its_consults_back(tmp_path: Path) -> None:
+    world = MockWorld()
+    world.switch("HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "4")
+    asks = lost().after_asking("one?", "two?", "three?")
+    world.agents.script(Role.EXECUTOR, asks, asks, approve().after_asking("four?"))
+    told = []
+    for outcome in (Outcome.STOPPED, Outcome.STOPPED, Outcome.APPROVED):
+        store = store_of(world, tmp_path)
+        document = run(world, store)
+        assert document.outcome is outcome
+        told.append([event.note.status for event in document.events if isinstance(event, Consulted)])
+        store.forget_useless()
+    assert told == [["answered"] * 3, ["answered", "denied", "denied"], ["denied"]]
+
+
 def _answered(world: MockWorld) -> list[tuple[object, ...]]:
     """The questions that were answered, whichever run asked them."""
     return [

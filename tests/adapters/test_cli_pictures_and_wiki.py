@@ -15,7 +15,7 @@ from tests.adapters.git_repository import Repo
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.opening import Selection
-from review_advisor.ports import ArtifactError
+from review_advisor.ports.review import ArtifactError
 
 CONFIG = ".review-advisor.toml"
 

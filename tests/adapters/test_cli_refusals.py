@@ -25,7 +25,7 @@ from tests.adapters.git_repository import Repo
 from review_advisor.adapters.artifacts import write_whole
 from review_advisor.app import ReviewBrokenError
 from review_advisor.core.outcome.events import CallEnded, Event
-from review_advisor.ports import ArtifactError
+from review_advisor.ports.review import ArtifactError
 
 CREDENTIAL = {"ANTHROPIC_API_KEY": "none-needed"}
 RANGE = ("review", "--range", "HEAD~1..HEAD")

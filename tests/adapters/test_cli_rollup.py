@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.adapters.command_line import Terminal
-from tests.adapters.ledgers import five, meddle, record, told
+from tests.adapters.ledgers import events_as_json, five, forge, meddle, record, told
 
 from review_advisor.adapters.ledger import sums as adding
+from review_advisor.adapters.ledger.exchange import import_lines, rebuild
+from review_advisor.adapters.ledger.observations import keep
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.prices import read_prices
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded, Event
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.chain import LedgerError
 from review_advisor.core.record.kpis import Period, Sums
+from review_advisor.core.record.labels import Label, Observed
 from review_advisor.core.record.prices import Price, PriceError
-from review_advisor.mockworld.lines import Line, approve, confirm, lost
+from review_advisor.mockworld.lines import Line, approve, confirm, guidance, lost
 from review_advisor.mockworld.world import MockWorld, edited
 
 PRICES = """
@@ -113,6 +115,16 @@ def test_the_last_thirty_days_are_the_default(terminal: Terminal, kept: Path) ->
     assert terminal.run("rollup").out.startswith("0 runs: ")
 
 
+def test_a_run_of_tomorrow_is_counted_tomorrow(terminal: Terminal, kept: Path) -> None:
+    """A clock may go ahead, and a date may be forged."""
+    first, *events = events_as_json(kept, "run-1")
+    tomorrow = datetime.now(UTC) + timedelta(hours=20)
+    ahead = {**first, "run_id": "ahead", "at": tomorrow.isoformat()}
+    import_lines(kept, forge(terminal.folder / "ahead.jsonl", "ahead", [ahead, *events]))
+    assert rolled(terminal)["sums"]["runs"] == 5
+    assert rolled(terminal, "--until", (tomorrow + timedelta(days=1)).isoformat())["sums"]["runs"] == 6
+
+
 @pytest.mark.parametrize(
     "words, says",
     [
@@ -148,6 +160,37 @@ def test_medians_are_the_middle_of_an_odd_and_of_an_even_number(
         assert (found.timed, found.executor_ms, found.wall_ms) == (number, middle * 1_000, middle * 1_000 + 5_000)
 
 
+def test_only_an_answer_is_a_consult_before_an_approval_that_was_wrong(tmp_path: Path) -> None:
+    """Nobody was asked, the advisor did not answer, it did: three merges that were taken back, two of them missed."""
+    ledger = tmp_path / "ledger.sqlite3"
+    advice: tuple[tuple[Line, ...], ...] = ((), (lost(),), (guidance(),))
+    for number, lines in enumerate(advice, start=1):
+
+        def story(world: MockWorld, lines: tuple[Line, ...] = lines) -> None:
+            world.agents.script(Role.EXECUTOR, approve().after_asking(*("Is it right?" for _ in lines)))
+            world.agents.script(Role.MID_FLIGHT, *lines)
+
+        document = told(story, number, pull_request=number)
+        record(ledger, document)
+        seen = (Label("", "merge", "merged", "cafe"), Label("", "reverted", "reverted", "beef"))
+        keep(ledger, _observed(number, document.head_sha or "", seen))
+    assert (sums(ledger).merged_approvals, sums(ledger).missed) == (3, 2)
+    assert sums(ledger).consulting == 2
+    rebuild(ledger)
+    assert sums(ledger).missed == 2
+
+
+def _observed(number: int, head_sha: str, seen: tuple[Label, ...]) -> Observed:
+    return Observed(
+        at=datetime(2026, 2, 1, tzinfo=UTC),
+        run_id=f"observed-{number}",
+        repository="acme/shop",
+        pull_request=number,
+        head_sha=head_sha,
+        labels=seen,
+    )
+
+
 # --- money -----------------------------------------------------------------------------------------------------------
 
 
@@ -162,58 +205,6 @@ def test_a_list_of_prices_counts_where_no_cost_was_reported(terminal: Terminal) 
     assert (found["unknown_calls"], found["unknown_models"]) == (2, ["opus"])
     shipped = rolled(terminal, "--ledger", ledger)["money"]
     assert (shipped["by_price_usd"], shipped["unknown_models"]) == (0.0, ["opus", "sonnet"])
-
-
-def answered_before(document: OutcomeDocument, calls: int) -> OutcomeDocument:
-    """The same review, in which so many calls were answered by what an earlier run had kept."""
-    left = [calls]
-
-    def said(event: Event) -> Event:
-        if not isinstance(event, CallEnded) or not left[0]:
-            return event
-        left[0] -= 1
-        return replace(event, kept=True)
-
-    return outcome_document([said(event) for event in document.events])
-
-
-def until_call(document: OutcomeDocument) -> int:
-    """How many events there are up to the first call's end."""
-    return 1 + next(place for place, event in enumerate(document.events) if isinstance(event, CallEnded))
-
-
-def test_what_a_killed_run_paid_is_counted_once(tmp_path: Path) -> None:
-    once, twice = tmp_path / "once.sqlite3", tmp_path / "twice.sqlite3"
-    record(once, told(PAID))
-    killed, again = told(PAID), answered_before(told(PAID, 2), calls=1)
-    record(twice, killed, until=until_call(killed))
-    assert add_up(twice, Period()).reported_usd == pytest.approx(0.03)
-    record(twice, again)
-    both, one = add_up(twice, Period()), add_up(once, Period())
-    assert both.reported_usd == pytest.approx(one.reported_usd) == pytest.approx(0.05)
-    assert (both.sums.executor_tokens, both.sums.advisor_tokens) == (900, 100)
-    assert (both.sums.runs, both.sums.unfinished, both.sums.judged) == (2, 1, 1)
-    assert (one.sums.timed, both.sums.timed) == (1, 0)
-
-
-def test_what_a_killed_run_used_without_a_word_about_its_cost_is_counted_once_too(tmp_path: Path) -> None:
-    ledger = tmp_path / "ledger.sqlite3"
-    silent = small(saying(approve(), 900, None), saying(confirm(), 100, 0.02))
-    killed = told(silent)
-    record(ledger, killed, until=until_call(killed))
-    record(ledger, answered_before(told(silent, 2), calls=1))
-    (found,) = add_up(ledger, Period()).unpriced
-    assert (found.model, found.calls, found.output_tokens) == ("sonnet", 1, 900)
-
-
-def test_an_unfinished_run_that_cannot_be_read_spoils_nothing(tmp_path: Path) -> None:
-    ledger = tmp_path / "ledger.sqlite3"
-    record(ledger, told(PAID, 2))
-    record(ledger, told(PAID), until=5)
-    meddle(ledger, "UPDATE events SET event = '{}' WHERE chain = (SELECT min(id) FROM chains)")
-    found = add_up(ledger, Period())
-    assert found.sums.unfinished == 1
-    assert found.reported_usd == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize(

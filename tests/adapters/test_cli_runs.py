@@ -102,6 +102,9 @@ def test_what_a_moment_says() -> None:
     for text, ago in (("24h", timedelta(hours=24)), ("7d", timedelta(days=7)), ("2w", timedelta(weeks=2))):
         said = moment(text)
         assert timedelta(0) <= datetime.now(UTC) - ago - said < timedelta(minutes=1)
+    for text in ("1969-12-31", "0001-01-02", "9999-01-01"):
+        with pytest.raises(click.BadParameter, match="is out of reach: give a date from 1970 to 9998"):
+            moment(text)
     for text in ("yesterday", "2026-13-01", "99999w", "٣d", "7 d", ""):
         with pytest.raises(click.BadParameter, match="is no date: give one like 2026-01-31"):
             moment(text)
@@ -187,7 +190,7 @@ def test_of_a_review_that_was_killed_the_events_are_written(terminal: Terminal, 
 def test_a_whole_ledger_is_exit_code_0_and_a_broken_one_3(terminal: Terminal, kept: Path) -> None:
     count = len(exported(kept))
     done = terminal.run("ledger", "verify")
-    assert (done.code, done.out) == (0, f"5 runs, {count} events: every chain is whole\n")
+    assert (done.code, done.out) == (0, f"5 runs, {count} events: all is as it was recorded\n")
     meddle(kept, "UPDATE events SET event = '{}' WHERE position = 3")
     done = terminal.run("ledger", "verify")
     assert done.code == 3
@@ -209,7 +212,7 @@ def test_ledgers_of_two_jobs_become_one(terminal: Terminal, kept: Path) -> None:
         assert (done.code, done.out) == (0, says)
     assert listed(terminal, "--ledger", str(whole)) == [f"run-{number}" for number in (9, 5, 4, 3, 2, 1)]
     done = terminal.run("ledger", "merge", whole, other, "--json")
-    assert json.loads(done.out) == {"added": 0, "grown": 0, "present": 1}
+    assert json.loads(done.out) == {"added": 0, "grown": 0, "present": 1, "left_out": []}
     assert refused(terminal, "ledger", "merge", whole, "none.sqlite3") == "There is no ledger none.sqlite3."
 
 
@@ -222,6 +225,66 @@ def test_a_ledger_is_written_out_and_read_back(terminal: Terminal, kept: Path) -
     assert rows(terminal.folder / "new.sqlite3") == rows(kept)
     assert "line 1 cannot be read" in refused(terminal, "ledger", "import", "app.py", "--ledger", "new.sqlite3")
     assert refused(terminal, "ledger", "export", "no/such/place").startswith("no/such/place cannot be written: ")
+
+
+def test_the_whole_runs_of_a_broken_ledger_are_not_lost(terminal: Terminal, kept: Path) -> None:
+    meddle(kept, "UPDATE events SET event = '{}' WHERE position = 3 AND chain = (SELECT max(id) FROM chains)")
+    why = "The run run-5 is not what was recorded: event 3: its content is not what was recorded."
+    for words in (("export", "runs.jsonl"), ("merge", "whole.sqlite3", kept), ("rebuild",)):
+        assert refused(terminal, "ledger", *words) == why
+    assert not (terminal.folder / "runs.jsonl").exists()
+    assert not (terminal.folder / "whole.sqlite3").exists()
+    done = terminal.run("runs", "show", "run-5")
+    assert (done.code, "BROKEN      event 3: its content is not what was recorded\n" in done.out) == (0, True)
+    told = json.loads(terminal.run("runs", "show", "run-5", "--json").out)
+    assert (told["broken"], len(told["events"])) == ("event 3: its content is not what was recorded", 3)
+    added = "4 runs added, 0 grown, 0 there already\n"
+    told_anew = {"export runs.jsonl": "", f"merge whole.sqlite3 {kept}": added, "rebuild": "4 runs read anew\n"}
+    for typed, says in told_anew.items():
+        done = terminal.run("ledger", *typed.split(), "--whole-runs")
+        assert (done.code, done.out, done.err) == (3, says, f"Left out: {why}\n")
+    done = terminal.run("ledger", "import", "runs.jsonl", "--ledger", "again.sqlite3", "--whole-runs")
+    assert (done.code, done.out) == (0, added), "nothing is left out"
+    assert listed(terminal, "--ledger", "again.sqlite3") == ["run-4", "run-3", "run-2", "run-1"] == listed(terminal)
+    assert refused(terminal, "runs", "show", "run-5").startswith("The run run-5 has no rows: event 3: its content")
+
+
+def test_a_program_can_read_what_came_of_an_export_and_of_a_rebuild(terminal: Terminal, kept: Path) -> None:
+    count = len(exported(kept))
+    done = terminal.run("ledger", "export", "runs.jsonl", "--json")
+    assert json.loads(done.out) == {"runs": 5, "events": count, "left_out": []}
+    assert json.loads(terminal.run("ledger", "rebuild", "--json").out) == {"runs": 5, "left_out": []}
+    meddle(kept, "UPDATE events SET event = '{}' WHERE position = 3")
+    done = terminal.run("ledger", "export", "runs.jsonl", "--whole-runs", "--json")
+    assert (done.code, json.loads(done.out)["runs"], len(json.loads(done.out)["left_out"])) == (3, 0, 5)
+    assert (terminal.folder / "runs.jsonl").read_text() == ""
+
+
+def test_rows_that_the_events_do_not_tell_are_exit_code_3(terminal: Terminal, kept: Path) -> None:
+    with database(kept) as connection:
+        connection.execute("UPDATE runs SET status = 'approved', exhausted = 0")
+        connection.execute("INSERT INTO titles VALUES (5, 'of no run')")
+    done = terminal.run("ledger", "verify")
+    assert done.code == 3
+    why = "what runs says of it is not what its events say: `ledger rebuild` reads it anew"
+    assert f"BROKEN run-4: {why}\n" in done.out
+    assert "BROKEN 1 rows of titles name chains that are not there\n" in done.out
+    told = json.loads(terminal.run("ledger", "verify", "--json").out)
+    assert {"run_id": "run-4", "index": None, "why": why} in told["broken"]
+    assert (told["whole"], told["stray"]) == (False, ["1 rows of titles name chains that are not there"])
+
+
+def test_a_place_that_no_file_can_have_is_a_sentence_and_a_review_goes_on(terminal: Terminal) -> None:
+    long = f"{'f' * 300}/ledger.sqlite3"
+    for words in (("runs", "list"), ("rollup",), ("ledger", "verify")):
+        assert (
+            refused(terminal, *words, "--ledger", long) == f"The ledger {long} cannot be reached: File name too long."
+        )
+    assert terminal.review().code == terminal.review("--ledger", long).code == 0
+
+
+def test_an_alert_of_the_first_days_is_refused(terminal: Terminal) -> None:
+    assert "is out of reach" in refused(terminal, "alerts", "--until", "0001-01-02")
 
 
 def test_tables_are_read_anew(terminal: Terminal, kept: Path) -> None:

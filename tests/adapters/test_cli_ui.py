@@ -226,7 +226,7 @@ def test_a_run_whose_events_are_in_an_order_that_no_review_has_says_so(terminal:
         for link in links("run-1", map(event_text, forged))[1:]:
             add_link(connection, chain_id(connection, "run-1") or 0, link)
     assert terminal.run("ui", "--ledger", ledger, "--out", "site").code == 0
-    assert page(terminal.folder / "site", "run-1")["trouble"] == "The run's events are those of no review."
+    assert page(terminal.folder / "site", "run-1")["trouble"] == "The events of run-1 are those of no review."
 
 
 @pytest.mark.usefixtures("kept")

@@ -8,7 +8,7 @@ import pytest
 
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.core.publication.writes import CommittedFile
-from review_advisor.ports import PatchRefused
+from review_advisor.ports.forge import PatchRefused
 
 APP = CommittedFile("src/app.py", "100755", b"a = 1\nb = 2\n")
 OTHER = CommittedFile("t\u00e4st.py", "100644", b"one\r\ntwo")

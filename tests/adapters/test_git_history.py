@@ -12,7 +12,7 @@ from review_advisor.adapters.git import history
 from review_advisor.adapters.git.fetch import Remote
 from review_advisor.adapters.git.history import GitHistory, open_history
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 
 @pytest.fixture

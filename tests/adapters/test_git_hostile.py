@@ -12,7 +12,7 @@ from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git import open_base, open_range, open_staged
 from review_advisor.adapters.git.run import find_git
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 
 @pytest.fixture

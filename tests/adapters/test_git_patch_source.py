@@ -11,7 +11,7 @@ from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git import open_patch, open_range
 from review_advisor.core.facts.change import FileChange, Spec
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 NAMES = [
     "plain.py",

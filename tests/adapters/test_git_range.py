@@ -10,7 +10,7 @@ from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git import base_file, open_base, open_range
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Spec, Status
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 
 @pytest.fixture

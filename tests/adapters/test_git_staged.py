@@ -9,7 +9,7 @@ from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git import open_staged
 from review_advisor.core.facts.change import Spec, Status
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git import GitSource, open_range
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 
 @pytest.fixture

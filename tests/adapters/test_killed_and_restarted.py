@@ -13,8 +13,8 @@ from typing import Any, Self
 import pytest
 from tests.adapters.command_line import APPROVE, CONFIRM, project, script, scripted_review
 
-from review_advisor.adapters.ledger.exchange import verify
 from review_advisor.adapters.ledger.listing import list_runs
+from review_advisor.adapters.ledger.proving import verify
 from review_advisor.app import StoredReview
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, Repaired, Verified

@@ -23,8 +23,9 @@ from tests.scenarios.five_stories import (
 
 from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.ledger.database import latest, migrations, open_to_write
-from review_advisor.adapters.ledger.exchange import Proof, events_of_run, rebuild, verify
+from review_advisor.adapters.ledger.exchange import Rebuilt, events_of_run, rebuild
 from review_advisor.adapters.ledger.listing import list_runs, show_run
+from review_advisor.adapters.ledger.proving import Proof, verify
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Consulted, Event, ReviewEnded, Verified
@@ -120,7 +121,7 @@ def test_all_rows_can_be_read_anew_from_the_events(ledger: Path) -> None:
     before = rows(ledger)
     meddle(ledger, "UPDATE runs SET cost_usd = 99, findings = 12", "DELETE FROM calls", "UPDATE titles SET title = 'x'")
     assert rows(ledger) != before
-    assert rebuild(ledger) == 5
+    assert rebuild(ledger) == Rebuilt(5)
     assert rows(ledger) == before
 
 
@@ -136,9 +137,9 @@ def test_a_killed_review_leaves_its_events_and_is_unfinished(ledger: Path, story
         events, _ = events_of_run(part, "run-1")
         assert tuple(events) == document.events[:killed_after]
         (run,) = list_runs(part, RunFilter(status="unfinished"))
-        assert (run.run_id, run.wall_ms, run.cost_usd, run.title) == ("run-1", None, None, "Add a value")
+        assert (run.run_id, run.wall_ms, run.findings, run.title) == ("run-1", None, 0, "Add a value")
         assert verify(part).broken == ()
-        assert rebuild(part) == 1
+        assert rebuild(part) == Rebuilt(1)
 
 
 def test_the_end_is_recorded_as_it_was_stored_not_as_it_first_seemed(ledger: Path) -> None:

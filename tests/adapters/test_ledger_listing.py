@@ -10,12 +10,17 @@ from typing import Any
 
 import pytest
 from tests.adapters.ledgers import database, exported, five, record, retold, rows, told
+from tests.scenarios.five_stories import an_approval_after_consults
 
-from review_advisor.adapters.ledger.exchange import rebuild, verify
+from review_advisor.adapters.ledger.exchange import Rebuilt, rebuild
 from review_advisor.adapters.ledger.listing import chosen, list_runs, show_run
+from review_advisor.adapters.ledger.proving import verify
+from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
+from review_advisor.core.outcome.events import CallEnded, Consulted, Event
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.chain import LedgerError
+from review_advisor.core.record.kpis import Period
 from review_advisor.core.record.runs import Between, RunFilter, run_text, runs_text
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.mockworld.lines import approve, credit_gone, finding
@@ -47,18 +52,21 @@ FILTERS = {
     "status, nonsense": (RunFilter(status="won"), []),
     "surface": (RunFilter(surface="pre_merge_spec_check"), [4]),
     "surface, also where nobody was asked": (RunFilter(surface="wiki_ingest"), [5]),
-    "role": (RunFilter(role="pre_flight"), [7, 6, 5, 4, 3, 2, 1]),
-    "model": (RunFilter(model="opus"), [7, 6, 5, 4, 3, 2, 1]),
+    "role": (RunFilter(role="pre_flight"), [8, 7, 6, 5, 4, 3, 2, 1]),
+    "role, mid-flight": (RunFilter(role="mid_flight"), [2, 1]),
+    "model": (RunFilter(model="opus"), [8, 7, 6, 5, 4, 3, 2, 1]),
+    "model and role of a consult": (RunFilter(model="opus", role="mid_flight"), [2, 1]),
     "model and role of one call": (RunFilter(model="sonnet", role="post_verify"), []),
     "surface and role of one call": (RunFilter(surface="pre_merge_spec_check", role="pre_flight"), []),
     "error": (RunFilter(error="crash"), [3]),
     "error of one role": (RunFilter(error="crash", role="executor"), []),
     "error, spent credit": (RunFilter(error="CreditExhaustedError"), [7]),
-    "error, any": (RunFilter(error="any"), [7, 3]),
-    "error, none": (RunFilter(error="none"), [8, 6, 5, 4, 2, 1]),
+    "error of a consult": (RunFilter(error="scripted: crash", role="mid_flight"), [1]),
+    "error, any": (RunFilter(error="any"), [7, 3, 1]),
+    "error, none": (RunFilter(error="none"), [8, 6, 5, 4, 2]),
     "cost, from": (RunFilter(cost_usd=Between(0.1)), [1]),
     "cost, both ends": (RunFilter(cost_usd=Between(0.22, 0.22)), [1]),
-    "cost, up to": (RunFilter(cost_usd=Between(None, 0.1), limit=3), [7, 6, 5]),
+    "cost, up to": (RunFilter(cost_usd=Between(None, 0.1), limit=3), [8, 7, 6]),
     "consults": (RunFilter(consults=Between(1)), [2, 1]),
     "consults, exactly": (RunFilter(consults=Between(3, 3)), [1]),
     "consults, none": (RunFilter(consults=Between(0, 0), status="approved"), [6, 5, 3]),
@@ -110,6 +118,37 @@ def test_a_list_ends_as_soon_as_it_is_full_and_needs_no_sorting(ledger: Path, wa
     assert plan[0].startswith(("SCAN runs", "SEARCH runs"))
     unwanted = ("runs_by_wall", "runs_by_executor", "ORDER BY")
     assert [step for step in plan if any(word in step for word in unwanted)] == []
+
+
+@pytest.mark.parametrize("spelling", ["acme/shop", "Acme/Shop", "ACME/SHOP"])
+def test_a_repository_is_meant_in_every_spelling_that_the_ledger_has(tmp_path: Path, spelling: str) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    record(path, told(number=1, repository="Acme/Shop"), told(number=2), told(number=3, repository="acme/other"))
+    record(path, told(number=4, repository="ACME/shop"))
+    assert numbers(path, RunFilter(repository=spelling)) == [4, 2, 1]
+    assert add_up(path, Period(repository=spelling)).sums.runs == 3
+
+
+def test_a_model_is_found_by_the_name_that_was_asked_for_and_by_the_one_that_answered(tmp_path: Path) -> None:
+    """The CLI takes ``opus`` and answers as one of its versions; a lost call has no other name than that."""
+
+    def resolved(event: Event) -> Event:
+        if isinstance(event, CallEnded):
+            return replace(event, resolved_model=f"claude-{event.requested_model}-5-5")
+        if isinstance(event, Consulted) and event.note.resolved_model:
+            return replace(event, note=replace(event.note, resolved_model="claude-opus-5-5"))
+        return event
+
+    path = tmp_path / "ledger.sqlite3"
+    record(path, outcome_document([resolved(event) for event in told(an_approval_after_consults).events]))
+    for model, roles in {
+        "opus": {"pre_flight", "mid_flight", "post_verify"},
+        "claude-opus-5-5": {"pre_flight", "mid_flight", "post_verify"},
+        "sonnet": {"executor"},
+        "claude-sonnet-5-5": {"executor"},
+    }.items():
+        found = {role.value for role in Role if numbers(path, RunFilter(model=model, role=role.value))}
+        assert found == roles, model
 
 
 WORDS = [
@@ -234,5 +273,5 @@ def test_a_row_that_cannot_be_is_damage_not_a_traceback(tmp_path: Path) -> None:
             connection.execute(statement)
         with pytest.raises(LedgerError, match="is damaged: a row of run-1 holds what it cannot hold"):
             list_runs(path, RunFilter())
-    assert rebuild(path) == 1
+    assert rebuild(path) == Rebuilt(1)
     assert numbers(path, RunFilter()) == [1]

@@ -25,7 +25,8 @@ from tests.adapters.pull_request_world import (
     acting,
 )
 
-from review_advisor.adapters.ledger.exchange import Folded, import_lines, merge, rebuild, verify
+from review_advisor.adapters.ledger.exchange import Folded, import_lines, merge, rebuild
+from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.core.publication.markers import finding_marker
 from review_advisor.core.record.chain import LedgerError, canonical, links

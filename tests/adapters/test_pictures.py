@@ -25,7 +25,7 @@ from review_advisor.adapters.worktree import WorkFolder
 from review_advisor.core.facts.change import Change, FileChange, Status
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.roles.calls import ReviewInterrupted
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 WHITE, RED = (255, 255, 255, 255), (255, 0, 0, 255)
 Saved = Callable[..., bytes]

@@ -22,12 +22,13 @@ from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record import metrics
 from review_advisor.core.record.advisor_log import advisor_log
+from review_advisor.core.record.harness_run import harness_run
 from review_advisor.core.record.kpis import Period, kpis
 from review_advisor.core.record.metrics import Metric, measurements
 from review_advisor.core.record.overview import run_file
 from review_advisor.core.record.runs import RunRecord
 from review_advisor.dashboard import write_dashboard
-from review_advisor.mockworld.lines import approve, confirm, guidance, plan, veto
+from review_advisor.mockworld.lines import approve, confirm, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld
 
 ADVISORS = ("pre_flight", "mid_flight", "post_verify")
@@ -42,6 +43,13 @@ def a_review_with_a_number_for_everything(world: MockWorld) -> None:
     world.agents.script(Role.MID_FLIGHT, replace(guidance("it may"), output_tokens=1_250, seconds=2.5))
     judged = (veto("seven is taken"), confirm("name it"))
     world.agents.script(Role.POST_VERIFY, *(replace(line, output_tokens=35).costing(0.01) for line in judged))
+
+
+def questions_beyond_the_cap(world: MockWorld) -> None:
+    """Two consults are allowed, one of which fails and is refunded; the last two questions come to nobody."""
+    world.switch("HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "2")
+    world.agents.script(Role.EXECUTOR, approve().after_asking("one?", "two?", "three?", "four?", "five?"))
+    world.agents.script(Role.MID_FLIGHT, guidance("yes").taking(2.0), lost().taking(9.0), guidance("no").taking(3.0))
 
 
 class Account:
@@ -83,7 +91,9 @@ def _handed_over(site: Path, name: str) -> Any:
     return json.loads(text.removeprefix(f'dashboard.receive("{name}",').removesuffix(");\n"))
 
 
-@pytest.fixture(params=[a_review_with_a_number_for_everything, *STORIES], ids=lambda story: story.__name__)
+@pytest.fixture(
+    params=[a_review_with_a_number_for_everything, questions_beyond_the_cap, *STORIES], ids=lambda story: story.__name__
+)
 def account(request: pytest.FixtureRequest, tmp_path: Path) -> Account:
     story: Story = request.param
     return Account(told(story), tmp_path)
@@ -125,13 +135,32 @@ def test_calls_and_consults(account: Account) -> None:
         assert account.metric(metrics.CALLS, role=role, outcome="success") == of_role["answered"]
         seconds = sum(row["duration_ms"] for row in made if row["role"] == role) / 1_000
         assert account.metric(metrics.CALL_DURATION, role=role) == pytest.approx(seconds)
-    consults = account.ledger.tables["consults"]
-    assert account.ledger.line.consults == len(consults) == len(account.events("consulted"))
-    allowed = sum(row["status"] != "denied" for row in consults)
-    assert account.metric(metrics.CALLS, role="mid_flight") == allowed
+
+
+def test_consults(account: Account) -> None:
+    """A question that the cap denied came to nobody: no account counts it, and none hides it."""
+    rows = account.ledger.tables["consults"]
+    assert len(rows) == len(account.events("consulted"))
+    consults = [row for row in rows if row["status"] != "denied"]
+    assert account.ledger.line.consults == len(consults)
     assert account.added.sums.consulting == bool(consults)
+    assert account.metric(metrics.CALLS, role="mid_flight") == len(consults)
+    seconds = sum(row["duration_ms"] or 0 for row in consults) / 1_000
+    assert account.metric(metrics.CALL_DURATION, role="mid_flight") == pytest.approx(seconds)
     asked = re.findall(r"^Calls: \d+, with (\d+) consult", account.report, re.MULTILINE)
     assert sum(map(int, asked)) == len(consults)
+    logged = [call.prompt for call in advisor_log(account.document.events).advisor_calls if call.role == "mid_flight"]
+    assert logged == [row["question"] for row in consults]
+    exported = json.loads(harness_run(account.document.events)["outcome.json"])
+    assert exported["advisor_consult_count"] == len(consults)
+
+
+def test_the_consults_beyond_the_cap(tmp_path: Path) -> None:
+    account = Account(told(questions_beyond_the_cap), tmp_path)
+    statuses = [row["status"] for row in account.ledger.tables["consults"]]
+    assert statuses == ["answered", "failed", "answered", "denied", "denied"]
+    assert account.ledger.line.consults == 3
+    assert account.metric(metrics.CALL_DURATION, role="mid_flight") == 5.0
 
 
 def test_what_each_consult_used_and_how_long_it_took(account: Account) -> None:
@@ -139,6 +168,7 @@ def test_what_each_consult_used_and_how_long_it_took(account: Account) -> None:
     notes = [event["note"] for event in account.events("consulted")]
     assert [row["tokens"] for row in rows] == [note["tokens"] for note in notes]
     assert [row["duration_ms"] for row in rows] == [note["duration_ms"] for note in notes]
+    notes = [note for note in notes if note["status"] != "denied"]
     logged = [call for call in advisor_log(account.document.events).advisor_calls if call.role is Role.MID_FLIGHT]
     assert [call.tokens for call in logged] == [note["tokens"] for note in notes]
     told = re.findall(r"^ +used ([\d,]+) tokens$", account.report, re.MULTILINE)
@@ -162,6 +192,7 @@ def test_judgements_and_what_they_led_to(account: Account) -> None:
     assert bool(account.metric(metrics.DEGRADED)) is flags["degraded"] is line.degraded
     sums = account.added.sums
     assert (sums.recovered, sums.exhausted, sums.degraded) == (line.recovered, line.exhausted, line.degraded)
+    assert line.recovered + line.exhausted <= sums.vetoed <= line.vetoes
     contested = {
         (row["surface"], row["shard"], row["disagreement"])
         for row in account.ledger.tables["dispositions"]
@@ -176,8 +207,9 @@ def test_how_it_ended_and_how_long_it_took(account: Account) -> None:
     assert (sums.runs, sums.judged) == (1, 1)
     assert line.findings == len(account.outcome["findings"]) == len(account.ledger.tables["findings"])
     assert line.wall_ms == sums.wall_ms == (document.ended_at - document.started_at) / timedelta(milliseconds=1)
-    first = [e for e in account.events("call_ended") if e["role"] == "executor" and e["attempt"] == 0]
-    assert line.executor_ms == sums.executor_ms == 1_000 * sum(event["duration_seconds"] for event in first)
+    tries = [e for e in account.events("call_ended") if (e["role"], e["attempt"], e["blind"]) == ("executor", 0, False)]
+    first = {(each["surface"], each["shard"]): each["duration_seconds"] for each in reversed(tries)}
+    assert line.executor_ms == sums.executor_ms == 1_000 * sum(first.values())
 
 
 def test_what_the_dashboard_shows(account: Account) -> None:
@@ -197,7 +229,8 @@ def test_what_the_dashboard_shows(account: Account) -> None:
         assert told_of.get("cost_usd") == row["cost_usd"]
         assert round(told_of["seconds"] * 1_000) == row["duration_ms"]
     kinds = Counter(entry["kind"] for entry in account.page["entries"])
-    assert (kinds["consulted"], kinds["verified"]) == (line.consults, len(account.ledger.tables["votes"]))
+    tables = account.ledger.tables
+    assert (kinds["consulted"], kinds["verified"]) == (len(tables["consults"]), len(tables["votes"]))
     assert len(account.page["findings"]) == line.findings
     for costs in (account.page["costs"], account.overview["costs"]):
         assert sum(cost["cost_usd"] or 0.0 for cost in costs) == pytest.approx(account.added.reported_usd)

@@ -22,7 +22,7 @@ from review_advisor.core.publication.state import State, state_block
 from review_advisor.mockworld.github.model import READING_ABILITIES, GitHub
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.opening import Selection, open_change
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 from review_advisor.pull_request_opening import OpenedPullRequest
 from review_advisor.settings import ConfigError
 

@@ -20,7 +20,7 @@ from review_advisor.adapters.git.source import About
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.facts.earlier import Earlier
 from review_advisor.core.facts.pull_request import LinkedIssue
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 TOKEN = "ghs_0123456789abcdefghijABCDEFGHIJ012345"
 CREDENTIAL = "Basic " + base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 
 def test_a_page_is_stored_in_a_folder_made_for_it(tmp_path: Path) -> None:

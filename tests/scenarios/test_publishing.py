@@ -12,7 +12,7 @@ from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.traffic import Moment, killed
 from review_advisor.mockworld.lines import Killed, approve, confirm, credit_gone, finding, reject, veto
 from review_advisor.mockworld.world import edited
-from review_advisor.ports import ForgeError
+from review_advisor.ports.forge import ForgeError
 from review_advisor.publish_phase import DidNotRun
 from review_advisor.scribe import Scribe
 

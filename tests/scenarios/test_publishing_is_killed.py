@@ -13,7 +13,7 @@ from review_advisor.core.publication.writes import InlineComment
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.traffic import Limited, Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
 from review_advisor.mockworld.lines import Killed, finding, reject, veto
-from review_advisor.ports import ForgeUnavailable
+from review_advisor.ports.forge import ForgeUnavailable
 from review_advisor.scribe import WAITS, Scribe
 
 FINDINGS = tuple(finding(PATH, n, f"value = {n}", title=f"fault {n}") for n in (3, 7, 11))

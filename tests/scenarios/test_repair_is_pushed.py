@@ -21,7 +21,7 @@ from review_advisor.mockworld.github.records import RequiredCheck
 from review_advisor.mockworld.github.traffic import Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld
-from review_advisor.ports import ForgeError
+from review_advisor.ports.forge import ForgeError
 from review_advisor.publish_phase import Published, PublishPhase
 
 APP = "src/app.py"

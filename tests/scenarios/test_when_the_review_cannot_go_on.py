@@ -21,7 +21,7 @@ from review_advisor.mockworld.lines import (
     lost,
 )
 from review_advisor.mockworld.world import MockWorld, edited
-from review_advisor.ports import ArtifactError
+from review_advisor.ports.review import ArtifactError
 
 UP_TO = {
     Role.PRE_FLIGHT: ["pre_flight"],

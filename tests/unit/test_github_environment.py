@@ -10,7 +10,7 @@ import pytest
 from review_advisor.adapters.actions import GithubEnvironment, read_github
 from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.roles.redaction import redactor
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 GHE = {"GITHUB_SERVER_URL": "https://ghe.example.org"}
 TOKEN = "ghs_0123456789abcdefghijABCDEFGHIJ012345"

@@ -8,6 +8,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 from pydantic import ValidationError
 
+from review_advisor.cli.effective import settings_json, settings_text
 from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.policy import Rules
@@ -19,8 +20,6 @@ from review_advisor.settings import (
     has_table,
     make_settings,
     parse_config,
-    settings_json,
-    settings_text,
 )
 
 EVERYTHING = """\

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from review_advisor.core.facts.event import Event, EventError, read_event
 from review_advisor.core.facts.this_machine import is_this_machine
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 SERVER = "https://github.com"
 API = "https://api.github.com"

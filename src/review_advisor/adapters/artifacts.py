@@ -7,7 +7,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from review_advisor.ports import ArtifactError
+from review_advisor.ports.review import ArtifactError
 
 _NAMES = (
     "outcome.json",

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -25,8 +25,9 @@ def config() -> None:
 def show(repo: Path, as_json: bool) -> None:
     """Print the settings that the working tree's file and the environment give."""
     with clear_refusals():
+        from review_advisor.cli.effective import settings_json, settings_text
         from review_advisor.configuration import working_config
-        from review_advisor.settings import make_settings, settings_json, settings_text
+        from review_advisor.settings import make_settings
 
         found, origin = working_config(repo)
         settings = make_settings(found, os.environ, profile=None, config_path=origin)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.output import put
+from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import ledger_refusals
 from review_advisor.core.record.place import LEDGER_FILE
 
 if TYPE_CHECKING:
-    from review_advisor.bookkeeping import Folded
+    from review_advisor.bookkeeping import Exported, Folded, Rebuilt
 
 BROKEN = 3
 PATH = click.Path(path_type=Path)
@@ -29,21 +29,25 @@ LEDGER = click.option(
     help="The ledger.",
 )
 
+WHOLE_RUNS = click.option(
+    "--whole-runs", is_flag=True, help="Leave out runs that are refused, name them, and exit with code 3."
+)
+
 
 @click.group(short_help="Prove, merge, export or import the ledger of reviews.")
 def ledger() -> None:
     """Prove, merge, export or import the ledger: the file that every review is recorded in."""
 
 
-@ledger.command(short_help="Exit 0 if every run's events are as they were recorded, else 3.")
+@ledger.command(short_help="Exit 0 if all is as it was recorded, else 3.")
 @LEDGER
 @AS_JSON
 @click.pass_context
 def verify(context: click.Context, ledger_file: Path, as_json: bool) -> None:
-    """Prove that the events of every run are as they were recorded, in their order, none missing.
+    """Prove that the events of every run are as they were recorded, and all else in the ledger what the events say.
 
-    Exit code 3 if not: the first event that is wrong is named for each run. The proof tells of changes; it cannot tell
-    of somebody who wrote a whole run anew.
+    Exit code 3 if not: what is wrong first is named for each run. The proof cannot tell of a run that was taken out
+    with all its rows, nor of one that somebody wrote anew with them.
     """
     with ledger_refusals():
         from review_advisor.bookkeeping import prove
@@ -51,69 +55,92 @@ def verify(context: click.Context, ledger_file: Path, as_json: bool) -> None:
 
         proof = prove(ledger_file)
     if as_json:
-        put(json.dumps(asdict(proof) | {"whole": not proof.broken}, indent=2) + "\n")
+        put(json.dumps(asdict(proof) | {"whole": proof.whole}, indent=2) + "\n")
     else:
-        for each in proof.broken:
-            put(cell(f"BROKEN {each.run_id}: event {each.index}: {each.why}") + "\n")
-        found = f"{len(proof.broken)} broken" if proof.broken else "every chain is whole"
+        for broken in proof.broken:
+            put(cell(f"BROKEN {broken.run_id}: {broken.says}") + "\n")
+        for stray in proof.stray:
+            put(cell(f"BROKEN {stray}") + "\n")
+        found = "all is as it was recorded" if proof.whole else f"{len(proof.broken)} broken"
         put(f"{proof.runs} runs, {proof.events} events: {found}\n")
-    context.exit(BROKEN if proof.broken else 0)
+    context.exit(0 if proof.whole else BROKEN)
 
 
 @ledger.command(short_help="Fold ledger B into ledger A.")
 @click.argument("a", type=PATH)
 @click.argument("b", type=PATH)
+@WHOLE_RUNS
 @AS_JSON
-def merge(a: Path, b: Path, as_json: bool) -> None:
+@click.pass_context
+def merge(context: click.Context, a: Path, b: Path, whole_runs: bool, as_json: bool) -> None:
     """Fold the runs of ledger B into ledger A, which is made if it is not there.
 
-    Runs that A has already change nothing. A run that is another one in A, or whose chain is broken, is refused by
-    name, and A stays as it was.
+    Runs that A has already change nothing. A run that is another one in A, whose chain is broken, or that cannot be one
+    of ours is refused by name, and A stays as it was.
     """
     with ledger_refusals():
         from review_advisor.bookkeeping import merge as fold
 
-        folded = fold(a, b)
-    _tell(folded, as_json)
+        folded = fold(a, b, whole_runs=whole_runs)
+    _tell(context, folded, _folded(folded), as_json)
 
 
 @ledger.command(name="export", short_help="Write all events to a file, one JSON object a line.")
 @click.argument("file", type=PATH)
 @LEDGER
-def export_(file: Path, ledger_file: Path) -> None:
+@WHOLE_RUNS
+@AS_JSON
+@click.pass_context
+def export_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
     """Write all events to FILE, one JSON object a line."""
     with ledger_refusals():
         from review_advisor.bookkeeping import export_ledger
 
-        export_ledger(ledger_file, file)
+        exported = export_ledger(ledger_file, file, whole_runs=whole_runs)
+    _tell(context, exported, "", as_json)
 
 
 @ledger.command(name="import", short_help="Fold an export into the ledger.")
 @click.argument("file", type=PATH)
 @LEDGER
+@WHOLE_RUNS
 @AS_JSON
-def import_(file: Path, ledger_file: Path, as_json: bool) -> None:
+@click.pass_context
+def import_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
     """Fold an export into the ledger, as ``merge`` folds a ledger."""
     with ledger_refusals():
         from review_advisor.bookkeeping import import_lines
 
-        folded = import_lines(ledger_file, file)
-    _tell(folded, as_json)
+        folded = import_lines(ledger_file, file, whole_runs=whole_runs)
+    _tell(context, folded, _folded(folded), as_json)
 
 
 @ledger.command(short_help="Read all tables anew from the events.")
 @LEDGER
-def rebuild(ledger_file: Path) -> None:
-    """Read all tables anew from the events, as this version reads them."""
+@WHOLE_RUNS
+@AS_JSON
+@click.pass_context
+def rebuild(context: click.Context, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
+    """Read all tables anew from the events, as this version reads them. A run that is left out has no rows then."""
     with ledger_refusals():
         from review_advisor.bookkeeping import rebuild as read_anew
 
-        count = read_anew(ledger_file)
-    put(f"{count} runs read anew\n")
+        rebuilt = read_anew(ledger_file, whole_runs=whole_runs)
+    _tell(context, rebuilt, f"{rebuilt.runs} runs read anew\n", as_json)
 
 
-def _tell(folded: Folded, as_json: bool) -> None:
+def _folded(folded: Folded) -> str:
+    return f"{folded.added} runs added, {folded.grown} grown, {folded.present} there already\n"
+
+
+def _tell(context: click.Context, came: Folded | Exported | Rebuilt, words: str, as_json: bool) -> None:
+    """Print what came of it, and what was left out; end with code 3 if something was."""
+    from review_advisor.core.record.runs import cell
+
     if as_json:
-        put(json.dumps(asdict(folded)) + "\n")
+        put(json.dumps(asdict(came)) + "\n")
     else:
-        put(f"{folded.added} runs added, {folded.grown} grown, {folded.present} there already\n")
+        put(words)
+        for refusal in came.left_out:
+            note(cell(f"Left out: {refusal}"))
+    context.exit(BROKEN if came.left_out else 0)

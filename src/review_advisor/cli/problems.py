@@ -39,7 +39,8 @@ def _refusal(problem: Exception) -> Ended | None:
     from review_advisor.core.outcome.terminal import said
     from review_advisor.core.policy.switches import SwitchError
     from review_advisor.core.roles.calls import ReviewInterrupted
-    from review_advisor.ports import ArtifactError, CliError, ForgeError, SourceError
+    from review_advisor.ports.forge import ForgeError
+    from review_advisor.ports.review import ArtifactError, CliError, SourceError
     from review_advisor.settings import ConfigError
 
     match problem:

@@ -31,7 +31,7 @@ def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Pat
     sound outcome the check fails and says that no review ran. Exit code 0 once all of it stands, whatever the verdict.
     """
     with clear_refusals():
-        from review_advisor.ports import ForgeDenied, ForgeError
+        from review_advisor.ports.forge import ForgeDenied, ForgeError
         from review_advisor.pull_requests import PublishOptions, read_document, run_publish
 
         options = PublishOptions(outcome, pull_request, head, asked)

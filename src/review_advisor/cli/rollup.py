@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -45,5 +45,5 @@ def rollup(
         from review_advisor.core.record.kpis import Period, rollup_text
         from review_advisor.rollups import roll_up
 
-        found = roll_up(ledger_file, Period(since, until, repository), prices)
+        found = roll_up(ledger_file, Period(since, until or datetime.now(UTC), repository), prices)
     put(json.dumps(found.as_json(), indent=2) + "\n" if as_json else rollup_text(found))

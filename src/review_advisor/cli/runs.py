@@ -24,6 +24,8 @@ STATUSES = ("unfinished", "approved", "changes_requested", "escalated", "stopped
 SURFACES = ("pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest")
 ROLES = ("pre_flight", "executor", "mid_flight", "post_verify")
 _AGO = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_YEARS = (1970, 9998)
+"""Runs begin in or after the first; a zone, or a window before it, leads out of the calendar beyond the second."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -48,6 +50,8 @@ def moment(text: str) -> datetime:
         said = datetime.fromisoformat(text)
     except ValueError:
         raise click.BadParameter(f"{text!r} is no date: give one like 2026-01-31, or 24h, 7d, 2w ago.") from None
+    if not _YEARS[0] <= said.year <= _YEARS[1]:
+        raise click.BadParameter(f"{text!r} is out of reach: give a date from {_YEARS[0]} to {_YEARS[1]}.")
     return said if said.tzinfo else said.replace(tzinfo=UTC)
 
 
@@ -90,8 +94,8 @@ def runs() -> None:
 def list_(ledger_file: Path, as_json: bool, **wanted: Any) -> None:
     """List runs, the newest first: those that are all of what is asked.
 
-    Surface, role, model and error are held against one call at a time. A run without an end, which is under way or was
-    killed, is unfinished.
+    Surface, role, model and error are held against one call or consult at a time. A run without an end, which is under
+    way or was killed, is unfinished.
     """
     with ledger_refusals():
         from review_advisor.core.record.runs import RunFilter, runs_text

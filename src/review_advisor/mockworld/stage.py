@@ -33,7 +33,7 @@ from review_advisor.mockworld.world import (
     MemoryJournal,
     MockWorld,
 )
-from review_advisor.ports import ArtifactError
+from review_advisor.ports.review import ArtifactError
 
 NOTHING_ASKED = 2
 NOT_TO_ITS_END = 12

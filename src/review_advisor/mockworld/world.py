@@ -27,7 +27,7 @@ from review_advisor.core.roles.redaction import redactor
 from review_advisor.mockworld.agents import FakeAdvisorRunner
 from review_advisor.mockworld.checkout import Checkout, Copies, Texts, changed_between, tree_name
 from review_advisor.mockworld.lines import Killed, Written
-from review_advisor.ports import ArtifactError, Ports
+from review_advisor.ports.review import ArtifactError, Ports
 from review_advisor.review_phase import ReviewPhase, ReviewRequest
 
 

@@ -10,7 +10,7 @@ from tests.adapters.github.scene import REPOSITORY, Scene, open_scene
 from review_advisor.core.publication.writes import CommittedFile
 from review_advisor.mockworld.github.records import RequiredCheck
 from review_advisor.mockworld.github.traffic import Moment, ServerFailure
-from review_advisor.ports import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
 
 BRANCH = "fix/50% of #1"
 FILES = (

@@ -8,7 +8,7 @@ from tests.adapters.github.scripted import TOKEN, Reply, github_answers
 from review_advisor.adapters.github.connect import connect
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.ports import ForgeError, ForgeRejected
+from review_advisor.ports.forge import ForgeError, ForgeRejected
 
 READ = Reply(body={"permission": "read", "role_name": "read"})
 NO_THREADS = Reply(

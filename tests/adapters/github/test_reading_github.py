@@ -13,7 +13,7 @@ from review_advisor.core.publication.standing import Thread
 from review_advisor.core.publication.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
 from review_advisor.mockworld.github.records import PullFile
 from review_advisor.mockworld.github.session import session
-from review_advisor.ports import ForgeError, ForgeMissing, ForgeRejected
+from review_advisor.ports.forge import ForgeError, ForgeMissing, ForgeRejected
 
 
 @pytest.fixture

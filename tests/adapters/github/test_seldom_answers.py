@@ -6,7 +6,7 @@ import pytest
 from tests.adapters.github.scripted import Reply, github_answers
 
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.ports import ForgeDenied, ForgeUnavailable
+from review_advisor.ports.forge import ForgeDenied, ForgeUnavailable
 
 HEAD = "a" * 40
 

@@ -11,7 +11,7 @@ from review_advisor.adapters.github.forge import GitHubForge
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.ports import ForgeDenied, ForgeError, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.forge import ForgeDenied, ForgeError, ForgeMissing, ForgeRejected, ForgeUnavailable
 
 HEAD = "a" * 40
 READ = Reply(body={"permission": "read", "role_name": "read"})

@@ -12,7 +12,7 @@ from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.publication.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
 from review_advisor.mockworld.github.records import Pull, PullFile
 from review_advisor.mockworld.github.traffic import Moment, RefusedRequest, Reset, ServerFailure
-from review_advisor.ports import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from review_advisor.mockworld.github.git_data import TreeEntry
 from review_advisor.mockworld.github.records import CheckAnnotation, PullFile
 from review_advisor.mockworld.github.session import session
 from review_advisor.mockworld.github.traffic import RefusedRequest
-from review_advisor.ports import ForgeDenied, ForgeMissing, ForgeRejected
+from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected
 
 TOO_LONG = "x" * (MOST_CHARACTERS + 1)
 

@@ -20,7 +20,7 @@ from review_advisor.mockworld.github.traffic import (
     missing,
 )
 from review_advisor.mockworld.lines import Killed
-from review_advisor.ports import Forge, ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
 
 TROUBLE = (ServerFailure(), ServerFailure(503), Reset(), NoAnswer(), Limited(), Limited(secondary=True))
 WRITES: tuple[Callable[[Shop, Forge], object], ...] = (

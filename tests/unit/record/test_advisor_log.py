@@ -17,7 +17,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.advisor_log import AdvisorLog, advisor_log
-from review_advisor.mockworld.lines import approve, confirm, plan
+from review_advisor.mockworld.lines import approve, confirm, plan, veto
 from review_advisor.mockworld.world import MockWorld
 
 
@@ -53,6 +53,19 @@ def test_each_attempt_has_its_judgement() -> None:
     said = [call.recommendation for call in log.advisor_calls if call.role is Role.POST_VERIFY]
     assert said == ["VETO: the verdict is wrong", "APPROVE: the verdict is right"]
     assert [step.escalated for step in log.confidence_log] == [False, True]
+
+
+def test_a_question_that_the_cap_denied_is_no_call_of_the_advisor() -> None:
+    def story(world: MockWorld) -> None:
+        world.switch("HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "1")
+        world.agents.script(
+            Role.EXECUTOR, approve().after_asking("one?"), approve(summary="again").after_asking("two?")
+        )
+        world.agents.script(Role.POST_VERIFY, veto("look again"))
+
+    log = advisor_log(told(story).events)
+    assert [call.prompt for call in log.advisor_calls if call.role is Role.MID_FLIGHT] == ["one?"]
+    assert [step.escalated for step in log.confidence_log] == [True, False]
 
 
 def test_an_answer_that_did_not_come_is_no_recommendation() -> None:

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain, repeat
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.record.chain import FIRST, Chain, Link, canonical, first_break, link, links
+from review_advisor.core.record.chain import (
+    FIRST,
+    LARGEST_RUN,
+    Break,
+    Chain,
+    Link,
+    Noted,
+    canonical,
+    link,
+    links,
+    proven,
+)
 
 Links = tuple[Link, ...]
 EVENTS = tuple(canonical({"kind": "said", "number": number}) for number in range(4))
 
 
-def chain(events: tuple[str, ...] = EVENTS, run: str = "run-1") -> Chain:
-    made = links(run, events)
-    return Chain(run, len(made), made[-1].hash if made else FIRST, made)
+def noted(whole: Links) -> Noted:
+    return Noted(len(whole), whole[-1].hash if whole else FIRST)
+
+
+def broken(now: Links, whole: Links) -> Break | None:
+    """Where links break that are there in the place of a whole chain of run-1."""
+    return proven("run-1", now, noted(whole)).broken
 
 
 def test_a_link_is_what_its_documentation_says() -> None:
@@ -28,8 +44,9 @@ def test_a_link_is_what_its_documentation_says() -> None:
 
 
 def test_an_untouched_chain_is_whole() -> None:
-    assert first_break(chain()) is None
-    assert first_break(chain(())) is None
+    whole = links("run-1", EVENTS)
+    assert proven("run-1", whole, noted(whole)) == proven("run-1", whole) == Chain("run-1", whole)
+    assert broken((), ()) is None
 
 
 def test_canonical_json_is_one_text_whatever_the_order_and_the_letters() -> None:
@@ -40,9 +57,9 @@ def test_canonical_json_is_one_text_whatever_the_order_and_the_letters() -> None
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.data())
 def test_no_single_change_of_a_chain_stays_unseen(numbers: list[int], data: st.DataObject) -> None:
-    whole = chain(tuple(canonical({"number": number}) for number in numbers))
+    whole = links("run-1", [canonical({"number": number}) for number in numbers])
     place = data.draw(st.integers(0, len(numbers) - 1))
-    kept = whole.links[place]
+    kept = whole[place]
     changed = data.draw(
         st.sampled_from(
             [
@@ -53,7 +70,7 @@ def test_no_single_change_of_a_chain_stays_unseen(numbers: list[int], data: st.D
             ]
         )
     )
-    found = first_break(replace(whole, links=(*whole.links[:place], changed, *whole.links[place + 1 :])))
+    found = broken((*whole[:place], changed, *whole[place + 1 :]), whole)
     assert found is not None
     assert found.index in (place, place + 1)
 
@@ -76,15 +93,25 @@ def test_no_single_change_of_a_chain_stays_unseen(numbers: list[int], data: st.D
 def test_what_is_missing_added_or_of_another_run_is_named(
     links_now: Callable[[Links], Links], index: int, why: str
 ) -> None:
-    whole = chain()
-    found = first_break(replace(whole, links=links_now(whole.links)))
-    assert found is not None
-    assert (found.run_id, found.index, found.why) == ("run-1", index, why)
+    whole = links("run-1", EVENTS)
+    assert broken(links_now(whole), whole) == Break("run-1", index, why)
 
 
 def test_a_chain_that_was_written_anew_to_another_end_differs_from_its_noted_hash() -> None:
-    whole = chain()
     anew = links("run-1", (*EVENTS[:3], EVENTS[0]))
-    found = first_break(replace(whole, links=anew))
-    assert found is not None
-    assert found.why == "the run's row has another last hash"
+    assert broken(anew, links("run-1", EVENTS)) == Break("run-1", 3, "the run's row has another last hash")
+
+
+def test_nothing_is_read_beyond_the_first_link_that_is_wrong() -> None:
+    first, second, *_ = links("run-1", EVENTS)
+    endless = chain((first, replace(second, hash=first.hash)), repeat(second))
+    assert proven("run-1", endless) == Chain(
+        "run-1", (first,), Break("run-1", 1, "its content is not what was recorded")
+    )
+
+
+def test_a_run_of_any_length_is_not_read() -> None:
+    """A file of a few kB may unpack to it."""
+    long = '"' + "a" * (LARGEST_RUN // 2) + '"'
+    made = links("run-1", [long, long, *EVENTS])
+    assert proven("run-1", made) == Chain("run-1", made[:1], Break("run-1", 1, "the run is larger than 64 MB"))

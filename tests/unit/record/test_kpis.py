@@ -23,8 +23,9 @@ HEALTHY = Sums(
     advised=1_000,
     consulting=100,
     degraded=50,
+    vetoed=100,
     recovered=80,
-    exhausted=20,
+    exhausted=15,
     contested=7,
     executor_tokens=900_000,
     advisor_tokens=100_000,
@@ -80,8 +81,8 @@ def test_what_a_month_comes_to(name: str, value: float | None, judgement: str, c
 @pytest.mark.parametrize(
     "name, sums, judgement",
     [
-        ("self_repair", replace(HEALTHY, recovered=7, exhausted=3), "met"),
-        ("self_repair", replace(HEALTHY, recovered=69, exhausted=31), "missed"),
+        ("self_repair", replace(HEALTHY, vetoed=10, recovered=7), "met"),
+        ("self_repair", replace(HEALTHY, vetoed=100, recovered=69), "missed"),
         ("wall_clock", replace(HEALTHY, wall_ms=74_999), "met"),
         ("wall_clock", replace(HEALTHY, wall_ms=75_000), "missed"),
         ("advisor_share", replace(HEALTHY, executor_tokens=92, advisor_tokens=8), "met"),
@@ -143,7 +144,7 @@ def test_a_healthy_week_raises_nothing() -> None:
         ("consult-flood", replace(HEALTHY, consulting=301)),
         ("consult-collapse", replace(HEALTHY, consulting=9)),
         ("degraded", replace(HEALTHY, degraded=101)),
-        ("self-repair", replace(HEALTHY, recovered=6, exhausted=4)),
+        ("self-repair", replace(HEALTHY, vetoed=10, recovered=6)),
     ],
 )
 def test_an_alert_is_raised_over_its_own_window_and_is_the_only_one(name: str, bad: Sums) -> None:
@@ -160,7 +161,7 @@ def test_a_limit_itself_is_allowed() -> None:
 
 
 def test_a_quiet_day_says_nothing() -> None:
-    one_bad_review = replace(HEALTHY, judged=1, advised=1, consulting=1, degraded=1, recovered=0, exhausted=1)
+    one_bad_review = replace(HEALTHY, judged=1, advised=1, consulting=1, degraded=1, vetoed=1, recovered=0)
     assert alarm("degraded", day=one_bad_review).state == "too few"
     assert alarm("consult-flood", day=one_bad_review).state == "too few"
     assert alarm("self-repair", week=one_bad_review).state == "too few"

@@ -18,7 +18,7 @@ from review_advisor.core.record.labels import (
     of_pull_request,
     proved_right,
 )
-from review_advisor.core.record.readings import readings_of_observation
+from review_advisor.core.record.observation_rows import readings_of_observation
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 SEEN = Observed(

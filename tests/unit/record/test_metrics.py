@@ -346,6 +346,13 @@ def test_pre_flight_has_a_duration_d33() -> None:
     }
 
 
+def test_a_consult_has_a_duration_where_the_cli_said_it_d33() -> None:
+    world = MockWorld()
+    world.agents.script(Role.EXECUTOR, approve().after_asking("one?", "two?"))
+    world.agents.script(Role.MID_FLIGHT, guidance().taking(2.5), lost().taking(30))
+    assert points(world.review(), DURATION)[DURATION, "pr_review", "mid_flight"] == 2.5
+
+
 def test_a_call_that_was_lost_took_its_time_too_d33() -> None:
     world = MockWorld()
     world.agents.script(Role.PRE_FLIGHT, lost(LostReason.TIMEOUT).taking(300))
@@ -376,7 +383,10 @@ def test_what_an_earlier_run_was_answered_is_judged_here_and_was_called_there() 
         (CALLS, "pr_review", "post_verify", "success"): 1,
         (CALLS, "pr_review", "mid_flight", "success"): 1,
     }
-    assert points(again, DURATION) == {(DURATION, "pr_review", "post_verify"): 1}
+    assert points(again, DURATION) == {
+        (DURATION, "pr_review", "post_verify"): 1,
+        (DURATION, "pr_review", "mid_flight"): 1,
+    }
 
 
 def first_attempt_kept(event: Event) -> Event:
@@ -396,5 +406,6 @@ def test_calls_and_disagreements_are_those_of_the_document() -> None:
     notes = [note for surface in document.surfaces for part in surface.parts for note in part.consults]
     verified = [event for event in document.events if isinstance(event, Verified)]
     assert sum(points(document, CALLS).values()) == len(made) + len(notes)
-    assert sum(points(document, DURATION).values()) == sum(call.duration_seconds for call in made)
+    consulted = sum(note.duration_ms or 0 for note in notes) / 1_000
+    assert sum(points(document, DURATION).values()) == sum(call.duration_seconds for call in made) + consulted
     assert sum(points(document, DISAGREEMENTS).values()) == sum(len(each.judged.disagreements) for each in verified)

@@ -24,7 +24,7 @@ from review_advisor.core.record.overview import (
 )
 from review_advisor.core.record.periods import MOST_PERIODS, periods
 from review_advisor.core.record.prices import Money
-from review_advisor.core.record.readings import Part
+from review_advisor.core.record.row import Part
 from review_advisor.core.roles.calls import Usage
 
 MADE = datetime(2026, 7, 1, tzinfo=UTC)

@@ -73,11 +73,13 @@ def test_one_run_is_told_with_the_tables_that_have_rows() -> None:
     assert "events      1\n" in text
     assert text.endswith("\ncalls\nnumber  role      cost_usd  duration_ms\n2       executor  -         1000\n")
     assert "wall clock  -\n" in run_text(RunRecord(other(wall_ms=None), {}, ()))
+    assert "BROKEN" not in text
+    assert "BROKEN      event 3: it is missing\n" in run_text(RunRecord(RUN, {}, (), "event 3: it is missing"))
 
 
 def test_one_run_is_one_object_of_json() -> None:
     told = json.loads(json.dumps(RunRecord(RUN, {"votes": ()}, ({"kind": "x"},)).as_json()))
-    assert told == {"run": RUN.as_json(), "votes": [], "events": [{"kind": "x"}]}
+    assert told == {"run": RUN.as_json(), "votes": [], "events": [{"kind": "x"}], "broken": ""}
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,8 @@ def test_what_is_left_to_consult(used: str, cap: int, refunds: int) -> None:
 
 
 def reply(number: int, role: Role, *, usable: bool, shard: int = 0, surface: Surface = Surface.PR_REVIEW) -> KeptReply:
-    return KeptReply(number, surface, role, shard, usable, Answered({}) if usable else Lost(LostReason.CRASH, "gone"))
+    said = Answered({}) if usable else Lost(LostReason.CRASH, "gone")
+    return KeptReply(number, "run_1", surface, role, shard, usable, said)
 
 
 def forgotten(*replies: KeptReply) -> list[int]:

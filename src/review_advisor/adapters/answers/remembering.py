@@ -11,7 +11,7 @@ from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReaso
 from review_advisor.core.roles.kept import EditedFile, KeptReply, RunNames, answer_key, grant_left, renamed
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.core.roles.replies import checked_answer
-from review_advisor.ports import Agents
+from review_advisor.ports.review import Agents
 
 
 class RememberingAgents:
@@ -39,6 +39,7 @@ class RememberingAgents:
         before = seen(call.tree) if call.edits is not None and call.tree is not None else None
         grant = call.consults and grant_left(call.consults, self._store.inherited_consults)
         reply = self._redactor.everywhere(self._agents.run(replace(call, consults=grant)))
+        reply = replace(reply, receipt=replace(reply.receipt, reply=key))
         edits = self._edits(call, before)
         if edits is not None and (isinstance(reply, Answered) or not self._ending):
             self._keep(key, call, reply, edits)
@@ -60,13 +61,14 @@ class RememberingAgents:
             except OSError as error:
                 return Lost(LostReason.CRASH, f"The edits of a kept answer cannot be made again: {error.strerror}.")
         reply = renamed(kept.reply, None, self._names)
-        return replace(reply, receipt=replace(reply.receipt, kept=True))
+        return replace(reply, receipt=replace(reply.receipt, kept=True, paid_by=kept.paid_by))
 
     def _keep(self, key: str, call: AgentCall, reply: Answered | Lost, edits: tuple[EditedFile, ...]) -> None:
         usable = not isinstance(checked_answer(call.answer, reply), Lost)
         number = self._store.next_number()
         bare = renamed(reply, self._names, None)
-        self._store.keep(key, KeptReply(number, call.surface, call.role, call.shard, usable, bare, edits))
+        paid_by = self._names.run_id
+        self._store.keep(key, KeptReply(number, paid_by, call.surface, call.role, call.shard, usable, bare, edits))
 
     def _edits(self, call: AgentCall, before: Seen | None) -> tuple[EditedFile, ...] | None:
         if before is None or call.tree is None:

@@ -24,6 +24,8 @@ _VALUES: TypeAdapter[object] = TypeAdapter(object)
 _PURPOSE = b"review-advisor: kept replies, first layout"
 _MOST_BYTES = 50_000_000
 _ENDING = ".reply"
+_SPENT = "-spent-"
+"""In the name of a reply that is asked for again: no question has such a key."""
 
 
 @cache
@@ -77,12 +79,19 @@ class ReplyStore:
                 self._give_up(error)
 
     def forget_useless(self) -> None:
-        """The review has stopped: what was of no use is asked for again when it is started again."""
-        useless = to_forget(self._replies.values())
-        for key, reply in self._replies.items():
-            if reply in useless:
-                with suppress(OSError):
-                    self._file(key).unlink(missing_ok=True)
+        """The review has stopped: what was of no use is asked for again when it is started again.
+
+        The consults in it were had, and go on counting towards the cap.
+        """
+        replies = {key: reply for key, reply in self._replies.items() if _SPENT not in key}
+        useless = to_forget(replies.values())
+        for key, reply in replies.items():
+            if reply not in useless:
+                continue
+            with suppress(OSError):
+                if reply.reply.receipt.consults:
+                    self._write(f"{key}{_SPENT}{reply.number}", _VALUES.dump_json(reply))
+                self._file(key).unlink(missing_ok=True)
 
     def clear(self) -> None:
         """The review is over: nothing of it is kept, nor of earlier reviews of the same change.

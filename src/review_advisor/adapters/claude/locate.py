@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.adapters.claude.environment import absolute_path_entries
-from review_advisor.ports import CliError
+from review_advisor.ports.review import CliError
 
 PINNED_VERSION = "2.1.329"
 """The floor, and the version everything here was measured with."""

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from review_advisor.adapters.git.run import Git, find_git
 from review_advisor.core.publication.writes import CommittedFile
-from review_advisor.ports import PatchRefused, SourceError
+from review_advisor.ports.forge import PatchRefused
+from review_advisor.ports.review import SourceError
 
 
 class GitPatcher:

@@ -15,7 +15,7 @@ from review_advisor.adapters.git.tree import Entry, escapes, listed
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.core.facts.repair import WHOLE, RefusedPath
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 LARGEST_FILE = 1_000_000
 MOST_FILES = 200

@@ -14,7 +14,7 @@ from review_advisor.adapters.git.source import About, GitSource, Sides
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 DEPTHS = (64, 512, 4_096)
 """How much history is asked for, one after the other, where the clone is shallow."""

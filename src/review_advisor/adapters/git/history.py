@@ -14,7 +14,8 @@ from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import OBJECT_NAME, FileChange
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.record.fate import LaterCommit, same_lines
-from review_advisor.ports import Brought, SourceError
+from review_advisor.ports.forge import Brought
+from review_advisor.ports.review import SourceError
 
 LOOKED_AT = timedelta(days=30)
 """How long after the merge a commit still says something about it, by the commits' own times."""

@@ -8,7 +8,7 @@ from review_advisor.adapters.git.repository import Repository, open_repository
 from review_advisor.adapters.git.source import About, GitSource, PatchSource, Sides
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import Spec
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 
 def open_range(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from review_advisor.adapters.git.run import Git, find_git
 from review_advisor.core.facts.change import OBJECT_NAME
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 _OBJECT_NAME = re.compile(OBJECT_NAME)
 _WHERE = (

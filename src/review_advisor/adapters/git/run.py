@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 _SETTINGS = (
     "core.fsmonitor=false",

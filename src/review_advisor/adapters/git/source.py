@@ -18,7 +18,7 @@ from review_advisor.core.facts.patch_files import files_of_patch
 from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
 from review_advisor.core.facts.repair import Edits
 from review_advisor.core.facts.spec import spec_of_issues, spec_path
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 _OWN_PIPELINE = "src/review_advisor/review_phase.py"
 _NAME = "review-advisor"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from review_advisor.adapters.git.repository import Repository
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 _INDEX = "staged-index"
 _REGULAR_FILES = (b"100644", b"100755")

@@ -15,7 +15,7 @@ from review_advisor.adapters.git.run import Git
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import SUBMODULE_MODE
 from review_advisor.core.facts.patch_files import shown_name
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 _CHUNK = 1 << 20
 # HFS+ ignores these characters, so that ".g\u200cit" would be ".git" there.

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.this_machine import is_this_machine
 from review_advisor.core.outcome.terminal import one_line
-from review_advisor.ports import ForgeError, ForgeRejected
+from review_advisor.ports.forge import ForgeError, ForgeRejected
 
 DEFAULT_API_URL = "https://api.github.com"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")

@@ -6,7 +6,7 @@ from review_advisor.adapters.github.address import api_address, repository_name,
 from review_advisor.adapters.github.exchange import Exchange
 from review_advisor.adapters.github.forge import GitHubForge
 from review_advisor.adapters.github.wire import Wire
-from review_advisor.ports import Clock
+from review_advisor.ports.review import Clock
 
 _BETWEEN_WRITES = 1.0
 """Seconds. GitHub asks for them, or its secondary limits strike."""

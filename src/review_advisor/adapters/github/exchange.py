@@ -11,7 +11,7 @@ from github.Requester import HTTPSRequestsConnectionClass, RequestsResponse
 from review_advisor.adapters.github.address import ApiAddress
 from review_advisor.adapters.github.failures import Answer, Unanswered
 from review_advisor.core.roles.secret_shapes import REDACTED
-from review_advisor.ports import ForgeMissing
+from review_advisor.ports.forge import ForgeMissing
 
 _TIMEOUT_SECONDS = 15
 _API_VERSION = "2022-11-28"

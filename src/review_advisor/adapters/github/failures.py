@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from review_advisor.adapters.github.answers import Refusal
 from review_advisor.adapters.github.graph_answers import GraphProblem
 from review_advisor.core.outcome.terminal import one_line
-from review_advisor.ports import ForgeDenied, ForgeError, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.forge import ForgeDenied, ForgeError, ForgeMissing, ForgeRejected, ForgeUnavailable
 
 NO_COMMIT = "No commit found"
 """How GitHub tells that it lacks the commit, not the file."""

@@ -33,7 +33,7 @@ from review_advisor.core.facts.pull_request import LinkedIssue, Permission, Pull
 from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
-from review_advisor.ports import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.forge import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable
 
 _IDENTIFIED = TypeAdapter(Identified)
 _PULL_REQUEST = TypeAdapter(PullRequestAnswer)

@@ -11,7 +11,8 @@ from review_advisor.adapters.github.exchange import Exchange
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.publication.gate import Gate, RequiredCheck
 from review_advisor.core.publication.rules import ACTIONS_LOGIN
-from review_advisor.ports import Clock, ForgeDenied, ForgeMissing
+from review_advisor.ports.forge import ForgeDenied, ForgeMissing
+from review_advisor.ports.review import Clock
 
 _ANY_APP = -1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from review_advisor.core.facts.change import Hunk
 from review_advisor.core.facts.patch import PatchError, split_patch
-from review_advisor.ports import CommentableLines
+from review_advisor.ports.forge import CommentableLines
 
 _HEADER = b"--- old\n+++ new\n"
 """GitHub's patches begin with their first hunk."""

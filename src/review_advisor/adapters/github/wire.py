@@ -10,7 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from review_advisor.adapters.github.exchange import Exchange
 from review_advisor.adapters.github.failures import Answer, Unanswered, failure, graph_failure, unreadable
 from review_advisor.adapters.github.graph_answers import GraphAnswer, Root
-from review_advisor.ports import Clock, ForgeError
+from review_advisor.ports.forge import ForgeError
+from review_advisor.ports.review import Clock
 
 Value = TypeVar("Value")
 Node = TypeVar("Node")

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from review_advisor.adapters.ledger.chains import read_chain
 from review_advisor.adapters.ledger.database import open_to_read, sentences
-from review_advisor.adapters.ledger.rows import observation_in, review_in
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import Event, ReviewEnded
-from review_advisor.core.record.chain import LedgerError, first_break
+from review_advisor.adapters.ledger.rows import document_in, observation_in, review_in
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import Event
+from review_advisor.core.record.chain import LedgerError
 from review_advisor.core.record.kpis import Period
 from review_advisor.core.record.labels import Label
 from review_advisor.core.record.moments import microseconds, moment_of
-from review_advisor.core.record.readings import Part
+from review_advisor.core.record.row import Part
 
 _OBSERVED = """
     SELECT run_id FROM observations JOIN chains ON chains.id = chain
@@ -92,24 +92,18 @@ def read_reviews(path: Path, run_ids: Iterable[str]) -> Iterator[Kept | str]:
 
 def _kept(connection: sqlite3.Connection, run_id: str) -> Kept:
     chain = read_chain(connection, run_id)
-    found = first_break(chain)
-    if found is not None:
-        raise LedgerError(f"The run is not what was recorded: event {found.index}: {found.why}.")
+    if chain.broken is not None:
+        raise LedgerError(f"The run is not what was recorded: {chain.broken.says}.")
     first, events = review_in(chain)
     labels = _labels(connection, first.repository, first.pull_request)
-    if not isinstance(events[-1], ReviewEnded):
-        return Kept(tuple(events), None, labels)
-    try:
-        return Kept(tuple(events), outcome_document(events), labels)
-    except (LookupError, TypeError, ValueError, StopIteration):  # whoever forges a chain can forge any order
-        raise LedgerError("The run's events are those of no review.") from None
+    return Kept(tuple(events), document_in(chain, events), labels)
 
 
 def _labels(connection: sqlite3.Connection, repository: str | None, number: int | None) -> tuple[Label, ...]:
     """What was seen last of a pull request; nothing where that is not what was recorded."""
     found = connection.execute(_OBSERVED, (number, repository)).fetchone()
     chain = None if found is None else read_chain(connection, found[0])
-    if chain is None or first_break(chain) is not None:
+    if chain is None or chain.broken is not None:
         return ()
     observed = observation_in(chain)
     return () if observed is None else observed.labels

@@ -7,10 +7,11 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from review_advisor.core.record.chain import Chain, LedgerError, Link
+from review_advisor.core.record.chain import LARGEST_RUN, Chain, LedgerError, Link, Noted, proven
 
 _SHORT = 1_000
-_LARGEST = 64 * 1024 * 1024
+_AT_ONE_MOMENT = 1_000
+"""So many runs may begin in one microsecond. Ours never do; forged ones would each look longer for their place."""
 
 
 def chain_id(connection: sqlite3.Connection, run_id: str) -> int | None:
@@ -20,11 +21,18 @@ def chain_id(connection: sqlite3.Connection, run_id: str) -> int | None:
 
 
 def begin_chain(connection: sqlite3.Connection, run_id: str, started: int) -> int:
-    """A new chain; ``started`` in microseconds since 1970. Ids tell the order: the next free moment is taken."""
-    while connection.execute("SELECT 1 FROM chains WHERE id = ?", (started,)).fetchone():
-        started += 1
-    connection.execute("INSERT INTO chains (id, run_id) VALUES (?, ?)", (started, run_id))
-    return started
+    """A new chain; ``started`` in microseconds since 1970. Ids tell the order: the next free moment is taken.
+
+    Raises ``LedgerError`` where there is none.
+    """
+    end = started + _AT_ONE_MOMENT
+    ids = connection.execute("SELECT id FROM chains WHERE id >= ? AND id < ?", (started, end))
+    taken = {each for (each,) in ids}
+    free = next((moment for moment in range(started, end) if moment not in taken), None)
+    if free is None:
+        raise LedgerError(f"The run {run_id} is refused: {_AT_ONE_MOMENT:,} runs began at the same moment already.")
+    connection.execute("INSERT INTO chains (id, run_id) VALUES (?, ?)", (free, run_id))
+    return free
 
 
 def add_link(connection: sqlite3.Connection, chain: int, link: Link) -> None:
@@ -38,35 +46,31 @@ def add_link(connection: sqlite3.Connection, chain: int, link: Link) -> None:
     )
 
 
-def read_chains(connection: sqlite3.Connection) -> Iterator[Chain]:
-    """Every chain as it is kept, the earliest run first. What cannot be read as an event is empty."""
-    for (run_id,) in connection.execute("SELECT run_id FROM chains ORDER BY id"):
-        yield read_chain(connection, str(run_id))
+def read_chains(connection: sqlite3.Connection) -> Iterator[tuple[int, Chain]]:
+    """Every chain with its number, the earliest run first."""
+    for number, run_id in connection.execute("SELECT id, run_id FROM chains ORDER BY id"):
+        yield number, read_chain(connection, str(run_id))
 
 
 def read_chain(connection: sqlite3.Connection, run_id: str) -> Chain:
-    """One chain as it is kept. Raises ``LedgerError`` for a run that is not there."""
+    """One chain, proven while it is read. Raises ``LedgerError`` for a run that is not there."""
     row = connection.execute("SELECT id, events, last_hash FROM chains WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
         raise LedgerError(f"The ledger has no run {run_id}.")
     links = connection.execute(
         "SELECT position, previous, hash, event FROM events WHERE chain = ? ORDER BY position", row[:1]
     )
-    count = row[1] if isinstance(row[1], int) else -1
-    return Chain(
-        run_id,
-        count,
-        row[2],
-        tuple(Link(place, previous, made, _unpacked(event)) for place, previous, made, event in links),
-    )
+    noted = Noted(row[1] if isinstance(row[1], int) else -1, row[2])
+    return proven(run_id, (Link(place, before, made, _unpacked(event)) for place, before, made, event in links), noted)
 
 
 def _unpacked(event: Any) -> str:
+    """The event's text; empty where it is none."""
     if isinstance(event, str):
         return event
     try:
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(event, _LARGEST).decode("ascii")
+        text = unpacker.decompress(event, LARGEST_RUN).decode("ascii")
     except (zlib.error, UnicodeDecodeError, TypeError):
         return ""
     return text if unpacker.eof and not unpacker.unused_data else ""

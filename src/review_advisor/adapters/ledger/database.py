@@ -26,7 +26,7 @@ _SENTENCES = {
     sqlite3.SQLITE_CANTOPEN: "The ledger {path} cannot be opened: its folder is missing, or may not be written to.",
     sqlite3.SQLITE_NOTADB: "{path} is not a ledger: it is no SQLite file.",
     sqlite3.SQLITE_CORRUPT: "The ledger {path} is damaged: it is cut short, or something else has written to it.",
-    sqlite3.SQLITE_BUSY: f"The ledger {{path}} is in use: another process has held it for {BUSY_SECONDS} s.",
+    sqlite3.SQLITE_BUSY: "The ledger {path} is in use: another process does not let go of it.",
     sqlite3.SQLITE_IOERR: "The ledger {path} cannot be read or written: the disk is full or does not answer.",
 }
 
@@ -45,7 +45,7 @@ def latest() -> int:
 
 @contextmanager
 def sentences(path: Path) -> Iterator[None]:
-    """Turn what the database complains of into one sentence about the ledger: ``LedgerError``."""
+    """Turn what the database, or the way to its file, complains of into one sentence on the ledger: ``LedgerError``."""
     try:
         yield
     except sqlite3.Error as error:
@@ -54,13 +54,15 @@ def sentences(path: Path) -> Iterator[None]:
         raise LedgerError(known.format(path=path)) from None
     except UnicodeDecodeError:  # the database's own complaint quotes what is damaged
         raise LedgerError(_SENTENCES[sqlite3.SQLITE_CORRUPT].format(path=path)) from None
+    except OSError as error:  # another user's folder, a name that is too long
+        raise LedgerError(f"The ledger {path} cannot be reached: {error.strerror or error}.") from None
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
     """The ledger, made where there is none, its schema brought up to date. Raises ``LedgerError``."""
-    _refuse_links(path)
-    _make_folder(path.parent)
     with sentences(path):
+        _refuse_links(path)
+        make_folder(path.parent)
         connection = _connect(f"{path.absolute().as_uri()}?mode=rwc")
         try:
             _version(connection, path)  # before anything is written into somebody else's file
@@ -75,10 +77,10 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 
 def open_to_read(path: Path) -> sqlite3.Connection:
     """The ledger as it stands. One of an older schema is brought up to date first. Raises ``LedgerError``."""
-    if not path.is_file():
-        raise LedgerError(f"There is no ledger {path}.")
-    _refuse_links(path)
     with sentences(path):
+        if not path.is_file():
+            raise LedgerError(f"There is no ledger {path}.")
+        _refuse_links(path)
         connection = _connect(f"{path.absolute().as_uri()}?{_way_to_read(path)}")
         try:
             connection.execute("PRAGMA query_only = ON")
@@ -95,6 +97,22 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     return open_to_read(path)
 
 
+def make_folder(folder: Path) -> None:
+    """A folder that is made for the ledger ignores itself: no ledger is committed by accident.
+
+    Raises ``LedgerError``.
+    """
+    if folder.exists():
+        return
+    try:
+        folder.mkdir(parents=True)
+        (folder / ".gitignore").write_text("*\n", encoding="ascii")
+    except FileExistsError:
+        return  # another process was first
+    except OSError as error:
+        raise LedgerError(f"The ledger's folder {folder} cannot be made: {error.strerror}.") from None
+
+
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All or nothing. Whoever writes waits for whoever writes already, ``BUSY_SECONDS`` at most."""
@@ -105,6 +123,33 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     except BaseException:
         _roll_back(connection)
         raise
+
+
+@contextmanager
+def savepoint(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing of one part of a transaction."""
+    connection.execute("SAVEPOINT part")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):  # as in _roll_back
+            connection.execute("ROLLBACK TO part")
+            connection.execute("RELEASE part")
+        raise
+    connection.execute("RELEASE part")
+
+
+@contextmanager
+def one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is read within is of one moment, whoever writes meanwhile."""
+    begun = not connection.in_transaction
+    if begun:
+        connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if begun:
+            _roll_back(connection)
 
 
 def _connect(uri: str) -> sqlite3.Connection:
@@ -139,19 +184,6 @@ def _refuse_links(path: Path) -> None:
             raise LedgerError(f"{part} is a symbolic link; a ledger is only kept in a real file.")
 
 
-def _make_folder(folder: Path) -> None:
-    """A folder that is made for the ledger ignores itself: no ledger is committed by accident."""
-    if folder.exists():
-        return
-    try:
-        folder.mkdir(parents=True)
-        (folder / ".gitignore").write_text("*\n", encoding="ascii")
-    except FileExistsError:
-        return  # another process was first
-    except OSError as error:
-        raise LedgerError(f"The ledger's folder {folder} cannot be made: {error.strerror}.") from None
-
-
 def _patiently(connection: sqlite3.Connection, statement: str) -> None:
     """The first to open a new file locks out the others for a moment, and SQLite does not wait for that."""
     for tries_left in reversed(range(_TRIES)):
@@ -167,7 +199,7 @@ def _patiently(connection: sqlite3.Connection, statement: str) -> None:
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
     """The number of the file's schema; 0 for an empty file. Raises ``LedgerError`` for what we do not know."""
-    with _one_moment(connection):
+    with one_moment(connection):
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
@@ -181,19 +213,6 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     if found != _schema(version):  # a trigger that somebody put in would run with our own statements
         raise LedgerError(f"{path} is not a ledger: its tables are not those of schema {version}.")
     return int(version)
-
-
-@contextmanager
-def _one_moment(connection: sqlite3.Connection) -> Iterator[None]:
-    """All that is read within is of one moment, whoever writes meanwhile."""
-    begun = not connection.in_transaction
-    if begun:
-        connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if begun:
-            _roll_back(connection)
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

@@ -1,45 +1,66 @@
-"""Proving a ledger, folding one into another, writing one out and reading it back."""
+"""Folding one ledger into another, writing one out and reading it back.
+
+``whole_runs``: a run that is refused is left out and named, and the others go on; else it refuses them all.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import count, groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id, read_chain, read_chains
-from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences, transaction
+from review_advisor.adapters.ledger.database import (
+    make_folder,
+    one_moment,
+    open_to_read,
+    open_to_write,
+    savepoint,
+    sentences,
+    transaction,
+)
 from review_advisor.adapters.ledger.listing import find_run
-from review_advisor.adapters.ledger.rows import begun_at, read_anew, review_in
+from review_advisor.adapters.ledger.rows import begun_at, read_all_anew, read_anew, refuse_broken, review_in
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.record.chain import FIRST, RUN_ID, Break, Chain, LedgerError, Link, canonical, first_break
+from review_advisor.core.record.chain import LARGEST_RUN, RUN_ID, Chain, LedgerError, Link, canonical, proven
 from review_advisor.core.record.moments import microseconds
 
+_LONGEST_LINE = LARGEST_RUN + 1_000
+"""The only event of the largest run, and what an export puts around it."""
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """What came of proving all chains: how many runs and events there are, and where each broken run breaks first."""
-
-    runs: int
-    events: int
-    broken: tuple[Break, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Folded:
-    """What was taken in: runs that are new, runs that have grown, and runs that were there already."""
+    """What was taken in: runs that are new, runs that have grown, and runs that were there already.
+
+    ``left_out`` says of each other run why it was not.
+    """
 
     added: int
     grown: int
     present: int
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """How many runs were read anew, and of each other one why it has no rows now."""
+
+    runs: int
+    left_out: tuple[str, ...] = ()
 
 
 class _Line(BaseModel):
@@ -54,65 +75,57 @@ class _Line(BaseModel):
     event: dict[str, Any]
 
 
-def verify(path: Path) -> Proof:
-    """Prove every chain of a ledger. Raises ``LedgerError`` only where it cannot be read at all."""
-    runs = events = 0
-    broken: list[Break] = []
-    with sentences(path), closing(open_to_read(path)) as connection:
-        for chain in read_chains(connection):
-            runs, events = runs + 1, events + len(chain.links)
-            found = first_break(chain)
-            if found is not None:
-                broken.append(found)
-    return Proof(runs, events, tuple(broken))
-
-
-def merge(path: Path, other: Path) -> Folded:
+def merge(path: Path, other: Path, *, whole_runs: bool = False) -> Folded:
     """Fold the runs of ``other`` into the ledger at ``path``: all of them, or none.
 
-    The same runs once more change nothing. Raises ``LedgerError`` and names the run where a chain is broken, or is
-    another than the one that is there.
+    The same runs once more change nothing. Raises ``LedgerError`` and names the run where a chain is broken, cannot be
+    one of ours, or is another than the one that is there.
     """
-    with sentences(other), closing(open_to_read(other)) as source:
-        return _fold(path, read_chains(source))
+    with closing(_chains(other)) as chains:
+        return _fold(path, chains, whole_runs=whole_runs)
 
 
-def import_lines(path: Path, file: Path) -> Folded:
+def import_lines(path: Path, file: Path, *, whole_runs: bool = False) -> Folded:
     """Fold an export into the ledger at ``path``: all of it, or nothing. Raises ``LedgerError`` as ``merge`` does."""
     with closing(_imported(file)) as chains:  # a refusal leaves the file open no longer than that
-        return _fold(path, chains)
+        return _fold(path, chains, whole_runs=whole_runs)
 
 
-def export_lines(path: Path) -> Iterator[str]:
-    """The ledger's events, one JSON object a line, the earliest run first. Raises ``LedgerError``.
+def export_runs(path: Path) -> Iterator[tuple[str, ...] | str]:
+    """The events of each run, one JSON object a line, the earliest run first; or one sentence on why it is not whole.
 
-    Imported into an empty ledger they give the same lines again.
+    Imported into an empty ledger the lines give the same lines again. Raises ``LedgerError``.
     """
-    with sentences(path), closing(open_to_read(path)) as connection:
-        for chain in read_chains(connection):
-            _refuse_broken(first_break(chain))
-            for link in chain.links:
-                yield _line(chain.run_id, link)
+    for chain in _chains(path):
+        try:
+            refuse_broken(chain)
+        except LedgerError as refusal:
+            yield str(refusal)
+        else:
+            yield tuple(_line(chain.run_id, link) for link in chain.links)
 
 
-def rebuild(path: Path) -> int:
-    """Read all rows anew from the events; how many runs there are. Raises ``LedgerError``, and leaves all as it was."""
-    runs = 0
+def rebuild(path: Path, *, whole_runs: bool = False) -> Rebuilt:
+    """Read all rows anew from the events. Raises ``LedgerError``, and leaves all as it was."""
     open_to_read(path).close()  # none is made here
     with sentences(path), closing(open_to_write(path)) as connection, transaction(connection):
-        for chain in read_chains(connection):
-            _refuse_broken(first_break(chain))
-            _read_anew(connection, chain)
-            runs += 1
-    return runs
+        runs, left_out = read_all_anew(connection)
+        if left_out and not whole_runs:
+            raise LedgerError(left_out[0])
+    return Rebuilt(runs, left_out)
 
 
 def events_of_run(path: Path, named: str) -> tuple[list[Event], list[str]]:
     """The events of one run, as values and as lines of an export. Raises ``LedgerError``."""
     with sentences(path), closing(open_to_read(path)) as connection:
         chain = read_chain(connection, find_run(connection, path, named))
-    _refuse_broken(first_break(chain))
     return review_in(chain)[1], [_line(chain.run_id, link) for link in chain.links]
+
+
+def _chains(path: Path) -> Generator[Chain, None, None]:
+    with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
+        for _, chain in read_chains(connection):
+            yield chain
 
 
 def _line(run_id: str, link: Link) -> str:
@@ -120,61 +133,82 @@ def _line(run_id: str, link: Link) -> str:
     return canonical({**told, "event": json.loads(link.event)}) + "\n"
 
 
-def _refuse_broken(found: Break | None) -> None:
-    if found is not None:
-        raise LedgerError(f"The run {found.run_id} is not what was recorded: event {found.index}: {found.why}.")
+def _fold(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
+    with sentences(path):
+        if path.exists():
+            return _fold_in(path, chains, whole_runs=whole_runs)
+        make_folder(path.parent)
+        with TemporaryDirectory(dir=path.parent, prefix=".fold-") as folder:  # a refusal leaves no new ledger behind
+            made = Path(folder, "ledger.sqlite3")
+            folded = _fold_in(made, chains, whole_runs=whole_runs)
+            try:
+                os.link(made, path)
+            except OSError:  # another process was first, or the file system knows no second name of a file
+                return replace(merge(path, made), left_out=folded.left_out)
+        return folded
 
 
-def _fold(path: Path, chains: Iterable[Chain]) -> Folded:
-    added = grown = present = 0
-    with sentences(path), closing(open_to_write(path)) as connection, transaction(connection):
+def _fold_in(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
+    came: Counter[str] = Counter()
+    left_out: list[str] = []
+    now = datetime.now(UTC)
+    with closing(open_to_write(path)) as connection, transaction(connection):
         for chain in chains:
-            before = _fold_chain(connection, chain)
-            if before == 0:
-                added += 1
-            elif before < len(chain.links):
-                grown += 1
-            else:
-                present += 1
-    return Folded(added, grown, present)
+            try:
+                with savepoint(connection):
+                    came[_fold_chain(connection, chain, now)] += 1
+            except LedgerError as refusal:
+                if not whole_runs:
+                    raise
+                left_out.append(str(refusal))
+    return Folded(came["added"], came["grown"], came["present"], tuple(left_out))
 
 
-def _fold_chain(connection: sqlite3.Connection, chain: Chain) -> int:
-    """Take one chain in; how many of its events were there already."""
-    _refuse_broken(first_break(chain))
+def _fold_chain(connection: sqlite3.Connection, chain: Chain, now: datetime) -> Literal["added", "grown", "present"]:
+    """Take one chain in, and say what that was."""
+    refuse_broken(chain)
     row = chain_id(connection, chain.run_id)
-    kept: Sequence[Link] = () if row is None else read_chain(connection, chain.run_id).links
+    kept = () if row is None else _kept(connection, chain.run_id)
     for ours, theirs in zip(kept, chain.links, strict=False):
         if ours.hash != theirs.hash or ours.event != theirs.event:
             raise LedgerError(f"The run {chain.run_id} is another one here: they differ from event {ours.index} on.")
-    if len(kept) < len(chain.links):
-        if row is None:
-            row = begin_chain(connection, chain.run_id, microseconds(begun_at(chain)))
-        for link in chain.links[len(kept) :]:
-            add_link(connection, row, link)
-        _read_anew(connection, chain)
-    return len(kept)
+    if row is not None and len(kept) >= len(chain.links):
+        return "present"
+    begun = begun_at(chain, now)
+    new = row is None
+    row = begin_chain(connection, chain.run_id, microseconds(begun)) if row is None else row
+    for link in chain.links[len(kept) :]:
+        add_link(connection, row, link)
+    read_anew(connection, row, chain)
+    return "added" if new else "grown"
 
 
-def _read_anew(connection: sqlite3.Connection, chain: Chain) -> None:
-    row = chain_id(connection, chain.run_id)
-    if row is not None and chain.links:
-        read_anew(connection, row, chain)
+def _kept(connection: sqlite3.Connection, run_id: str) -> tuple[Link, ...]:
+    chain = read_chain(connection, run_id)
+    refuse_broken(chain)
+    return chain.links
 
 
 def _imported(file: Path) -> Generator[Chain, None, None]:
     try:
         with file.open("rb") as lines:
-            read = (_read_line(file, number, line) for number, line in enumerate(lines, start=1))
-            for run_id, its in groupby(read, key=lambda line: line.run):
-                links = tuple(Link(line.index, line.previous, line.hash, canonical(line.event)) for line in its)
-                yield Chain(run_id, len(links), links[-1].hash if links else FIRST, links)
+            for run_id, its in groupby(_read_lines(file, lines), key=itemgetter(0)):
+                yield proven(run_id, (link for _, link in its))
     except OSError as error:
         raise LedgerError(f"{file} cannot be read: {error.strerror}.") from None
 
 
-def _read_line(file: Path, number: int, line: bytes) -> _Line:
-    try:
-        return _Line.model_validate(json.loads(line))
-    except (ValidationError, ValueError, RecursionError):
-        raise LedgerError(f"{file} is no export of a ledger: line {number} cannot be read.") from None
+def _read_lines(file: Path, lines: BinaryIO) -> Iterator[tuple[str, Link]]:
+    """Each line's run and link."""
+    for number in count(1):
+        line = lines.readline(_LONGEST_LINE + 1)
+        if not line:
+            return
+        if len(line) > _LONGEST_LINE:
+            raise LedgerError(f"{file} is no export of a ledger: line {number} is too long.")
+        try:
+            read = _Line.model_validate(json.loads(line))
+            event = canonical(read.event)  # refuses NaN
+        except (ValidationError, ValueError, RecursionError):
+            raise LedgerError(f"{file} is no export of a ledger: line {number} cannot be read.") from None
+        yield read.run, Link(read.index, read.previous, read.hash, event)

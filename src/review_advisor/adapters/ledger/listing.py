@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from review_advisor.adapters.ledger.chains import read_chain
+from review_advisor.adapters.ledger.conditions import within
 from review_advisor.adapters.ledger.database import bindable, open_to_read, sentences
 from review_advisor.core.record.chain import LedgerError
-from review_advisor.core.record.moments import microseconds, moment_of
+from review_advisor.core.record.kpis import Period
+from review_advisor.core.record.moments import moment_of
 from review_advisor.core.record.runs import ANY_ERROR, NO_ERROR, Between, RunFilter, RunLine, RunRecord, letters
 
 _CASTING = "(SELECT casting FROM casting_parts WHERE {})"
@@ -70,7 +72,11 @@ def show_run(path: Path, named: str) -> RunRecord:
         try:
             run_id = find_run(connection, path, named)
             one = _LINES.format("SELECT id AS chain FROM chains WHERE run_id = ?")
-            (row,) = _rows(connection, one, (run_id,))
+            kept = read_chain(connection, run_id)
+            broken = "" if kept.broken is None else kept.broken.says
+            row = next(_rows(connection, one, (run_id,)), None)
+            if row is None:
+                raise LedgerError(f"The run {run_id} has no rows: {broken or 'this version could not read it'}.")
             chain = row["started_at"]
             tables = {
                 table: tuple(
@@ -83,8 +89,8 @@ def show_run(path: Path, named: str) -> RunRecord:
                 )
                 for table, order in _TABLES.items()
             }
-            events = tuple(_event(link.event) for link in read_chain(connection, run_id).links)
-            return RunRecord(_line(path, row), tables, events)
+            events = tuple(_event(link.event) for link in kept.links)
+            return RunRecord(_line(path, row), tables, events, broken)
         finally:
             connection.close()
 
@@ -134,9 +140,7 @@ def _conditions(wanted: RunFilter) -> tuple[list[str], list[Any]]:
     asked = {
         "status = ?": wanted.status,
         "pull_request = ?": wanted.pull_request,
-        "repository = (SELECT id FROM repositories WHERE name = ? COLLATE NOCASE)": wanted.repository,
-        "chain >= ?": wanted.since and microseconds(wanted.since),
-        "chain < ?": wanted.until and microseconds(wanted.until),
+        **within(Period(wanted.since, wanted.until, wanted.repository)),
         "cost_usd >= ?": _between(wanted.cost_usd).low,
         "cost_usd <= ?": _between(wanted.cost_usd).high,
         "consults >= ?": _between(wanted.consults).low,

@@ -48,8 +48,9 @@ def said_on(path: Path, repository: str, number: int) -> dict[str, Said]:
 
     Raises ``LedgerError``. A run that cannot be read tells nothing.
     """
-    if not path.exists():
-        return {}
+    with sentences(path):
+        if not path.exists():
+            return {}
     found: dict[str, Said] = {}
     with sentences(path), closing(open_to_read(path)) as connection:
         for (run_id,) in connection.execute(_RUNS, (number, repository)).fetchall():
@@ -79,7 +80,8 @@ def keep(path: Path, observed: Observed) -> bool:
 def _newest(connection: sqlite3.Connection, observed: Observed) -> Observed | None:
     asked = (observed.pull_request, observed.repository)
     found = connection.execute(_NEWEST, asked).fetchone()
-    return None if found is None else observation_in(read_chain(connection, found[0]))
+    chain = None if found is None else read_chain(connection, found[0])
+    return None if chain is None or chain.broken else observation_in(chain)
 
 
 def _said(head: str, events: list[Event]) -> dict[str, Said]:

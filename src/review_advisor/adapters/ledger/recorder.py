@@ -10,12 +10,14 @@ from typing import Self
 
 from review_advisor.adapters.ledger.chains import add_link, begin_chain
 from review_advisor.adapters.ledger.database import open_to_write, sentences, transaction
-from review_advisor.adapters.ledger.rows import event_text, write_readings
+from review_advisor.adapters.ledger.rows import add_readings, event_text, write_readings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event, PolicyFrozen, ReviewEnded
+from review_advisor.core.policy.policy import Policy
 from review_advisor.core.record.chain import FIRST, LedgerError, link
+from review_advisor.core.record.event_rows import event_rows
 from review_advisor.core.record.moments import microseconds
-from review_advisor.core.record.readings import readings_of, readings_of_beginning
+from review_advisor.core.record.readings import readings_of, readings_so_far, used_so_far
 
 
 class Recorder:
@@ -31,7 +33,8 @@ class Recorder:
         self._connection: sqlite3.Connection | None = None
         self._chain = 0
         self._run_id = ""
-        self._recorded = 0
+        self._policy: Policy | None = None
+        self._events: list[Event] = []
         self._last = FIRST
         self._given_up = False
 
@@ -66,25 +69,29 @@ class Recorder:
 
     def _append(self, event: Event) -> None:
         with transaction(self._open()):
+            tables = event_rows(self._policy, len(self._events), event) if self._policy else {}
             self._add(event)
+            if self._policy and tables:
+                add_readings(self._open(), self._chain, tables, *used_so_far(self._policy, self._events))
 
     def _begin(self, first: PolicyFrozen) -> None:
-        self._run_id = first.run_id
+        self._run_id, self._policy = first.run_id, first.policy
         with transaction(self._open()):
             self._chain = begin_chain(self._open(), first.run_id, microseconds(first.at))
             self._add(first)
-            write_readings(self._open(), self._chain, readings_of_beginning(first))
+            write_readings(self._open(), self._chain, readings_so_far([first]))
 
     def _finish(self, document: OutcomeDocument) -> None:
         with transaction(self._open()):
-            for event in document.events[self._recorded :]:
+            for event in document.events[len(self._events) :]:
                 self._add(event)
             write_readings(self._open(), self._chain, readings_of(document))
 
     def _add(self, event: Event) -> None:
-        made = link(self._run_id, self._recorded, self._last, event_text(event))
+        made = link(self._run_id, len(self._events), self._last, event_text(event))
         add_link(self._open(), self._chain, made)
-        self._recorded, self._last = self._recorded + 1, made.hash
+        self._last = made.hash
+        self._events.append(event)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:

@@ -5,54 +5,55 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.adapters.ledger.chains import chain_id, read_chains
-from review_advisor.core.outcome.document import outcome_document
-from review_advisor.core.outcome.events import Event, PolicyFrozen, ReviewEnded
-from review_advisor.core.record.chain import RUN_ID, Chain, LedgerError, Link, canonical, first_break
+from review_advisor.adapters.ledger.chains import read_chains
+from review_advisor.adapters.ledger.conditions import JUDGED, of_repository
+from review_advisor.adapters.ledger.database import savepoint
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
+from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PolicyFrozen, ReviewEnded
+from review_advisor.core.record.chain import RUN_ID, Chain, LedgerError, Link, canonical
 from review_advisor.core.record.labels import Observed
-from review_advisor.core.record.readings import (
-    Part,
-    Readings,
-    Row,
-    Scalar,
-    readings_of,
-    readings_of_beginning,
-    readings_of_observation,
-)
+from review_advisor.core.record.moments import EPOCH
+from review_advisor.core.record.observation_rows import readings_of_observation
+from review_advisor.core.record.readings import readings_of, readings_so_far
+from review_advisor.core.record.row import Part, Readings, Row, Scalar, Tables
 
 TABLES = (
     *("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions"),
     *("kept", "unreported"),
 )
 OBSERVED_TABLES = ("observations", "labels", "proofs")
-_MET = ("validations", "fates")
-_REVIEWS = """
-    SELECT * FROM runs WHERE pull_request = :number AND status NOT IN ('stopped', 'unfinished')
-    AND repository IN (SELECT id FROM repositories WHERE name = :repository COLLATE NOCASE)
-"""
-_VALIDATE = f"""
-    INSERT INTO validations (chain, finding, proved_right, repository)
-    SELECT min(reviews.chain), finding, proved_right, reviews.repository
-    FROM ({_REVIEWS}) AS reviews JOIN findings USING (chain) JOIN proofs USING (finding)
-    WHERE proofs.chain = :newest GROUP BY finding
+_REVIEWS = f"""
+    SELECT *, EXISTS (
+        SELECT 1 FROM consults WHERE consults.chain = runs.chain AND consults.status = 'answered'
+    ) AS consulted
+    FROM runs WHERE pull_request = :number AND {JUDGED} AND {of_repository(":repository")}
 """  # noqa: S608 (our own names)
-_FATE = f"""
-    INSERT INTO fates (chain, repository, approved, consulted, reverted, overridden)
-    SELECT max(reviews.chain), reviews.repository, status = 'approved', consults > 0, reverted, overridden
-    FROM ({_REVIEWS}) AS reviews JOIN changes USING (chain) JOIN observations USING (head_sha)
-    WHERE observations.chain = :newest GROUP BY head_sha
-"""  # noqa: S608 (our own names)
+MET = {
+    "validations": f"""
+        SELECT min(reviews.chain) AS chain, finding, proved_right, reviews.repository
+        FROM ({_REVIEWS}) AS reviews JOIN findings USING (chain) JOIN proofs USING (finding)
+        WHERE proofs.chain = :newest GROUP BY finding
+    """,  # noqa: S608 (our own names)
+    "fates": f"""
+        SELECT max(reviews.chain) AS chain, reviews.repository, status = 'approved' AS approved,
+               consulted, reverted, overridden
+        FROM ({_REVIEWS}) AS reviews JOIN changes USING (chain) JOIN observations USING (head_sha)
+        WHERE observations.chain = :newest GROUP BY head_sha
+    """,  # noqa: S608 (our own names)
+}
+"""The tables of what an observation and the reviews say together, and how they are read, column by column."""
 _OBSERVED = '"kind":"observed"'
 """Stands in an observation's JSON; in a text of another event its quotes would be escaped."""
+_LARGEST_FIGURE = 10**15
+"""Beyond any review's tokens, dollars and seconds; sums of such numbers are still exact."""
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
 """Writes any value; the adapter of all events, which is slow to make, is needed only to read one."""
 
@@ -68,17 +69,48 @@ def event_text(event: Event | Observed) -> str:
 def review_in(chain: Chain) -> tuple[PolicyFrozen, list[Event]]:
     """The first event of a chain, which is the policy of its run, and all of them.
 
-    Raises ``LedgerError`` for a chain that does not begin so, and for an event that this version does not know.
+    Raises ``LedgerError`` for a chain that is broken, that does not begin so, or that goes on after its end, and for an
+    event that this version does not know.
     """
-    events = [_event(chain, link) for link in chain.links]
-    first = events[0] if events else None
-    if not isinstance(first, PolicyFrozen) or first.run_id != chain.run_id or not re.fullmatch(RUN_ID, chain.run_id):
-        raise LedgerError(f"The events of {chain.run_id} do not begin with its policy.")
+    refuse_broken(chain)
+    first = _first(chain)
+    events: list[Event] = [first, *(_read(chain, link, _reader()) for link in chain.links[1:])]
+    for index, event in enumerate(events):
+        if isinstance(event, ReviewEnded) and event is not events[-1]:
+            raise LedgerError(f"The run {chain.run_id} ended with event {index}: nothing comes after that.")
+        if event.at.utcoffset() is None:
+            raise LedgerError(f"Event {index} of {chain.run_id} has no time zone.")
+        if not all(0 <= figure <= _LARGEST_FIGURE for figure in _figures(event)):
+            raise LedgerError(f"Event {index} of {chain.run_id} has a negative figure, or one beyond measure.")
     return first, events
+
+
+def _figures(event: Event) -> Iterator[float]:
+    """What is added up: tokens, money, times."""
+    match event:
+        case CallEnded():
+            yield event.duration_seconds
+            for usage in (event.usage, *(each.usage for each in event.by_model)):
+                yield from (figure for figure in astuple(usage) if figure is not None)
+        case Consulted():
+            yield from (figure for figure in (event.note.tokens, event.note.duration_ms) if figure is not None)
+        case _:
+            pass
+
+
+def document_in(chain: Chain, events: Sequence[Event]) -> OutcomeDocument | None:
+    """What a run's events come to; None for one that is not over. Raises ``LedgerError``."""
+    if not isinstance(events[-1], ReviewEnded):
+        return None
+    try:
+        return outcome_document(events)
+    except (LookupError, TypeError, ValueError, ArithmeticError, StopIteration):  # a forged chain has any order
+        raise _no_review(chain) from None
 
 
 def observation_in(chain: Chain) -> Observed | None:
     """The one event of an observation's chain; None for the chain of a review. Raises ``LedgerError`` as above."""
+    refuse_broken(chain)
     if not chain.links or _OBSERVED not in chain.links[0].event:
         return None
     observed: Observed = _read(chain, chain.links[0], _observation_reader())
@@ -87,15 +119,32 @@ def observation_in(chain: Chain) -> Observed | None:
     return observed
 
 
-def begun_at(chain: Chain) -> datetime:
-    """When a chain's first event happened. Raises ``LedgerError`` for a chain that this version cannot read."""
-    observed = observation_in(chain)
-    return observed.at if observed is not None else review_in(chain)[0].at
+def begun_at(chain: Chain, now: datetime) -> datetime:
+    """When a chain's first event happened: in or after 1970, and not after tomorrow. Raises ``LedgerError``.
+
+    The other events are not looked at.
+    """
+    first = observation_in(chain) or _first(chain)
+    if first.at.utcoffset() is None or not EPOCH <= first.at <= now + timedelta(days=1):  # clocks differ a little
+        raise LedgerError(f"The run {chain.run_id} cannot have begun at {first.at.isoformat()}.")
+    return first.at
 
 
-def _event(chain: Chain, link: Link) -> Event:
-    event: Event = _read(chain, link, _reader())
-    return event
+def _first(chain: Chain) -> PolicyFrozen:
+    first = _read(chain, chain.links[0], _reader()) if chain.links else None
+    if not isinstance(first, PolicyFrozen) or first.run_id != chain.run_id or not re.fullmatch(RUN_ID, chain.run_id):
+        raise LedgerError(f"The events of {chain.run_id} do not begin with its policy.")
+    return first
+
+
+def refuse_broken(chain: Chain) -> None:
+    """Raise ``LedgerError`` for a chain that is not what was recorded."""
+    if chain.broken is not None:
+        raise LedgerError(f"The run {chain.run_id} is not what was recorded: {chain.broken.says}.")
+
+
+def _no_review(chain: Chain) -> LedgerError:
+    return LedgerError(f"The events of {chain.run_id} are those of no review.")
 
 
 def _read(chain: Chain, link: Link, reader: TypeAdapter[Any]) -> Any:
@@ -103,7 +152,7 @@ def _read(chain: Chain, link: Link, reader: TypeAdapter[Any]) -> Any:
         told = json.loads(link.event)
         if canonical(told) == link.event:
             return reader.validate_python(told)
-    except (ValidationError, ValueError, RecursionError):
+    except (ValidationError, ValueError, ArithmeticError, RecursionError):
         pass
     raise LedgerError(f"Event {link.index} of {chain.run_id} is none that this version knows.")
 
@@ -120,18 +169,17 @@ def _observation_reader() -> TypeAdapter[Observed]:
 
 def readings_of_chain(chain: Chain) -> Readings:
     """The rows of a run, from its events. Raises ``LedgerError``."""
-    first, events = review_in(chain)
-    if not isinstance(events[-1], ReviewEnded):
-        return readings_of_beginning(first)
+    _, events = review_in(chain)
+    document = document_in(chain, events)
     try:
-        return readings_of(outcome_document(events))
-    except (LookupError, TypeError, ValueError, StopIteration):  # whoever forges a chain can forge any order
-        raise LedgerError(f"The events of {chain.run_id} are those of no review.") from None
+        return readings_so_far(events) if document is None else readings_of(document)
+    except (LookupError, TypeError, ValueError, ArithmeticError, StopIteration):  # as above
+        raise _no_review(chain) from None
 
 
 def write_readings(connection: sqlite3.Connection, chain: int, readings: Readings) -> None:
     """Put these rows in the place of the run's present ones. To be called within a transaction."""
-    for table in (*TABLES, *_MET, "runs"):
+    for table in (*TABLES, *MET, "runs"):
         connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
     numbers = {
         "chain": chain,
@@ -139,9 +187,22 @@ def write_readings(connection: sqlite3.Connection, chain: int, readings: Reading
         "casting": write_casting(connection, readings.casting),
     }
     _insert(connection, "runs", [{**numbers, **readings.run}])
-    for table, rows in readings.tables.items():
-        _insert(connection, table, [{"chain": chain, **row} for row in rows])
+    _insert_tables(connection, chain, readings.tables)
     _meet(connection, readings.repository, readings.run["pull_request"])
+
+
+def add_readings(
+    connection: sqlite3.Connection, chain: int, tables: Tables, casting: Sequence[Part], used: Row
+) -> None:
+    """Add the rows that one more event of an unfinished run tells, and bring the run's own row up to date.
+
+    To be called within a transaction.
+    """
+    _insert_tables(connection, chain, tables)
+    columns = {"casting": write_casting(connection, casting), **used}
+    settings = ", ".join(f"{name} = ?" for name in columns)
+    statement = f"UPDATE runs SET {settings} WHERE chain = ?"  # noqa: S608 (our own names)
+    connection.execute(statement, (*columns.values(), chain))
 
 
 def write_observation(connection: sqlite3.Connection, chain: int, observed: Observed) -> None:
@@ -149,8 +210,7 @@ def write_observation(connection: sqlite3.Connection, chain: int, observed: Obse
     for table in OBSERVED_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
     tables = readings_of_observation(observed)
-    for table, rows in tables.items():
-        _insert(connection, table, [{"chain": chain, **row} for row in rows])
+    _insert_tables(connection, chain, tables)
     (about,) = tables["observations"]
     _meet(connection, about["repository"], about["pull_request"])
 
@@ -162,31 +222,46 @@ def _meet(connection: sqlite3.Connection, repository: Scalar, number: Scalar) ->
         "SELECT max(chain) FROM observations WHERE pull_request = :number AND repository = :repository", named
     ).fetchone()[0]
     if newest is not None:
-        for table in _MET:
+        for table, reading in MET.items():
             connection.execute(f"DELETE FROM {table} WHERE chain IN (SELECT chain FROM ({_REVIEWS}))", named)  # noqa: S608 (our own names)
-        connection.execute(_VALIDATE, {**named, "newest": newest})
-        connection.execute(_FATE, {**named, "newest": newest})
+            connection.execute(f"INSERT INTO {table} {reading}", {**named, "newest": newest})
 
 
 def read_anew(connection: sqlite3.Connection, row: int, chain: Chain) -> None:
-    """The rows of one chain, whatever it is of, from its events. Raises ``LedgerError``."""
+    """The rows of one chain, whatever it is of, from its events. Raises ``LedgerError``; then nothing is written."""
     observed = observation_in(chain)
-    if observed is None:
-        write_readings(connection, row, readings_of_chain(chain))
-    else:
-        write_observation(connection, row, observed)
+    try:
+        with savepoint(connection):
+            if observed is None:
+                write_readings(connection, row, readings_of_chain(chain))
+            else:
+                write_observation(connection, row, observed)
+    except sqlite3.IntegrityError:  # as above: such as two findings of one id
+        raise _no_review(chain) from None
 
 
-def read_all_anew(connection: sqlite3.Connection) -> None:
-    """The rows of every run from its events, after the tables have changed. To be called within a transaction.
+def read_all_anew(connection: sqlite3.Connection) -> tuple[int, tuple[str, ...]]:
+    """The rows of every run from its events, and no other rows. To be called within a transaction.
 
-    A run whose chain is broken, or which this version cannot read, has none from then on; ``verify`` names it.
+    How many runs were read, and why others were not: a run whose chain is broken, or which this version cannot read,
+    has no rows from then on.
     """
-    for chain in read_chains(connection):
-        with suppress(LedgerError):
-            row = chain_id(connection, chain.run_id)
-            if row is not None and chain.links and first_break(chain) is None:
-                read_anew(connection, row, chain)
+    for table in (*TABLES, *OBSERVED_TABLES, *MET, "runs", "casting_parts", "castings", "repositories"):
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 (our own names)
+    runs, left_out = 0, []
+    for row, chain in read_chains(connection):
+        try:
+            read_anew(connection, row, chain)
+        except LedgerError as refusal:
+            left_out.append(str(refusal))
+        else:
+            runs += 1
+    return runs, tuple(left_out)
+
+
+def _insert_tables(connection: sqlite3.Connection, chain: int, tables: Tables) -> None:
+    for table, rows in tables.items():
+        _insert(connection, table, [{"chain": chain, **row} for row in rows])
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row]) -> None:

@@ -1,47 +1,54 @@
-"""The sums over the runs of a period, made by SQL: a rollup of a million runs reads none of them one by one.
-
-Only unfinished runs are read event by event, for what they had spent: no row of theirs tells it.
-"""
+"""The sums over the runs of a period, made by SQL: a rollup of a million runs reads none of them one by one."""
 
 from __future__ import annotations
 
 import math
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from review_advisor.adapters.ledger.chains import read_chain
-from review_advisor.adapters.ledger.database import bindable, open_to_read, sentences
+from review_advisor.adapters.ledger.conditions import JUDGED, within
+from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.core.record.chain import LedgerError
 from review_advisor.core.record.kpis import Period, Sums
-from review_advisor.core.record.moments import EPOCH, microseconds
+from review_advisor.core.record.moments import EPOCH
 from review_advisor.core.record.prices import Unpriced
 
 _DAY = 86_400_000_000
 _LAST_DAY = (datetime.max.replace(tzinfo=UTC) - EPOCH).days
-_JUDGED = "status NOT IN ('stopped', 'unfinished')"
 _COUNTS = f"""
     SELECT count(*) AS runs,
            count(*) FILTER (WHERE status = 'unfinished') AS unfinished,
            count(*) FILTER (WHERE status = 'stopped') AS stopped,
-           count(*) FILTER (WHERE disabled AND {_JUDGED}) AS disabled,
-           count(*) FILTER (WHERE consults > 0 AND NOT disabled AND {_JUDGED}) AS consulting,
-           count(*) FILTER (WHERE degraded AND {_JUDGED}) AS degraded,
-           count(*) FILTER (WHERE recovered AND {_JUDGED}) AS recovered,
-           count(*) FILTER (WHERE exhausted AND {_JUDGED}) AS exhausted,
+           count(*) FILTER (WHERE disabled AND {JUDGED}) AS disabled,
+           count(*) FILTER (WHERE consults > 0 AND NOT disabled AND {JUDGED}) AS consulting,
+           count(*) FILTER (WHERE degraded AND {JUDGED}) AS degraded,
+           count(*) FILTER (WHERE vetoed AND {JUDGED}) AS vetoed,
+           count(*) FILTER (WHERE recovered AND {JUDGED}) AS recovered,
+           count(*) FILTER (WHERE exhausted AND {JUDGED}) AS exhausted,
            sum(executor_tokens) AS executor_tokens,
            sum(advisor_tokens) AS advisor_tokens,
            sum(cost_usd) AS cost_usd
     FROM runs WHERE {{}}
 """  # noqa: S608 (our own names)
-_KEPT = """
+_PAID_ELSEWHERE = """
+    (EXISTS (
+        SELECT 1 FROM chains JOIN calls ON calls.chain = chains.id
+        WHERE chains.run_id = kept.paid_by AND calls.reply = kept.reply AND NOT calls.kept
+    ) OR EXISTS (
+        SELECT 1 FROM kept AS before WHERE before.paid_by = kept.paid_by AND before.reply = kept.reply
+        AND (before.chain, before.number) < (kept.chain, kept.number)
+    ))
+"""
+"""Another run counts for a reply: the one that paid for it, or else the first that was given it."""
+_KEPT = f"""
     SELECT sum(kept.cost_usd) AS cost_usd, sum(kept.executor_tokens) AS executor_tokens,
            sum(kept.advisor_tokens) AS advisor_tokens
-    FROM kept CROSS JOIN runs USING (chain) WHERE {}
-"""
+    FROM kept CROSS JOIN runs USING (chain) WHERE {{}} AND {_PAID_ELSEWHERE}
+"""  # noqa: S608 (our own names)
 _CONTESTED = """
     SELECT count(*) AS contested FROM (
         SELECT DISTINCT chain, surface, shard, disagreement FROM dispositions CROSS JOIN runs USING (chain)
@@ -52,12 +59,11 @@ _UNREPORTED = f"""
     SELECT model, chain / {_DAY} AS day, count(*) AS calls, sum(input_tokens) AS input_tokens,
            sum(output_tokens) AS output_tokens, sum(cache_read_tokens) AS cache_read_tokens,
            sum(cache_write_tokens) AS cache_write_tokens
-    FROM unreported CROSS JOIN runs USING (chain) WHERE {{}}
+    FROM unreported CROSS JOIN runs USING (chain) LEFT JOIN kept USING (chain, number)
+    WHERE {{}} AND (kept.reply IS NULL OR NOT {_PAID_ELSEWHERE})
     GROUP BY 1, 2, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens = 0
 """  # noqa: S608 (our own names)
-_TIMED = f"""
-    runs {{}} WHERE {{}} AND {_JUDGED} AND executor_ms > 0 AND chain NOT IN (SELECT chain FROM kept)
-"""  # noqa: S608 (our own names)
+_TIMED = f"runs {{}} WHERE {{}} AND {JUDGED} AND executor_ms > 0 AND NOT given"
 _VALIDATIONS = "SELECT count(*) AS labelled, sum(proved_right) AS proved FROM validations WHERE {}"
 _FATES = """
     SELECT count(*) FILTER (WHERE approved AND reverted IS NOT NULL) AS merged_approvals,
@@ -67,7 +73,6 @@ _FATES = """
 """
 _SORTED_AT_MOST = 50_000
 """The values of so many runs are sorted as they come; for more, their index is read from one end to the middle."""
-_UNFINISHED = "SELECT run_id FROM chains WHERE id IN (SELECT chain FROM runs WHERE status = 'unfinished' AND {})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     where, values = _within(period)
     counts = _row(connection, _COUNTS.format(where), values)
     kept = _row(connection, _KEPT.format(where), values)
-    contested = _row(connection, _CONTESTED.format(_JUDGED, where), values)
+    contested = _row(connection, _CONTESTED.format(JUDGED, where), values)
     counts["judged"] = counts["runs"] - counts["unfinished"] - counts["stopped"]
     counts["advised"] = counts["judged"] - counts.pop("disabled")
     many = counts["judged"] > _SORTED_AT_MOST
@@ -111,18 +116,12 @@ def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     became = _row(connection, _VALIDATIONS.format(where), values) | _row(connection, _FATES.format(where), values)
     sums = Sums(**counts, **contested, **became, timed=timed, wall_ms=wall, executor_ms=executor)
     unpriced = tuple(_unpriced(row) for row in _rows(connection, _UNREPORTED.format(where), values))
-    added = Added(sums, max(reported, 0.0), unpriced)
-    return _with_unfinished(connection, added, where, values) if sums.unfinished else added
+    return Added(sums, max(reported, 0.0), unpriced)
 
 
 def _within(period: Period) -> tuple[str, list[Any]]:
     """The period as SQL, and the values for its marks."""
-    asked = {
-        "chain >= ?": period.since and microseconds(period.since),
-        "chain < ?": period.until and microseconds(period.until),
-        "repository = (SELECT id FROM repositories WHERE name = ? COLLATE NOCASE)": bindable(period.repository),
-    }
-    given = {condition: value for condition, value in asked.items() if value is not None}
+    given = within(period)
     return " AND ".join(given) or "1", list(given.values())
 
 
@@ -162,45 +161,3 @@ def _median(connection: sqlite3.Connection, column: str, timed: str, values: lis
 
 def _unpriced(row: dict[str, Any]) -> Unpriced:
     return Unpriced(**row | {"day": (EPOCH + timedelta(days=row["day"])).date()})
-
-
-def _with_unfinished(connection: sqlite3.Connection, added: Added, where: str, values: list[Any]) -> Added:
-    """The same with what unfinished runs had spent. One that cannot be read tells nothing."""
-    found = [run_id for (run_id,) in connection.execute(_UNFINISHED.format(where), values)]
-    for run_id in found:
-        added = _with_run(connection, added, run_id)
-    return added
-
-
-def _with_run(connection: sqlite3.Connection, added: Added, run_id: str) -> Added:
-    from review_advisor.adapters.ledger.rows import review_in  # noqa: PLC0415 (few ledgers need it)
-    from review_advisor.core.outcome.events import CallEnded  # noqa: PLC0415 (as above)
-    from review_advisor.core.record.spending import spent, unreported  # noqa: PLC0415 (as above)
-
-    try:
-        first, events = review_in(read_chain(connection, run_id))
-    except LedgerError:
-        return added
-    calls = [event for event in events if isinstance(event, CallEnded) and not event.kept]
-    here = spent(calls)
-    sums = replace(
-        added.sums,
-        executor_tokens=added.sums.executor_tokens + here.executor_tokens,
-        advisor_tokens=added.sums.advisor_tokens + here.advisor_tokens,
-    )
-    unpriced = tuple(
-        _of_call(used.model, first.at.date(), used.usage) for call in calls for _, used in unreported(call)
-    )
-    return Added(sums, added.reported_usd + here.cost_usd, (*added.unpriced, *unpriced))
-
-
-def _of_call(model: str, day: date, usage: Any) -> Unpriced:
-    return Unpriced(
-        model,
-        day,
-        1,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-    )

@@ -11,7 +11,7 @@ from PIL import ExifTags, Image, PngImagePlugin
 
 from review_advisor.adapters.pictures.colours import colours
 from review_advisor.adapters.pictures.patience import Patience, TooLargeError
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 MOST_PIXELS = 16_000_000
 MOST_PIXELS_JPEG = 9_000_000

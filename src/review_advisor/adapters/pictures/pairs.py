@@ -22,7 +22,7 @@ from review_advisor.core.facts.pictures import (
     is_vector,
 )
 from review_advisor.core.roles.calls import ReviewInterrupted
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 MOST_BYTES = 20_000_000
 MOST_PICTURES = 200

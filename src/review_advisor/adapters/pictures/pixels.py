@@ -18,7 +18,7 @@ from PIL import Image, ImageChops
 from review_advisor.adapters.pictures.frames import MOST_PIXELS, Box, Frame, KeptFrames, frames, pieces
 from review_advisor.adapters.pictures.patience import Patience, TooLargeError
 from review_advisor.core.facts.pictures import PictureDifference, PictureState
-from review_advisor.ports import SourceError
+from review_advisor.ports.review import SourceError
 
 MOST_PLACES = 12
 LONGEST_SIDE = 1_000

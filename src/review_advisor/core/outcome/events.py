@@ -65,6 +65,11 @@ class Step(Happened):
     attempt: int = 0
     shard: int = 0
 
+    @property
+    def place(self) -> tuple[Surface, int, int]:
+        """Its surface, attempt and part."""
+        return self.surface, self.attempt, self.shard
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFrozen(Happened):
@@ -119,7 +124,8 @@ class CallEnded(Step):
     """A call was made, or refused by one of our caps. ``detail`` is empty for an answer.
 
     ``blind``: it asked the executor about the diff alone. ``kept``: an earlier run of this review, which was killed or
-    has stopped, was given the reply and paid for it; nothing was asked again.
+    has stopped, was given the reply and paid for it; nothing was asked again. That run is ``paid_by``, and ``reply``
+    names the reply among those of that run; both are empty where no replies are kept.
     """
 
     kind: Literal["call_ended"] = "call_ended"
@@ -138,6 +144,8 @@ class CallEnded(Step):
     prompt_sha256: str = ""
     blind: bool = False
     kept: bool = False
+    reply: str = ""
+    paid_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

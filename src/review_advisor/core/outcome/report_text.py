@@ -224,7 +224,7 @@ def _cost_text(document: OutcomeDocument) -> str:
     calls = [event for event in document.events if isinstance(event, CallEnded) and event.ended != "refused"]
     if not calls:
         return "Calls: none"
-    consults = sum(isinstance(event, Consulted) for event in document.events)
+    consults = sum(isinstance(event, Consulted) and event.note.asked for event in document.events)
     asked = f", with {consults} consult{'' if consults == 1 else 's'} inside them" if consults else ""
     lines = [f"Calls: {len(calls)}{asked}"]
     for row in document.cost:

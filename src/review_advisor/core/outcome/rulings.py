@@ -50,8 +50,8 @@ class Standing:
 class Ruling:
     """The move and its reason. ``degraded``: accepted without the judgement that was due.
 
-    ``exhausted``: escalated because the retry budget is spent. ``verdict``: the post-verify verdict that
-    counts after an advisory downgrade, None when there was none.
+    ``exhausted``: escalated by a veto that no retry is left to answer, on a surface that has any. ``verdict``: the
+    post-verify verdict that counts after an advisory downgrade, None when there was none.
     """
 
     move: Move

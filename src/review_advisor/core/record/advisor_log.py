@@ -7,7 +7,6 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from review_advisor.core.outcome.cost import used_within
 from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,
@@ -16,11 +15,10 @@ from review_advisor.core.outcome.events import (
     PolicyFrozen,
     Reported,
     ReviewEnded,
-    Step,
     Verified,
 )
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import Usage
+from review_advisor.core.record.spending import spent, tokens
 
 
 class _Part(BaseModel):
@@ -100,10 +98,10 @@ def _calls(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[AdvisorCall
                 trigger=plans[event.surface] if event.role is Role.PRE_FLIGHT else "the executor's verdict",
                 prompt=None,
                 recommendation=_said(event, events[number:]) if event.ended == "answered" else None,
-                tokens=_tokens(event.usage),
+                tokens=tokens(event.usage),
                 timestamp=event.at,
             )
-        elif isinstance(event, Consulted):
+        elif isinstance(event, Consulted) and event.note.asked:
             guidance = event.note.guidance
             yield AdvisorCall(
                 role=Role.MID_FLIGHT,
@@ -120,19 +118,14 @@ def _said(call: CallEnded, later: Sequence[Event]) -> str | None:
     for event in later:
         if isinstance(event, Planned) and call.role is Role.PRE_FLIGHT and event.surface is call.surface:
             return event.plan.risk_summary
-        if isinstance(event, Verified) and call.role is Role.POST_VERIFY and _where(event) == _where(call):
+        if isinstance(event, Verified) and call.role is Role.POST_VERIFY and event.place == call.place:
             return f"{event.judged.result.verdict}: {event.judged.result.reasoning}"
     return None
 
 
-def _where(step: Step) -> tuple[str, int, int]:
-    return step.surface.value, step.shard, step.attempt
-
-
 def _split(events: Sequence[Event]) -> CostSplit:
-    used = [pair for event in events if isinstance(event, CallEnded) for pair in used_within(event)]
-    executor = sum(_tokens(each.usage) for role, each in used if role is Role.EXECUTOR)
-    advisor = sum(_tokens(each.usage) for role, each in used if role is not Role.EXECUTOR)
+    used = spent(event for event in events if isinstance(event, CallEnded))
+    executor, advisor = used.executor_tokens, used.advisor_tokens
     fraction = advisor / (executor + advisor) if executor + advisor else None
     return CostSplit(
         executor_tokens=executor,
@@ -145,16 +138,12 @@ def _split(events: Sequence[Event]) -> CostSplit:
 
 
 def _confidence(events: Sequence[Event]) -> Iterator[ConfidenceStep]:
-    asked = {_where(event) for event in events if isinstance(event, Consulted)}
+    asked = {event.place for event in events if isinstance(event, Consulted) and event.note.asked}
     for event in events:
         if isinstance(event, Reported) and not event.structural:
             yield ConfidenceStep(
                 step=f"{event.surface.value}, part {event.shard + 1}, attempt {event.attempt + 1}",
                 confidence=event.report.confidence,
                 threshold=None,
-                escalated=_where(event) in asked,
+                escalated=event.place in asked,
             )
-
-
-def _tokens(usage: Usage) -> int:
-    return usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens

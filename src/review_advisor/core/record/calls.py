@@ -18,7 +18,6 @@ from review_advisor.core.outcome.events import (
     Event,
     Planned,
     Reported,
-    Step,
     Verified,
 )
 from review_advisor.core.policy.surfaces import Role
@@ -46,26 +45,22 @@ def made_calls(events: Iterable[Event]) -> list[MadeCall]:
                 began[_question(event)].append(event.at)
             case CallEnded() if event.ended != "refused":
                 waiting = began[_question(event)]
-                call = latest[_place(event, event.role)] = MadeCall(event, waiting.pop(0) if waiting else event.at)
+                call = latest[event.place, event.role] = MadeCall(event, waiting.pop(0) if waiting else event.at)
                 calls.append(call)
             case Consulted():
-                asking = latest.get(_place(event, Role.EXECUTOR))
+                asking = latest.get((event.place, Role.EXECUTOR))
                 if asking is not None:
                     asking.consults.append(event)
             case Planned() | BlindJudged() | Reported() | Verified():
                 role, answer = _answer(event)
-                asked = latest.get(_place(event, role))
+                asked = latest.get((event.place, role))
                 if asked is not None:
                     asked.answer = answer
     return calls
 
 
 def _question(event: CallStarted | CallEnded) -> tuple[object, ...]:
-    return (*_place(event, event.role), event.blind)
-
-
-def _place(event: Step, role: Role) -> tuple[object, ...]:
-    return event.surface, event.attempt, event.shard, role
+    return event.place, event.role, event.blind
 
 
 def _answer(event: Planned | BlindJudged | Reported | Verified) -> tuple[Role, str]:

@@ -14,6 +14,11 @@ from typing import Any
 
 RUN_ID = r"[A-Za-z0-9._:-]{1,200}"
 """What a run may be called: files are named after it."""
+LARGEST_RUN = 64 * 1024**2
+"""How many characters the events of a run come to at most: three thousand times the largest of the simulated stories.
+
+A packed file of a few kB unpacks to any length, and whoever reads events holds some ten times as much in memory.
+"""
 FIRST = "0" * 64
 """What stands for the hash before the first link."""
 
@@ -33,22 +38,34 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
-    """All that is kept of one run's stream; ``events`` and ``last_hash`` are what was noted beside it."""
+class Break:
+    """Where a run is not what was recorded, and why. ``index`` is its first such event; None: it is no single event."""
 
     run_id: str
-    events: int
-    last_hash: str
-    links: tuple[Link, ...]
+    index: int | None
+    why: str
+
+    @property
+    def says(self) -> str:
+        """The place and the reason, in words."""
+        return self.why if self.index is None else f"event {self.index}: {self.why}"
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
-    """The first event of a run that is not what was recorded, and why."""
+class Chain:
+    """One run's stream as far as it is what was recorded: ``links`` are proven, ``broken`` is the first that is not."""
 
     run_id: str
-    index: int
-    why: str
+    links: tuple[Link, ...]
+    broken: Break | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What is noted beside a chain: how many events it has, and the hash of its last one."""
+
+    events: int
+    last_hash: object
 
 
 def canonical(value: Any) -> str:
@@ -70,25 +87,37 @@ def links(run_id: str, events: Iterable[str]) -> tuple[Link, ...]:
     return tuple(made)
 
 
-def first_break(chain: Chain) -> Break | None:
-    """Where a chain breaks first; None if it is whole."""
-    previous = FIRST
-    for index, kept in enumerate(chain.links):
-        why = ""
-        if kept.index != index:
-            why = "it is missing, or stands in another place"
-        elif kept.previous != previous:
-            why = "it does not follow the one before it"
-        elif link(chain.run_id, index, previous, kept.event).hash != kept.hash:
-            why = "its content is not what was recorded"
+def proven(run_id: str, kept: Iterable[Link], noted: Noted | None = None) -> Chain:
+    """Prove a chain link by link while it is read: nothing is read beyond the first link that is wrong."""
+    links: list[Link] = []
+    previous, size = FIRST, 0
+    for index, each in enumerate(kept):
+        size += len(each.event)
+        why = _wrong(run_id, index, previous, each, size)
         if why:
-            return Break(chain.run_id, index, why)
-        previous = kept.hash
-    if chain.events != len(chain.links):
-        least = max(min(chain.events, len(chain.links)), 0)
-        return Break(
-            chain.run_id, least, f"{len(chain.links)} events are there, and the run's row counts {chain.events}"
-        )
-    if chain.last_hash != previous:
-        return Break(chain.run_id, max(chain.events - 1, 0), "the run's row has another last hash")
+            return Chain(run_id, tuple(links), Break(run_id, index, why))
+        links.append(each)
+        previous = each.hash
+    return Chain(run_id, tuple(links), None if noted is None else _other_end(run_id, len(links), previous, noted))
+
+
+def _wrong(run_id: str, index: int, previous: str, kept: Link, size: int) -> str:
+    """Why a link is not the next one of its chain; empty if it is."""
+    if kept.index != index:
+        return "it is missing, or stands in another place"
+    if kept.previous != previous:
+        return "it does not follow the one before it"
+    if size > LARGEST_RUN:
+        return f"the run is larger than {LARGEST_RUN // 1024**2} MB"
+    if link(run_id, index, previous, kept.event).hash != kept.hash:
+        return "its content is not what was recorded"
+    return ""
+
+
+def _other_end(run_id: str, count: int, last_hash: str, noted: Noted) -> Break | None:
+    if noted.events != count:
+        least = max(min(noted.events, count), 0)
+        return Break(run_id, least, f"{count} events are there, and the run's row counts {noted.events}")
+    if noted.last_hash != last_hash:
+        return Break(run_id, max(count - 1, 0), "the run's row has another last hash")
     return None

@@ -28,7 +28,7 @@ from review_advisor.core.outcome.events import (
 from review_advisor.core.outcome.learned import knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Move
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.record.calls import made_calls
 from review_advisor.core.record.harness_layout import (
     AdvisorConsult,
@@ -66,7 +66,7 @@ def harness_run(events: Sequence[Event]) -> dict[str, str]:
     first = events[0]
     if not isinstance(first, PolicyFrozen):
         raise TypeError("a review's events begin with PolicyFrozen")
-    reports = {_place(event)[::2]: id(event) for event in events if isinstance(event, Reported)}
+    reports = {event.place[::2]: id(event) for event in events if isinstance(event, Reported)}
     run = _Run(first, {id(call.ended): call.answer for call in made_calls(events)}, set(reports.values()))
     for event in events:
         run.take(event, events)
@@ -118,7 +118,7 @@ class _Run:
     malformed: list[MalformedRow] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     missing: list[tuple[str, str]] = field(default_factory=list)
-    turns: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    turns: dict[tuple[Surface, int, int], int] = field(default_factory=dict)
     executor_turns: int = 0
     advisor_turns: int = 0
 
@@ -157,7 +157,7 @@ class _Run:
         answer = self.answers[id(call)]
         if call.role is Role.EXECUTOR:
             self.executor_turns += 1
-            self.turns[_place(call)] = self.executor_turns
+            self.turns[call.place] = self.executor_turns
             name = f"executor_turn_{self.executor_turns}"
             turn = ExecutorTurn(
                 created_at=call.at, run_id=self.first.run_id, turn=self.executor_turns, final_message=answer
@@ -176,7 +176,7 @@ class _Run:
 
     def _consult(self, event: Consulted) -> None:
         note, turn = event.note, self._turn(event)
-        if note.status == "denied":
+        if not note.asked:
             self._tell("alert", event, f"a question was refused: {note.reason}")
             return
         self.advisor_turns += 1
@@ -231,15 +231,11 @@ class _Run:
 
     def _turn(self, step: Step) -> int:
         """The executor's turn that a step belongs to; 0 before the first."""
-        return self.turns.get(_place(step), 0)
+        return self.turns.get(step.place, 0)
 
     def _id(self, kind: str, number: int) -> str:
         """An identity that another export of the same run gives again."""
         return f"{kind}_{hashlib.sha256(f'{self.first.run_id} {number}'.encode()).hexdigest()[:12]}"
-
-
-def _place(step: Step) -> tuple[str, int, int]:
-    return step.surface.value, step.attempt, step.shard
 
 
 def _backend(first: PolicyFrozen, *, executor: bool) -> str:

@@ -75,4 +75,4 @@ def _stopped(events: Sequence[Event]) -> Status:
 
 
 def _same(step: Step, part: PartEnded) -> bool:
-    return (step.surface, step.shard, step.attempt) == (part.surface, part.shard, part.attempt)
+    return step.place == part.place

@@ -42,8 +42,9 @@ class Sums:
     """What the runs of a period add up to.
 
     ``judged`` runs ended with a verdict; ``advised`` are those of them with no advisor role switched off; the counts
-    after it are of judged runs, and ``consulting`` of advised ones. Tokens are those that the period's runs were given
-    and no earlier run of the same review. The two medians are over the judged runs that asked everything themselves;
+    after it are of judged runs, and ``consulting`` of advised ones. ``vetoed`` ones had a veto that was the executor's
+    to repair: it did not come to a rejection of its own. Tokens are those that the period's runs were given
+    and no other run of the same review. The two medians are over the judged runs that asked everything themselves;
     None where there is none.
 
     The rest is of the newest observation of each pull request that these runs reviewed: ``labelled`` are findings that
@@ -59,6 +60,7 @@ class Sums:
     advised: int = 0
     consulting: int = 0
     degraded: int = 0
+    vetoed: int = 0
     recovered: int = 0
     exhausted: int = 0
     contested: int = 0
@@ -152,10 +154,9 @@ class Rollup:
 
 def kpis(sums: Sums) -> tuple[Kpi, ...]:
     """Every KPI, in the order in which they are told."""
-    vetoed = sums.recovered + sums.exhausted
     tokens = sums.executor_tokens + sums.advisor_tokens
     return (
-        _share("self_repair", "vetoed reviews that were repaired", SELF_REPAIR, sums.recovered, vetoed),
+        _share("self_repair", "vetoed reviews that were repaired", SELF_REPAIR, sums.recovered, sums.vetoed),
         _share("validated", "objections that proved right", VALIDATED, sums.proved, sums.labelled, none=NOT_OBSERVED),
         _wall_clock(sums),
         _share("advisor_share", "the advisors' part of all tokens", ADVISOR_SHARE, sums.advisor_tokens, tokens),

@@ -59,7 +59,7 @@ CALL_DURATION = Metric(
     "histogram",
     "s",
     ("surface", "role"),
-    "Wall clock of a pre-flight or post-verify call, however it ended. Nobody measures a consult's.",
+    "Wall clock of an advisor call, however it ended; of a consult where the CLI said it.",
 )
 VERDICTS = Metric(
     "review_advisor_post_verify_verdict_total",
@@ -108,7 +108,7 @@ EXHAUSTED = Metric(
     "counter",
     "{part}",
     ("surface",),
-    "Parts whose last retry was vetoed too: a human decides.",
+    "Parts that were vetoed with no retry left to answer it: a human decides.",
 )
 METRICS = (
     CALLS,
@@ -136,10 +136,10 @@ def _made_here(events: Iterable[Event]) -> Iterator[Event]:
     for event in events:
         if isinstance(event, CallEnded):
             if event.role is Role.EXECUTOR:
-                kept[event.surface, event.attempt, event.shard] = event.kept
+                kept[event.place] = event.kept
             if event.kept:
                 continue
-        elif isinstance(event, Consulted) and kept.get((event.surface, event.attempt, event.shard)):
+        elif isinstance(event, Consulted) and kept.get(event.place):
             continue
         yield event
 
@@ -176,9 +176,12 @@ def _of_call(call: CallEnded) -> Iterator[Measurement]:
 
 
 def _of_consult(consulted: Consulted) -> Iterator[Measurement]:
-    if consulted.note.status != "denied":
-        outcome = _CALL_OUTCOMES[consulted.note.status]
-        yield _counted(CALLS, consulted.surface, role=Role.MID_FLIGHT.value, outcome=outcome)
+    note, role = consulted.note, Role.MID_FLIGHT.value
+    if note.asked:
+        yield _counted(CALLS, consulted.surface, role=role, outcome=_CALL_OUTCOMES[note.status])
+        if note.duration_ms is not None:
+            attributes = {"surface": consulted.surface.value, "role": role}
+            yield Measurement(CALL_DURATION, attributes, note.duration_ms / 1_000)
 
 
 def _of_verdict(verified: Verified, plan: ReviewPlan | None) -> Iterator[Measurement]:

@@ -12,7 +12,8 @@ from typing import Any
 from review_advisor.core.record.costs import Cost
 from review_advisor.core.record.kpis import Kpi, Period, Rollup
 from review_advisor.core.record.pages import shown_line
-from review_advisor.core.record.readings import UNFINISHED, Part
+from review_advisor.core.record.readings import UNFINISHED
+from review_advisor.core.record.row import Part
 from review_advisor.core.record.runs import RunLine
 from review_advisor.core.record.shown import told, told_all
 from review_advisor.core.record.targets import ADVISOR_SHARE, CONSULT_RATE, Target, shown

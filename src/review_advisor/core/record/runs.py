@@ -25,9 +25,10 @@ class Between:
 class RunFilter:
     """Which runs are wanted: those that are all of this. None asks for nothing.
 
-    ``surface``, ``role``, ``model`` and ``error`` are held against one call at a time: a run is wanted if one of its
-    calls is all of them. ``error`` is why an answer did not come, or ``any``, or ``none`` for runs that lack no answer.
-    ``text`` stands in the title, whatever its ASCII letters' case. ``since`` is included, ``until`` is not.
+    ``surface``, ``role``, ``model`` and ``error`` are held against one call or consult at a time: a run is wanted if
+    one of them is all of it. ``model`` is what was asked for, or what answered. ``error`` is why an answer did not
+    come, or ``any``, or ``none`` for runs that lack no answer. ``text`` stands in the title, whatever its ASCII
+    letters' case. ``since`` is included, ``until`` is not.
     """
 
     status: str | None = None
@@ -88,16 +89,21 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """Everything about one run: its line, the rows of each table, and its events."""
+    """Everything about one run: its line, the rows of each table, and its events.
+
+    ``broken`` says where the events are not what was recorded; only those before it are told.
+    """
 
     line: RunLine
     tables: Mapping[str, tuple[Mapping[str, Any], ...]]
     events: tuple[Mapping[str, Any], ...]
+    broken: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The same as one JSON object."""
         return {"run": self.line.as_json(), **{name: list(rows) for name, rows in self.tables.items()}} | {
-            "events": list(self.events)
+            "events": list(self.events),
+            "broken": self.broken,
         }
 
 
@@ -150,6 +156,7 @@ def run_text(record: RunRecord, width: int = _MANY) -> str:
         ("wall clock", "-" if line.wall_ms is None else f"{line.wall_ms / 1000:.1f} s"),
         ("tokens", f"{line.executor_tokens} executor, {line.advisor_tokens} advisor"),
         ("events", str(len(record.events))),
+        *([("BROKEN", record.broken)] if record.broken else []),
     ]
     blocks = ["".join(f"{name:<10}  {cell(value)}\n" for name, value in about)]
     for name, rows in record.tables.items():

@@ -145,7 +145,7 @@ def _mid_flight(
     When each began is not known, and what each used only sometimes: the usage is that of all of them. Of a reply that
     an earlier run of this review had kept, nothing was used in this one.
     """
-    notes = [asked.note for asked in call.consults if asked.note.status != "denied"]
+    notes = [asked.note for asked in call.consults if asked.note.asked]
     models = {each.model: {} if call.ended.kept else _usage(each.usage) for each in used}
     if notes and not models:
         models = {next((note.resolved_model for note in notes if note.resolved_model), ""): {}}

@@ -1,4 +1,4 @@
-"""What a run paid for itself: what it was given by an earlier run of the same review was paid for there."""
+"""What calls used: tokens of every kind, and money as far as it was reported."""
 
 from __future__ import annotations
 
@@ -36,6 +36,5 @@ def spent(calls: Iterable[CallEnded]) -> Spent:
 
 
 def unreported(call: CallEnded) -> Iterator[tuple[Role, ModelUsage]]:
-    """What was used within a call of this run without a word about its cost."""
-    if not call.kept:
-        yield from (used for used in used_within(call) if used[1].usage.cost_usd is None)
+    """What was used within a call without a word about its cost, whoever made it."""
+    return (used for used in used_within(call) if used[1].usage.cost_usd is None)

@@ -121,6 +121,10 @@ class Receipt:
     """The longest run of consecutive failed tool calls, seen in the CLI's own event stream."""
     kept: bool = False
     """It is the receipt of an earlier run of the same review, which was killed or has stopped."""
+    reply: str = ""
+    """What a kept reply is known by among those of the run that paid for it; empty where none is kept."""
+    paid_by: str = ""
+    """The run that paid for a kept reply."""
 
 
 class LostReason(StrEnum):

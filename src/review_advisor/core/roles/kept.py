@@ -58,9 +58,11 @@ class KeptReply:
     """One reply as it is kept; ``number`` counts the replies of a review in the order in which they came.
 
     ``usable``: it is an answer that fits its schema. ``edits`` are what the executor did to its copy of the tree.
+    ``paid_by`` is the run that was given it first.
     """
 
     number: int
+    paid_by: str
     surface: Surface
     role: Role
     shard: int

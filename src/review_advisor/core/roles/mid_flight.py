@@ -46,6 +46,11 @@ class ConsultNote:
     tokens: _Count | None = None
     duration_ms: _Count | None = None
 
+    @property
+    def asked(self) -> bool:
+        """Whether the advisor was asked: a question that the cap denied never came to it, and is no consult."""
+        return self.status != "denied"
+
 
 class MidFlightAdvisor:
     """Says what an executor is granted on one surface."""

@@ -20,7 +20,7 @@ from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Rev
 from review_advisor.mockworld.github.reviewing import Remark
 from review_advisor.mockworld.github.session import Session, session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
-from review_advisor.ports import (
+from review_advisor.ports.forge import (
     CommentableLines,
     ForgeDenied,
     ForgeError,

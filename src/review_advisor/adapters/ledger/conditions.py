@@ -1,0 +1,27 @@
+"""What is asked of runs by several questions, as SQL on the table of runs: each condition has its one home here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from review_advisor.adapters.ledger.database import bindable
+from review_advisor.core.record.kpis import Period
+from review_advisor.core.record.moments import microseconds
+
+JUDGED = "status NOT IN ('stopped', 'unfinished')"
+"""It ended with a verdict."""
+
+
+def of_repository(mark: str = "?") -> str:
+    """Of the repository whose name is bound to ``mark``: GitHub takes any spelling, so a ledger may hold several."""
+    return f"repository IN (SELECT id FROM repositories WHERE name = {mark} COLLATE NOCASE)"  # noqa: S608 (our own names)
+
+
+def within(period: Period) -> dict[str, Any]:
+    """What a period asks: each condition with the value for its mark."""
+    asked = {
+        "chain >= ?": period.since and microseconds(period.since),
+        "chain < ?": period.until and microseconds(period.until),
+        of_repository(): bindable(period.repository),
+    }
+    return {condition: value for condition, value in asked.items() if value is not None}

@@ -1,0 +1,62 @@
+"""What a row of the ledger is, and what a database takes as its values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+Scalar = str | int | float | None
+Row = Mapping[str, Scalar]
+"""One row of a table, by column."""
+Tables = Mapping[str, tuple[Row, ...]]
+"""Rows by their table."""
+
+_LARGEST = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Who took part in a run. ``role`` is empty for a surface in which nobody was asked, ``error`` for an answer."""
+
+    surface: str
+    role: str = ""
+    model: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """All rows of one run. ``run`` lacks what the ledger numbers itself: repository and casting."""
+
+    repository: str | None
+    casting: tuple[Part, ...]
+    run: Row
+    tables: Tables
+
+
+def row(**values: Scalar) -> Row:
+    """A row that can be stored."""
+    return {name: storable(value) for name, value in values.items()}
+
+
+def storable(value: Scalar) -> Scalar:
+    """What a database takes: no half characters, no NUL, no number without bounds. The events keep it as it was."""
+    if isinstance(value, str):
+        return words(value)
+    if isinstance(value, int):
+        return max(-_LARGEST, min(int(value), _LARGEST))
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value
+
+
+def words(text: str) -> str:
+    """The same for a text."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
+
+
+def casting_of(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Each part once, in an order of their own: runs in which the same took part have the same casting."""
+    kept = {Part(*map(words, (p.surface, p.role, p.model, p.error))) for p in parts}
+    return tuple(sorted(kept, key=lambda part: (part.surface, part.role, part.model, part.error)))
