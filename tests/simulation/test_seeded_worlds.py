@@ -8,13 +8,13 @@ import pytest
 from tests.simulation.command import simulate
 
 from review_advisor.mockworld import sweep as sweeping
-from review_advisor.mockworld.promises import Broken
+from review_advisor.mockworld.promises import COSTLY, PROMISES, Broken
 from review_advisor.mockworld.promises.flips import told_still
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.seeds.worlds import story_of
 from review_advisor.mockworld.stage import play
 from review_advisor.mockworld.story_file import read_story, story_text
-from review_advisor.mockworld.sweep import Sweep, judge, sweep, sweep_seeds
+from review_advisor.mockworld.sweep import Sweep, judge, promises_of, sweep, sweep_seeds
 from review_advisor.mockworld.tally import ENOUGH, OUTCOMES, empty_cells, possible_cells, table
 
 SEEDS = [(at, at + 99) for at in range(1, 400, 100)]
@@ -70,13 +70,22 @@ def test_chance_is_the_generator_whose_sequence_python_promises() -> None:
 
 def test_a_broken_promise_is_printed_with_a_story_that_replays(monkeypatch: pytest.MonkeyPatch) -> None:
     lie = (Broken(1, "a_promise", "it was broken"),)
-    monkeypatch.setattr(sweeping, "judge", lambda played, still: lie if played.story.story == "seed 3" else ())
+    monkeypatch.setattr(
+        sweeping, "judge", lambda played, still, promises: lie if played.story.story == "seed 3" else ()
+    )
     found = sweep_seeds(1, 5)
     assert not found.holds
     (failure,) = found.failures
     assert failure.seed == 3
     played = play(read_story(failure.story, "seed.yaml"))
     assert judge(played, told_still(played)) == ()
+
+
+def test_what_is_costly_is_held_against_every_eighth_world_and_the_rest_against_all() -> None:
+    held = [set(promises_of(seed)) for seed in range(1, 17)]
+    assert [promises == set(PROMISES) for promises in held] == ([False] * 7 + [True]) * 2
+    assert {frozenset(set(PROMISES) - promises) for promises in held} == {frozenset(), COSTLY}
+    assert {promise.__name__ for promise in COSTLY} == {"the_document_survives_json"}
 
 
 def test_an_empty_cell_fails_only_where_there_were_enough_worlds() -> None:

@@ -176,6 +176,9 @@ class _Stage:
             over = _run(world)
         finally:
             self._take_back()
+        for asked in agents.played:
+            if isinstance(asked.came, BaseException):
+                asked.came.__traceback__ = None  # it holds this whole review, in a circle
         return PlayedReview(
             number=number,
             change=change,
