@@ -130,8 +130,7 @@ def test_an_older_reviews_pages_are_cleared_and_a_link_is_refused(tmp_path: Path
     replies = replies_in(tmp_path / "script6")
     again = scripted_review(repo.path, replies, config=config)
     assert again.folder == done.folder
-    assert list((again.folder / "wiki").iterdir()) == []
-    (again.folder / "wiki").rmdir()
+    assert not (again.folder / "wiki").exists()
     (again.folder / "wiki").symlink_to(tmp_path)
     with pytest.raises(ArtifactError, match="symbolic link"):
         scripted_review(repo.path, replies, config=config)

@@ -90,7 +90,7 @@ def test_a_period_of_stories_with_its_targets(terminal: Terminal) -> None:
     found = {each["name"]: each for each in rolled(terminal)["kpis"]}
     assert {name: each["value"] for name, each in found.items() if each["value"] is not None} == {
         "self_repair": 0.5,
-        "wall_clock": 3.0,
+        "wall_clock": 6.0,
         "consult_rate": 0.4,
         "degraded_share": 0.2,
         "conflicts": 200.0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from review_advisor.ports.review import ArtifactError
@@ -38,6 +39,9 @@ class FolderArtifacts:
         for name in _NAMES:
             for path in self.folder.glob(name):
                 remove_stale(path)
+        for below in _FOLDERS:
+            with suppress(OSError):  # it is not there, or somebody else's file is in it
+                (self.folder / below).rmdir()
 
     def make(self) -> None:
         """Make the folder, and find out whether it can be written to. Raises ``ArtifactError``.
