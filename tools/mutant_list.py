@@ -416,9 +416,27 @@ MUTANTS = (
     Mutant(
         "a head that moved gets the verdict",
         "publish_phase.py",
-        "if published is None or not _is_of(outcome, pull_request):",
-        "if published is None:",
+        "if written is None or not _is_of(outcome, pull_request):",
+        "if written is None:",
         (f"{SCENARIOS}test_publishing.py::test_a_head_that_moves_while_it_is_published_never_gets_the_verdict",),
+    ),
+    Mutant(
+        "after a wait the check is written as if no time had gone by",
+        "scribe.py",
+        "return self._until_it_stands(lambda: self._conclude(commit, name, words))",
+        "check = words()\n        return self._until_it_stands(lambda: self._conclude(commit, name, lambda: check))",
+        (
+            f"{SCENARIOS}test_the_base_branch_changes.py::test_who_waits_for_an_answer_looks_again_before_an_old_base_passes",
+        ),
+    ),
+    Mutant(
+        "after a wait a newer run's check is written over",
+        "scribe.py",
+        "        if left is not None:\n            return left\n        self._check",
+        "        self._check",
+        (
+            f"{SCENARIOS}test_the_base_branch_changes.py::test_who_waits_for_an_answer_leaves_the_check_that_a_newer_run_has_begun_meanwhile",
+        ),
     ),
     Mutant(
         "two pull requests with one head pass",

@@ -137,7 +137,9 @@ class Conversation:
         if state is None or refused:
             return answers.refused(refused)
         told = (self._rules, seen.number, comment.author, command.reason)
-        scribe.check(state.head_sha, check_approved_by(*told, details_url=self._details_url))
+        approved = check_approved_by(*told, details_url=self._details_url)
+        if scribe.conclude(state.head_sha, self._rules.check_name, lambda: approved) != approved:
+            return answers.refused("A review of this head has begun meanwhile: wait for what it says.")
         now = {"approved_by": comment.author}
 
         def words(body: str, standing: State | None) -> str:

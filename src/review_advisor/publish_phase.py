@@ -19,11 +19,13 @@ from review_advisor.core.publication.check import (
     check_superseded,
     check_waiting,
 )
+from review_advisor.core.publication.conclusion import SUPERSEDED
 from review_advisor.core.publication.dismissals import remembered_beside, with_dismissals_of
 from review_advisor.core.publication.inline import inline_comments, review_body
 from review_advisor.core.publication.memory import come_back, failed, remembered
 from review_advisor.core.publication.repair_push import Kept, coming_note, kept_note, pushed_note
 from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.standing import StandingCheck
 from review_advisor.core.publication.state import State
 from review_advisor.core.publication.summary import open_findings, summary_body, summary_did_not_run
 from review_advisor.core.publication.threads import about, left_behind, said
@@ -97,31 +99,29 @@ class PublishPhase:
         the check's page. A repair that cannot be pushed is a note.
         """
         scribe = Scribe(self._forge, self._clock, self._rules, number, run=self._run)
-        left = self._left(scribe, outcome)
-        if left is not None and (left.check.conclusion is not None or isinstance(outcome, DidNotRun)):
-            return left
+        head, name = outcome.head_sha or "", self._rules.check_name
+        left = scribe.left_to_another(head, name)
+        if left is not None and (left.conclusion is not None or isinstance(outcome, DidNotRun)):
+            return _left(left)
         pull_request = scribe.pull_request()
-        published, coming = None, None
+        written, coming = None, None
         if _is_of(outcome, pull_request):
-            published, coming = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
-            pull_request = scribe.pull_request()
-        if published is None or not _is_of(outcome, pull_request):
-            moved = check_superseded(self._rules, pull_request, outcome.head_sha or "", self._details_url)
-            published, coming = Published(moved), None
-        left = self._left(scribe, outcome)
-        if left is not None:
-            published = replace(left, notes=(*published.notes, LEFT))
+            written, coming = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
+        stands = scribe.conclude(head, name, partial(self._now, number, outcome, written))
+        if isinstance(stands, StandingCheck):
+            published = _left(stands, () if written is None else written.notes)
+        elif written is None or stands.conclusion is SUPERSEDED:
+            return Published(stands)
         else:
-            scribe.check(outcome.head_sha or "", published.check)
+            published = replace(written, check=stands)
         return published if coming is None else self._pushed(scribe, pull_request, published, coming)
 
-    def _left(self, scribe: Scribe, outcome: OutcomeDocument | DidNotRun) -> Published | None:
-        """The check as another run has it, if it is left to that one."""
-        standing = scribe.left_to_another(outcome.head_sha or "", self._rules.check_name)
-        if standing is None:
-            return None
-        concluded = next((each for each in Conclusion if each == standing.conclusion), None)
-        return Published(Check(standing.name, standing.external_id, standing.title, "", concluded), (LEFT,))
+    def _now(self, number: int, outcome: OutcomeDocument | DidNotRun, written: Published | None) -> Check:
+        """The check of what was written, as the pull request is at this moment."""
+        pull_request = self._forge.pull_request(number)
+        if written is None or not _is_of(outcome, pull_request):
+            return check_superseded(self._rules, pull_request, outcome.head_sha or "", self._details_url)
+        return self._alone(pull_request, written.check)
 
     def _pushed(self, scribe: Scribe, pull_request: PullRequest, published: Published, coming: _Coming) -> Published:
         kept = self._committer(scribe).push(pull_request, coming.repair)
@@ -169,7 +169,7 @@ class PublishPhase:
         now = with_dismissals_of(state, scribe.remembered())
         found = [each.severity for each in open_findings(outcome, now).values()]
         check = check_of(outcome, self._rules, number, notes, self._details_url, found=found)
-        return Published(self._alone(scribe, pull_request, check), notes), coming
+        return Published(check, notes), coming
 
     def _say(
         self,
@@ -216,17 +216,24 @@ class PublishPhase:
         asked = scribe.ask(self._rules.reviewers) if escalated and first_time else ()
         return (*(() if note is None else (note,)), *asked)
 
-    def _alone(self, scribe: Scribe, pull_request: PullRequest, check: Check) -> Check:
+    def _alone(self, pull_request: PullRequest, check: Check) -> Check:
         """The check, which never passes while another open pull request has the same head: a check is a commit's."""
         if check.conclusion is not Conclusion.SUCCESS:
             return check
-        others = [each for each in scribe.open_with(pull_request.head_sha) if each != pull_request.number]
+        found = self._forge.open_pull_requests(pull_request.head_sha)
+        others = [each.number for each in found if each.number != pull_request.number]
         if not others:
             return check
-        return check_waiting(self._rules, pull_request.number, same_head(others[0]), self._details_url)
+        return check_waiting(self._rules, pull_request.number, same_head(min(others)), self._details_url)
 
 
 def _is_of(outcome: OutcomeDocument | DidNotRun, pull_request: PullRequest) -> bool:
     """Whether it is about what the pull request is now. What did not run was against no base branch."""
     base = outcome.base_ref if isinstance(outcome, OutcomeDocument) else None
     return pull_request.head_sha == outcome.head_sha and base in (None, pull_request.base_ref)
+
+
+def _left(standing: StandingCheck, notes: tuple[str, ...] = ()) -> Published:
+    """The check as another run has it: it is left to that one."""
+    concluded = next((each for each in Conclusion if each == standing.conclusion), None)
+    return Published(Check(standing.name, standing.external_id, standing.title, "", concluded), (*notes, LEFT))

@@ -82,6 +82,23 @@ class Scribe:
         named = replace(check, external_id=external_id(self._number, self._run))
         self._until_it_stands(lambda: self._check(commit, named))
 
+    def conclude(self, commit: str, name: str, words: Callable[[], Check]) -> Check | StandingCheck:
+        """Make the check of that name conclude as ``words`` says; what was written.
+
+        ``words`` is asked again after each wait for a request that nobody answered: meanwhile anything may have
+        happened. Where another run has the word on the check by then, nothing is written, and that check as it stands
+        is the answer.
+        """
+        return self._until_it_stands(lambda: self._conclude(commit, name, words))
+
+    def _conclude(self, commit: str, name: str, words: Callable[[], Check]) -> Check | StandingCheck:
+        check = words()
+        left = self._left_to_another(commit, name)
+        if left is not None:
+            return left
+        self._check(commit, replace(check, external_id=external_id(self._number, self._run)))
+        return check
+
     def _check(self, commit: str, check: Check) -> None:
         every = self._forge.checks(commit, check.name)
         if check.conclusion not in (Conclusion.SUCCESS, Conclusion.CANCELLED):
@@ -112,7 +129,10 @@ class Scribe:
 
         Outside of a workflow run nothing is left to others. Of two checks of ours the older one says whose they are.
         """
-        standing = self._until_it_stands(lambda: self._own_checks(commit, name)) if self._run else []
+        return self._until_it_stands(lambda: self._left_to_another(commit, name))
+
+    def _left_to_another(self, commit: str, name: str) -> StandingCheck | None:
+        standing = self._own_checks(commit, name) if self._run else []
         for first in standing[:1]:
             begun = first.conclusion is None and begun_by(first.external_id) not in ("", self._run)
             if begun or is_by_newer(first.external_id, self._run):
