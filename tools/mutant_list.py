@@ -492,9 +492,9 @@ MUTANTS = (
     ),
     Mutant(
         "an escalation of another base branch is approved",
-        "conversation.py",
-        'base not in ("", now.base_ref)',
-        'base == "?"',
+        "core/publication/state.py",
+        'return self.base_ref not in ("", base_ref)',
+        "return False",
         (f"{BASE}test_an_escalation_of_another_base_is_not_approved_though_no_review_of_the_new_one_began",),
     ),
     Mutant(

@@ -101,8 +101,12 @@ class BeginPhase:
         return Begun(review=False, because=f"the merge queue's commit was checked: {check.title}")
 
     def _has_passed(self, number: int) -> bool:
+        """Whether its head passed, and not by a review against another base branch."""
         scribe = self._scribe(number)
-        return scribe.conclusions(scribe.pull_request().head_sha, self._rules.check_name) == {Conclusion.SUCCESS}
+        pull_request, state = scribe.pull_request(), scribe.remembered()
+        if state is not None and state.is_against_another(pull_request.base_ref):
+            return False
+        return scribe.conclusions(pull_request.head_sha, self._rules.check_name) == {Conclusion.SUCCESS}
 
     def _scribe(self, number: int) -> Scribe:
         return Scribe(self._forge, self._clock, self._rules, number, run=self._run)

@@ -161,7 +161,7 @@ class Conversation:
         conclusions = scribe.conclusions(head, self._rules.check_name)
         state = scribe.remembered()
         reviewed = (state.outcome, state.head_sha) if state is not None else None
-        base = state.base_ref if state is not None else ""
+        against = "" if state is None else state.base_ref
         now = scribe.pull_request()
         reasons = (
             (head != command.sha, f"The head is {head}, not {command.sha}: look at it again."),
@@ -169,7 +169,10 @@ class Conversation:
             (now.base_ref != seen.base_ref, "The base branch has changed meanwhile: look at it again."),
             (not alone, "Another open pull request has the same head, and a check belongs to a commit."),
             (None in conclusions, "A review of this head is under way: wait for what it says."),
-            (base not in ("", now.base_ref), f"This head was reviewed against {base}, not {now.base_ref}."),
+            (
+                state is not None and state.is_against_another(now.base_ref),
+                f"This head was reviewed against {against}, not {now.base_ref}.",
+            ),
             (reviewed != (Outcome.ESCALATED, head), "Only the escalated review of the present head can be approved."),
             (not conclusions <= APPROVABLE, "The check of this head does not ask for a person's decision."),
         )

@@ -192,6 +192,15 @@ def test_a_merge_queue_passes_on_the_word_of_the_pull_requests_own_check(desk: D
     assert queued(desk) == ["success"]
 
 
+def test_a_merge_queue_takes_no_review_against_another_base(desk: Desk) -> None:
+    """A retarget by a workflow's own token raises no event: nothing has begun anew, and the check stands."""
+    desk.github.commits(REPOSITORY, "release", {PATH: "x\n"}, by="acme")
+    desk.publish(desk.reviewed(approve()))
+    desk.github.retargets(desk.pull, "release")
+    assert [check.conclusion for check in desk.checks] == ["success"]
+    assert queued(desk) == ["action_required"]
+
+
 def test_a_merge_queue_waits_for_a_pull_request_that_did_not_pass(desk: Desk) -> None:
     assert queued(desk) == ["action_required"]
     happens(desk, "opened")

@@ -85,6 +85,10 @@ class State(_Kept):
     failing: Failing | None = None
     approved_by: str = ""
 
+    def is_against_another(self, base_ref: str) -> bool:
+        """Whether the review was of the change against another branch than this."""
+        return self.base_ref not in ("", base_ref)
+
 
 def state_block(state: State) -> str:
     """The state as a hidden comment of at most 16,000 characters.
