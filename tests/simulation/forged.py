@@ -206,6 +206,14 @@ def read(review: PlayedReview) -> Reading:
     return Reading(review)
 
 
+def misreported(review: PlayedReview, words: str, instead: str) -> Reading:
+    """The review with other words in what a person would read of it."""
+    reading = Reading(review)
+    assert words in reading.report
+    reading.report = reading.report.replace(words, instead)
+    return reading
+
+
 def grant(review: PlayedReview) -> Any:
     return role(review, Role.EXECUTOR).call.consults
 

@@ -26,6 +26,7 @@ from tests.simulation.forged import (
     learned,
     lost_judge,
     mended,
+    misreported,
     offering,
     patch_of,
     pictured,
@@ -127,11 +128,12 @@ LIES: dict[str, Callable[[], Reading]] = {
     "what_is_unread_is_never_approved": lambda: read(document(told(), coverage=half_read())),
     "what_is_called_read_was_shown": lambda: read(prompts(told(), "value = 30", "value = 29")),
     "coverage_names_every_file": lambda: read(document(told(), coverage=())),
-    "degraded_is_never_silent": lambda: read(
-        replace(lost_judge(), report=lost_judge().report.replace("DEGRADED", "fine"))
-    ),
+    "degraded_is_never_silent": lambda: misreported(lost_judge(), "DEGRADED", "fine"),
     "every_call_is_accounted_for": lambda: read(
         replace(told(), events=tuple(e for e in told().events if not isinstance(e, CallEnded)))
+    ),
+    "the_report_says_how_it_ended": lambda: misreported(
+        told({"executor": ["reject"]}), "CHANGES REQUESTED", "APPROVED"
     ),
     "the_document_survives_json": lambda: read(document(told(), cost=(NO_NUMBER,))),
     "what_died_decided_nothing": lambda: read(replace(told(), ended="died")),

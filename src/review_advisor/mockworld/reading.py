@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from review_advisor.core.outcome.events import Event
+from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Answered, Lost, Stop
 from review_advisor.mockworld.agents import Advice, Asked
@@ -139,6 +140,11 @@ class Reading:
         for event in self.review.events:
             found.setdefault(type(event), []).append(event)
         return found
+
+    @cached_property
+    def report(self) -> str:
+        """What a person would read; empty when nothing was decided."""
+        return "" if self.review.document is None else report_text(self.review.document)
 
     @cached_property
     def approved(self) -> bool:

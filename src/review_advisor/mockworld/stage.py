@@ -15,7 +15,7 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallStarted, Event
 from review_advisor.core.outcome.repair_text import PATCH_FILE
-from review_advisor.core.outcome.report_text import report_text
+from review_advisor.core.outcome.report_text import headline
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.mockworld.agents import Asked, FakeAdvisorRunner
 from review_advisor.mockworld.bench import Bench
@@ -58,9 +58,8 @@ class OneAfterTheOther(Pool):
 class PlayedReview:
     """One review as it happened. ``document`` is None when nothing was decided; ``files`` is what was stored.
 
-    ``wiki`` is what reached the repository's wiki, ``environment`` what held when it began, and ``report`` what a
-    person would read. ``stale``: the head moved meanwhile; ``flipped``: a switch did. ``unsaid`` are lines that nobody
-    asked for, unless the story is loose.
+    ``wiki`` is what reached the repository's wiki, ``environment`` what held when it began. ``stale``: the head moved
+    meanwhile; ``flipped``: a switch did. ``unsaid`` are lines that nobody asked for, unless the story is loose.
     """
 
     number: int
@@ -75,7 +74,6 @@ class PlayedReview:
     asked: tuple[Asked, ...]
     events: tuple[Event, ...]
     document: OutcomeDocument | None
-    report: str
     files: Mapping[str, str]
     wiki: Mapping[str, str]
     ended: Ended
@@ -192,7 +190,6 @@ class _Stage:
             asked=tuple(agents.played),
             events=tuple(world.journal.events),
             document=over.document,
-            report=over.report,
             files=world.artifacts.files,
             wiki=world.wiki.files,
             ended=over.ended,
@@ -226,7 +223,6 @@ class _Over:
     exit_code: int | None
     because: tuple[str, ...]
     document: OutcomeDocument | None = None
-    report: str = ""
 
 
 def _run(world: MockWorld) -> _Over:
@@ -234,8 +230,7 @@ def _run(world: MockWorld) -> _Over:
     artifacts = world.artifacts
     try:
         document = world.review()
-        report = report_text(document)
-        artifacts.write("report.txt", report)
+        artifacts.write("report.txt", headline(document))  # the whole is written out by the promises that read it
         if document.repair is not None:
             artifacts.write(PATCH_FILE, document.repair.patch)
     except Killed:
@@ -245,4 +240,4 @@ def _run(world: MockWorld) -> _Over:
         artifacts.files.clear()
         asked = any(isinstance(event, CallStarted) for event in world.journal.events)
         return _Over("broken", NOT_TO_ITS_END if asked else NOTHING_ASKED, (str(problem),))
-    return _Over(document.outcome.value, document.exit_code, document.because, document, report)
+    return _Over(document.outcome.value, document.exit_code, document.because, document)

@@ -18,7 +18,7 @@ from review_advisor.mockworld.tally import ENOUGH, Cell, cells_of, empty_cells
 
 CHUNK = 250
 MOST_FAILURES = 20
-_EVERY = 8
+_EVERY = 16
 _CHEAP = tuple(promise for promise in PROMISES if promise not in COSTLY)
 
 
@@ -74,7 +74,7 @@ def judge(story: PlayedStory, still: PlayedStory, promises: Sequence[Promise] = 
 
 
 def promises_of(seed: int) -> Sequence[Promise]:
-    """What the world of ``seed`` is held against: everything in each eighth, all but the costly in the others."""
+    """What the world of ``seed`` is held against: everything in each sixteenth, all but the costly in the others."""
     return PROMISES if seed % _EVERY == 0 else _CHEAP
 
 

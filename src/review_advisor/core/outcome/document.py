@@ -140,8 +140,17 @@ class OutcomeDocument:
 Kind = TypeVar("Kind")
 
 
-def _only(kind: type[Kind], events: Iterable[object]) -> tuple[Kind, ...]:
-    return tuple([event for event in events if isinstance(event, kind)])
+class _Stream:
+    """Events by their kind, in order: a review has many, and nearly every field of the document asks for some."""
+
+    def __init__(self, events: Iterable[object]) -> None:
+        self._by_kind: dict[type, list[Any]] = {}
+        for event in events:
+            self._by_kind.setdefault(type(event), []).append(event)
+
+    def only(self, kind: type[Kind]) -> tuple[Kind, ...]:
+        """The events of one kind."""
+        return tuple(self._by_kind.get(kind, ()))
 
 
 def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
@@ -149,8 +158,9 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
     first, last = events[0], events[-1]
     if not isinstance(first, PolicyFrozen) or not isinstance(last, ReviewEnded):
         raise TypeError("a review's events begin with PolicyFrozen and end with ReviewEnded")
-    surfaces = tuple(_surface(row.surface, events) for row in first.policy.surfaces)
-    flags = _flags(first.policy, events)
+    stream = _Stream(events)
+    surfaces = _surfaces(first.policy, events, stream)
+    flags = _flags(first.policy, stream)
     return OutcomeDocument(
         schema_version=SCHEMA_VERSION,
         run_id=first.run_id,
@@ -169,7 +179,7 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         findings=_findings(surfaces),
         coverage=coverage(first, events),
         cut=first.cut,
-        cost=role_costs(_only(CallEnded, events)),
+        cost=role_costs(stream.only(CallEnded)),
         events=tuple(events),
         pictures=first.pictures,
         repair=None if last.outcome is Outcome.STOPPED else _repair(first, surfaces),
@@ -199,14 +209,13 @@ def _exit_code(outcome: Outcome, flags: Flags, policy: Policy) -> int:
     return EXIT_CODES[outcome]
 
 
-def _flags(policy: Policy, events: Sequence[Event]) -> Flags:
-    ended = _only(PartEnded, events)
-    lost = (_question(call) for call in _only(CallEnded, events) if _is_lost(call, events))
-    unseen = any(each.report is None for each in _only(BlindJudged, events))
+def _flags(policy: Policy, stream: _Stream) -> Flags:
+    ended, calls = stream.only(PartEnded), stream.only(CallEnded)
+    unseen = any(each.report is None for each in stream.only(BlindJudged))
     return Flags(
         degraded=unseen or any(part.degraded for part in ended),
         advisor_disabled=policy.advisor_disabled,
-        lost=tuple(dict.fromkeys(lost)),
+        lost=tuple(dict.fromkeys(_question(call) for call in calls if _is_lost(call, calls))),
         recovered=any(part.recovered for part in ended),
         exhausted=any(part.exhausted for part in ended),
     )
@@ -221,40 +230,52 @@ def _same_question(one: CallEnded, other: CallEnded) -> bool:
     return same and one.blind is other.blind
 
 
-def _is_lost(call: CallEnded, events: Sequence[Event]) -> bool:
+def _is_lost(call: CallEnded, calls: Sequence[CallEnded]) -> bool:
     """Lost or refused for good: no repair ask brought the answer after all."""
     if call.ended not in ("lost", "refused", "cut_short"):
         return False
-    return not any(_same_question(call, other) and other.ended == "answered" for other in _only(CallEnded, events))
+    return not any(_same_question(call, other) and other.ended == "answered" for other in calls)
 
 
-def _surface(surface: Surface, events: Sequence[Event]) -> SurfaceRecord:
-    steps = [event for event in events if isinstance(event, Step) and event.surface is surface]
-    ended = [event for event in _only(SurfaceEnded, events) if event.surface is surface]
-    plans = _only(Planned, steps)
+def _surfaces(policy: Policy, events: Iterable[Event], stream: _Stream) -> tuple[SurfaceRecord, ...]:
+    steps: dict[Surface, list[Step]] = {row.surface: [] for row in policy.surfaces}
+    for event in events:
+        if isinstance(event, Step) and event.surface in steps:
+            steps[event.surface].append(event)
+    ended: dict[Surface, SurfaceEnded] = {}
+    for each in stream.only(SurfaceEnded):
+        ended.setdefault(each.surface, each)
+    return tuple(_surface(surface, its, ended.get(surface)) for surface, its in steps.items())
+
+
+def _surface(surface: Surface, steps: Sequence[Step], ended: SurfaceEnded | None) -> SurfaceRecord:
+    stream = _Stream(steps)
+    plans = stream.only(Planned)
+    parts: dict[int, list[Step]] = {}
+    for step in steps:
+        parts.setdefault(step.shard, []).append(step)
     return SurfaceRecord(
         surface=surface,
-        outcome=ended[0].outcome if ended else None,
-        because=ended[0].because if ended else (),
+        outcome=ended.outcome if ended else None,
+        because=ended.because if ended else (),
         plan=plans[-1].plan if plans else None,
-        skipped=_only(RoleSkipped, steps),
-        parts=tuple(_part(shard, steps) for shard in sorted({step.shard for step in steps})),
-        stored=_only(KnowledgeStored, steps),
+        skipped=stream.only(RoleSkipped),
+        parts=tuple(_part(shard, its) for shard, its in sorted(parts.items())),
+        stored=stream.only(KnowledgeStored),
     )
 
 
 def _part(shard: int, steps: Iterable[Step]) -> PartRecord:
-    its = [step for step in steps if step.shard == shard]
-    ended = _only(PartEnded, its)
-    blind = _only(BlindJudged, its)
+    stream = _Stream(steps)
+    ended, blind = stream.only(PartEnded), stream.only(BlindJudged)
     return PartRecord(
         shard=shard,
-        reports=tuple(event.report for event in _only(Reported, its)),
-        consults=tuple(event.note for event in _only(Consulted, its)),
-        post_verify=tuple(event.judged for event in _only(Verified, its)),
-        rulings=tuple(event.ruling for event in _only(Ruled, its)),
+        reports=tuple(event.report for event in stream.only(Reported)),
+        consults=tuple(event.note for event in stream.only(Consulted)),
+        post_verify=tuple(event.judged for event in stream.only(Verified)),
+        rulings=tuple(event.ruling for event in stream.only(Ruled)),
         ended=ended[-1] if ended else None,
-        repairs=_only(Repaired, its),
+        repairs=stream.only(Repaired),
         blind=blind[-1] if blind else None,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from review_advisor.core.policy.budgets import MAX_CONSULTS, MAX_CONSULTS_CEILING
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -51,6 +52,7 @@ class Switches:
         return None
 
 
+@cache
 def surface_switch(surface: Surface) -> str:
     """The per-surface switch's name."""
     return f"HYDRAFLOW_{surface.upper()}_ADVISOR_ENABLED"
@@ -92,10 +94,15 @@ def _count(given: Mapping[str, str], name: str, default: int, ceiling: int) -> i
 
 
 def _model(given: Mapping[str, str], surface: Surface, who: str, default: str) -> str:
-    for name in (f"HYDRAFLOW_{surface.upper()}_{who}_MODEL", f"HYDRAFLOW_REVIEW_{who}_MODEL"):
+    for name in _model_variables(surface, who):
         value = given.get(name)
         if value and (value.startswith("-") or not value.isprintable() or " " in value):
             raise SwitchError(f"{name} is {value!r}: use a model's name or alias, such as {default}.")
         if value:
             return value
     return default
+
+
+@cache
+def _model_variables(surface: Surface, who: str) -> tuple[str, str]:
+    return f"HYDRAFLOW_{surface.upper()}_{who}_MODEL", f"HYDRAFLOW_REVIEW_{who}_MODEL"

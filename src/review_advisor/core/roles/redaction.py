@@ -89,13 +89,10 @@ class Redactor:
         if kind is dict:
             made = {self._made(key): self._made(item) for key, item in value.items()}
             return value if made == value else made
-        parts = _parts_of(kind)
-        if not parts:
-            return value
         changed = {}
-        for name in parts:
+        for name in _parts_of(kind):
             old = getattr(value, name)
-            if not old:
+            if not old or (type(old) is str and len(old) < SHORTEST and old.isascii()):
                 continue
             new = self._made(old)
             if new is not old:
@@ -103,6 +100,10 @@ class Redactor:
         if not changed:
             return value
         return value.model_copy(update=changed) if isinstance(value, BaseModel) else replace(value, **changed)
+
+
+NO_SECRETS = Redactor()
+"""Knows no secret of its own, only what has the shape of one."""
 
 
 @cache

@@ -56,6 +56,7 @@ PROMISES: tuple[Promise, ...] = (
     ends.coverage_names_every_file,
     ends.degraded_is_never_silent,
     ends.every_call_is_accounted_for,
+    ends.the_report_says_how_it_ended,
     ends.the_document_survives_json,
     ends.what_died_decided_nothing,
     ends.a_verdict_is_of_the_head_it_read,
@@ -71,8 +72,8 @@ PROMISES: tuple[Promise, ...] = (
     prompts.guidance_is_carried_into_a_retry,
 )
 
-COSTLY: frozenset[Promise] = frozenset({ends.the_document_survives_json})
-"""Promises that cost a fifth of the time of a seeded world. Stories hold them all, seeded worlds these now and then."""
+COSTLY: frozenset[Promise] = frozenset({ends.the_report_says_how_it_ended, ends.the_document_survives_json})
+"""Promises that cost a third of the time of a seeded world. Stories hold them all, seeded worlds these now and then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.document import outcome_types, read_outcome
 from review_advisor.core.outcome.events import CallEnded, CallStarted, ReviewEnded
+from review_advisor.core.outcome.report_text import HEADLINES
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AuthenticationFailedError, CreditExhaustedError
 from review_advisor.mockworld.promises.verdicts import has_veto
@@ -77,8 +78,10 @@ def coverage_names_every_file(reading: Reading) -> Iterator[str]:
     for file in reading.review.change.files:
         if file.path not in named:
             yield f"{file.path} is not in the coverage"
-    for gap in document.coverage:
-        if gap.read != "read" and gap.path.isascii() and gap.path not in reading.review.report.replace("\n", " "):
+    gaps = [gap for gap in document.coverage if gap.read != "read" and gap.path.isascii()]
+    told = reading.report.replace("\n", " ") if gaps else ""
+    for gap in gaps:
+        if gap.path not in told:
             yield f"{gap.path} was read {gap.read} and the report does not name it"
 
 
@@ -94,7 +97,7 @@ def degraded_is_never_silent(reading: Reading) -> Iterator[str]:
                 yield f"the judgement of {key[0]}, part {key[1] + 1}, was lost and no flag says so"
             elif f"{key[0]}/post_verify" not in document.flags.lost and has_veto(reading, key[0]):
                 yield f"the judgement of {key[0]} is not among the lost answers"
-    if document.flags.degraded and "DEGRADED" not in reading.review.report.partition("\n")[0]:
+    if document.flags.degraded and "DEGRADED" not in reading.report.partition("\n")[0]:
         yield "degraded, and the report's first line does not say so"
 
 
@@ -108,6 +111,13 @@ def every_call_is_accounted_for(reading: Reading) -> Iterator[str]:
         yield f"{len(reading.review.asked)} calls were made, {started} started and {ended} ended in the events"
     if not isinstance(reading.review.events[-1], ReviewEnded):
         yield "the last event is not the review's end"
+
+
+def the_report_says_how_it_ended(reading: Reading) -> Iterator[str]:
+    """Whatever was decided, there is a report to read, and the verdict is its first word."""
+    document = reading.review.document
+    if document is not None and not reading.report.startswith(HEADLINES[document.outcome]):
+        yield f"{document.outcome}, and the report begins with {reading.report[:40]!r}"
 
 
 def the_document_survives_json(reading: Reading) -> Iterator[str]:

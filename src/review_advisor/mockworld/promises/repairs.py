@@ -106,7 +106,7 @@ def a_patch_is_offered_if_and_only_if_it_was_judged_right(reading: Reading) -> I
     stored = [review.files["repair.patch"]] if "repair.patch" in review.files else []
     if not right == offered == stored:
         yield f"{len(right)} patches were judged right, {len(offered)} are offered and {len(stored)} stored"
-    if offered and "a repair is attached" not in review.report.partition("\n")[0]:
+    if offered and "a repair is attached" not in reading.report.partition("\n")[0]:
         yield "a patch is offered, and the report's first line does not say so"
 
 

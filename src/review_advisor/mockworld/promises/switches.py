@@ -80,7 +80,7 @@ def switched_off_is_never_silent(reading: Reading) -> Iterator[str]:
             continue
         if disabled not in document.flags.advisor_disabled:
             yield f"{disabled} is switched off and no flag says so"
-        if disabled not in reading.review.report or "SWITCHED OFF" not in reading.review.report:
+        if disabled not in reading.report or "SWITCHED OFF" not in reading.report:
             yield f"{disabled} is switched off and the report does not say so"
 
 
