@@ -27,7 +27,6 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.source import About, GitSource, PatchSource
 from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.pictures.pairs import ComparedPictures
-from review_advisor.adapters.telemetry.export import export_telemetry
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
 from review_advisor.configuration import load_settings, read_text
 from review_advisor.core.facts.change import Spec
@@ -135,8 +134,16 @@ def run_review(
                 raise ReviewBrokenError(f"{problem} The review did not run to its end.") from None
             raise
         stored = StoredReview(document, artifacts.folder, interrupts.signal_number)
-        export_telemetry(document, environ, warn)
+        _export_telemetry(document, environ, warn)
         return stored
+
+
+def _export_telemetry(document: OutcomeDocument, environ: Mapping[str, str], warn: Callable[[str], None]) -> None:
+    """Without a variable of OpenTelemetry's, nothing of it is even imported."""
+    if any(name.startswith("OTEL_") for name in environ):
+        from review_advisor.adapters.telemetry.export import export_telemetry
+
+        export_telemetry(document, environ, warn)
 
 
 def leave_refusal(output: Path, sentence: str, environ: Mapping[str, str]) -> None:

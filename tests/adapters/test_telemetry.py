@@ -508,7 +508,9 @@ def test_a_review_imports_nothing_of_opentelemetry(terminal: Terminal, tmp_path:
     with receiver("http/protobuf") as collector:
         env = terminal.environment(collector.environment if asked_for else {})
         subprocess.run([sys.executable, "-c", code], cwd=terminal.folder, env=env, check=False, capture_output=True)
-    imported = {name.partition(".")[0] for name in listing.read_text().splitlines()}
+    modules = listing.read_text().splitlines()
+    imported = {name.partition(".")[0] for name in modules}
     assert "review_advisor" in imported
+    assert ("review_advisor.adapters.telemetry.export" in modules) is asked_for
     assert imported & {"opentelemetry", "grpc", "google", "requests"} == set()
     assert asked_for or collector.requests == []
