@@ -8,10 +8,12 @@ from typing import assert_never
 from review_advisor.conversation import Comment, Conversation
 from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.publication.base_branch import not_against
 from review_advisor.core.publication.beginning import beginning, queued_pull_request
 from review_advisor.core.publication.check import check_in_progress, check_of_queue, check_waiting
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.writes import Conclusion
+from review_advisor.core.roles.redaction import NO_SECRETS, Redactor
 from review_advisor.ports.forge import Forge
 from review_advisor.ports.review import Clock
 from review_advisor.scribe import Scribe
@@ -30,17 +32,26 @@ class Begun:
 class BeginPhase:
     """Decides on events of one repository. The same event twice leaves the same behind.
 
-    ``run`` is this workflow run, which is to conclude the reviews that it begins; empty outside of one.
+    ``run`` is this workflow run, which is to conclude the reviews that it begins; empty outside of one. ``redactor``
+    knows what a review's memory is not to say: names are compared as it leaves them.
     """
 
     def __init__(
-        self, forge: Forge, clock: Clock, rules: PublicationRules, details_url: str | None = None, *, run: str = ""
+        self,
+        forge: Forge,
+        clock: Clock,
+        rules: PublicationRules,
+        details_url: str | None = None,
+        *,
+        run: str = "",
+        redactor: Redactor = NO_SECRETS,
     ) -> None:
         self._forge = forge
         self._clock = clock
         self._rules = rules
         self._details_url = details_url
         self._run = run
+        self._redactor = redactor
 
     def begin(self, event: Event) -> Begun:
         """Do what the event asks for. The check stands, in progress or waiting, once this returns.
@@ -74,7 +85,9 @@ class BeginPhase:
     def _said(self, event: CommentEvent) -> Begun:
         if event.action != "created" or not event.on_pull_request:
             return Begun(review=False, because="only a new comment on a pull request is heard")
-        talk = Conversation(self._forge, self._clock, self._rules, self._details_url, run=self._run)
+        talk = Conversation(
+            self._forge, self._clock, self._rules, self._details_url, run=self._run, redactor=self._redactor
+        )
         heard = talk.hear(event.number, Comment(event.comment_id, event.author, event.body))
         if not heard.review:
             return Begun(review=False, because=heard.because)
@@ -95,18 +108,18 @@ class BeginPhase:
     def _queued(self, event: MergeGroupEvent) -> Begun:
         """A queue's commit passes on the word of its pull request's own check; it is not reviewed again."""
         number = queued_pull_request(event.head_ref)
-        passed = number is not None and self._has_passed(number)
-        check = check_of_queue(self._rules, number, passed=passed, details_url=self._details_url)
+        missing = "" if number is None else self._missing(number)
+        check = check_of_queue(self._rules, number, missing, self._details_url)
         self._scribe(number or 0).check(event.head_sha, check)
         return Begun(review=False, because=f"the merge queue's commit was checked: {check.title}")
 
-    def _has_passed(self, number: int) -> bool:
-        """Whether its head passed, and not by a review against another base branch."""
+    def _missing(self, number: int) -> str:
+        """Why its head has not passed by a review against its present base branch; empty if it has."""
         scribe = self._scribe(number)
         pull_request, state = scribe.pull_request(), scribe.remembered()
-        if state is not None and state.is_against_another(pull_request.base_ref):
-            return False
-        return scribe.conclusions(pull_request.head_sha, self._rules.check_name) == {Conclusion.SUCCESS}
+        if scribe.conclusions(pull_request.head_sha, self._rules.check_name) != {Conclusion.SUCCESS}:
+            return "Its own head did not pass."
+        return not_against(state, pull_request.base_ref, self._redactor)
 
     def _scribe(self, number: int) -> Scribe:
         return Scribe(self._forge, self._clock, self._rules, number, run=self._run)

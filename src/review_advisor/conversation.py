@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.publication import answers
+from review_advisor.core.publication.base_branch import not_against
 from review_advisor.core.publication.check import check_approved_by
 from review_advisor.core.publication.commands import (
     ApproveEscalation,
@@ -26,6 +27,7 @@ from review_advisor.core.publication.state import KnownFinding, State
 from review_advisor.core.publication.summary import amended
 from review_advisor.core.publication.threads import about
 from review_advisor.core.publication.writes import Conclusion
+from review_advisor.core.roles.redaction import NO_SECRETS, Redactor
 from review_advisor.ports.forge import Forge
 from review_advisor.ports.review import Clock
 from review_advisor.scribe import Scribe
@@ -54,16 +56,28 @@ class Heard:
 
 
 class Conversation:
-    """Answers one comment at a time; hearing the same one twice answers once. ``run`` is this workflow run."""
+    """Answers one comment at a time; hearing the same one twice answers once.
+
+    ``run`` is this workflow run. ``redactor`` knows what a review's memory is not to say: names are compared as it
+    leaves them.
+    """
 
     def __init__(
-        self, forge: Forge, clock: Clock, rules: PublicationRules, details_url: str | None = None, *, run: str = ""
+        self,
+        forge: Forge,
+        clock: Clock,
+        rules: PublicationRules,
+        details_url: str | None = None,
+        *,
+        run: str = "",
+        redactor: Redactor = NO_SECRETS,
     ) -> None:
         self._forge = forge
         self._clock = clock
         self._rules = rules
         self._details_url = details_url
         self._run = run
+        self._redactor = redactor
 
     def hear(self, number: int, comment: Comment) -> Heard:
         """Do what the comment says, if it is a command and its author may give it. Raises ``ForgeError``.
@@ -161,18 +175,15 @@ class Conversation:
         conclusions = scribe.conclusions(head, self._rules.check_name)
         state = scribe.remembered()
         reviewed = (state.outcome, state.head_sha) if state is not None else None
-        against = "" if state is None else state.base_ref
         now = scribe.pull_request()
+        another = not_against(state, now.base_ref, self._redactor)
         reasons = (
             (head != command.sha, f"The head is {head}, not {command.sha}: look at it again."),
             (now.head_sha != head, "The head has moved meanwhile: look at it again."),
             (now.base_ref != seen.base_ref, "The base branch has changed meanwhile: look at it again."),
             (not alone, "Another open pull request has the same head, and a check belongs to a commit."),
             (None in conclusions, "A review of this head is under way: wait for what it says."),
-            (
-                state is not None and state.is_against_another(now.base_ref),
-                f"This head was reviewed against {against}, not {now.base_ref}.",
-            ),
+            (another != "", another),
             (reviewed != (Outcome.ESCALATED, head), "Only the escalated review of the present head can be approved."),
             (not conclusions <= APPROVABLE, "The check of this head does not ask for a person's decision."),
         )

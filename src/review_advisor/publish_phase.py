@@ -13,6 +13,7 @@ from review_advisor.committer import Committer, Ready
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.publication.base_branch import names_base
 from review_advisor.core.publication.check import (
     check_did_not_run,
     check_of,
@@ -28,10 +29,11 @@ from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.standing import StandingCheck
 from review_advisor.core.publication.state import State
 from review_advisor.core.publication.summary import open_findings, summary_body, summary_did_not_run
-from review_advisor.core.publication.threads import about, left_behind, said
+from review_advisor.core.publication.threads import about, left_behind, said, shown
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.redaction import NO_SECRETS, Redactor
 from review_advisor.ports.forge import Forge, Patcher
 from review_advisor.ports.review import Clock
 from review_advisor.scribe import Scribe
@@ -67,7 +69,8 @@ class _Coming:
 class PublishPhase:
     """Publishes reviews of one repository. Every method may be repeated: what stands already is not written again.
 
-    ``run`` is this workflow run; empty outside of one, which leaves nothing to another run.
+    ``run`` is this workflow run; empty outside of one, which leaves nothing to another run. ``redactor`` knows what a
+    review's outcome is not to say: names are compared as it leaves them.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class PublishPhase:
         details_url: str | None = None,
         *,
         run: str = "",
+        redactor: Redactor = NO_SECRETS,
     ) -> None:
         self._forge = forge
         self._clock = clock
@@ -86,6 +90,7 @@ class PublishPhase:
         self._patcher = patcher
         self._details_url = details_url
         self._run = run
+        self._redactor = redactor
 
     def publish(
         self, number: int, outcome: OutcomeDocument | DidNotRun, *, asked: bool, notes: tuple[str, ...] = ()
@@ -105,7 +110,7 @@ class PublishPhase:
             return _left(left)
         pull_request = scribe.pull_request()
         written, coming = None, None
-        if _is_of(outcome, pull_request):
+        if self._is_of(outcome, pull_request):
             written, coming = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
         stands = scribe.conclude(head, name, partial(self._now, number, outcome, written))
         if isinstance(stands, StandingCheck):
@@ -119,8 +124,9 @@ class PublishPhase:
     def _now(self, number: int, outcome: OutcomeDocument | DidNotRun, written: Published | None) -> Check:
         """The check of what was written, as the pull request is at this moment."""
         pull_request = self._forge.pull_request(number)
-        if written is None or not _is_of(outcome, pull_request):
-            return check_superseded(self._rules, pull_request, outcome.head_sha or "", self._details_url)
+        if written is None or not self._is_of(outcome, pull_request):
+            now = replace(pull_request, base_ref=self._redactor.redact(pull_request.base_ref))
+            return check_superseded(self._rules, now, outcome.head_sha or "", self._details_url)
         return self._alone(pull_request, written.check)
 
     def _pushed(self, scribe: Scribe, pull_request: PullRequest, published: Published, coming: _Coming) -> Published:
@@ -192,7 +198,8 @@ class PublishPhase:
         dismissed = {each.id for each in state.findings if each.status == "dismissed"}
         wanted = tuple(each for each in document.findings if each.id not in dismissed)
         scribe.discard_unfinished(document.run_id)
-        already = said(scribe.threads()) - come_back(before, document)
+        threads = scribe.threads()
+        already = shown(threads) | (said(threads) - come_back(before, document))
         comments = inline_comments(wanted, already, self._rules)
         found = [each.severity for each in open_findings(document, state).values()]
         body = review_body(document, len(comments), found)
@@ -226,11 +233,11 @@ class PublishPhase:
             return check
         return check_waiting(self._rules, pull_request.number, same_head(min(others)), self._details_url)
 
-
-def _is_of(outcome: OutcomeDocument | DidNotRun, pull_request: PullRequest) -> bool:
-    """Whether it is about what the pull request is now. What did not run was against no base branch."""
-    base = outcome.base_ref if isinstance(outcome, OutcomeDocument) else None
-    return pull_request.head_sha == outcome.head_sha and base in (None, pull_request.base_ref)
+    def _is_of(self, outcome: OutcomeDocument | DidNotRun, pull_request: PullRequest) -> bool:
+        """Whether it is about what the pull request is now. What did not run was against no base branch."""
+        if pull_request.head_sha != outcome.head_sha:
+            return False
+        return isinstance(outcome, DidNotRun) or names_base(outcome.base_ref, pull_request.base_ref, self._redactor)
 
 
 def _left(standing: StandingCheck, notes: tuple[str, ...] = ()) -> Published:

@@ -66,7 +66,8 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
         if not _counts(event, forge, rules):
             return Begun(review=False, because="nobody who may write asks for anything")
         return _refused(forge, event.number, rules, broken, github)
-    return BeginPhase(forge, SystemClock(), rules, github.run_url, run=github.run).begin(event)
+    secrets = redactor(environ)
+    return BeginPhase(forge, SystemClock(), rules, github.run_url, run=github.run, redactor=secrets).begin(event)
 
 
 def _counts(event: PullRequestEvent | CommentEvent, forge: Forge, rules: PublicationRules) -> bool:
@@ -98,7 +99,8 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     pull_request = forge.pull_request(number)
     rules, broken = rules_of_base(forge, pull_request.base_sha)
     outcome = _outcome(options, pull_request, github, environ)
-    phase = PublishPhase(forge, SystemClock(), rules, GitPatcher(), github.run_url, run=github.run)
+    secrets = redactor(environ)
+    phase = PublishPhase(forge, SystemClock(), rules, GitPatcher(), github.run_url, run=github.run, redactor=secrets)
     notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
     published = phase.publish(number, outcome, asked=options.asked, notes=notes)
     return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)
@@ -145,6 +147,8 @@ def _of_another(document: OutcomeDocument, options: PublishOptions, pull_request
         return "The outcome is of another pull request."
     if document.head_sha is None or options.head not in ("", document.head_sha):
         return "The outcome is of another head than the one that was to be reviewed."
+    if not document.base_ref:
+        return "The outcome does not say against which base branch the head was reviewed: review it again."
     return None
 
 

@@ -11,6 +11,7 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.markers import SUMMARY
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.state import State, own_summaries, read_state
+from review_advisor.core.roles.redaction import NO_SECRETS, Redactor
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Review, ReviewThread
@@ -27,7 +28,9 @@ LINES = "".join(f"value = {n}\n" for n in range(1, 31))
 
 
 class Desk:
-    """One pull request and everything that stands on it."""
+    """One pull request and everything that stands on it. ``redactor`` knows the secrets of the bot's environment."""
+
+    redactor: Redactor = NO_SECRETS
 
     def __init__(self, rules: PublicationRules | None = None) -> None:
         self.rules = rules or PublicationRules()
@@ -46,7 +49,7 @@ class Desk:
 
     @property
     def phase(self) -> PublishPhase:
-        return PublishPhase(self.forge, self.clock, self.rules, GitPatcher())
+        return PublishPhase(self.forge, self.clock, self.rules, GitPatcher(), redactor=self.redactor)
 
     def reviewed(
         self, *report: Line, judged: Iterable[Line] = (), files: tuple[FileChange, ...] = (edited(PATH, 30),)

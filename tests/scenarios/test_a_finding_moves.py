@@ -1,18 +1,24 @@
 """A finding stays the same one when its file gets another name or its lines another place, and is said in one place."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from tests.scenarios.publishing import LINES, MAINTAINER, PATH, Desk
+from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, Desk
+from tests.scenarios.reading import shown
 
 from review_advisor.conversation import Comment, Conversation
-from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.publication.memory import earlier_review
+from review_advisor.core.publication.summary import STILL_OPEN
 from review_advisor.core.roles.evidence import finding_id
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import approve, finding, lost, reject
 from review_advisor.mockworld.world import edited, renamed
+from review_advisor.publish_phase import DidNotRun
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 FAULT_ID = finding_id(PATH, "correctness", "value = 3")
@@ -20,8 +26,9 @@ MOVED = "src/b.py"
 THERE = finding(MOVED, 3, "value = 3", title="three is wrong")
 THERE_ID = finding_id(MOVED, "correctness", "value = 3")
 NEW_FILE = edited(MOVED, 30)
-"""The pull request brought the file, so its new name is all that GitHub and git tell."""
+"""The pull request brought the file, so its new name is all that there is from the base to the head."""
 RENAMED = replace(NEW_FILE, status=renamed(PATH, MOVED).status, old_path=PATH)
+FILES = pytest.mark.parametrize("file", [NEW_FILE, RENAMED], ids=["brought", "renamed"])
 
 
 @pytest.fixture
@@ -37,9 +44,21 @@ def dismisses(desk: Desk, finding: str = FAULT_ID) -> str:
     return talk.hear(desk.pull.number, Comment(77, MAINTAINER, f"/advisor dismiss {finding} it is meant")).because
 
 
+def explained(desk: Desk) -> str:
+    talk = Conversation(desk.forge, desk.clock, desk.rules)
+    return talk.hear(desk.pull.number, Comment(78, MAINTAINER, f"/advisor explain {THERE_ID}")).because
+
+
 def moves(desk: Desk, *files: FileChange) -> None:
     desk.github.pushes(desk.pull, {PATH: None, MOVED: LINES})
     desk.publish(desk.reviewed(reject(THERE), files=files))
+
+
+def git_names(desk: Desk, *renames: tuple[str, str]) -> None:
+    """git says that since the last review these files were renamed."""
+    assert desk.state is not None
+    told = replace(earlier_review(desk.state), renames=frozenset(renames))
+    desk.world.source.stated = replace(desk.world.source.stated, earlier=told)
 
 
 def known(desk: Desk) -> list[tuple[str, str]]:
@@ -47,9 +66,14 @@ def known(desk: Desk) -> list[tuple[str, str]]:
     return [(each.path, each.status) for each in desk.state.findings]
 
 
-@pytest.mark.parametrize("file", [NEW_FILE, RENAMED], ids=["brought", "renamed"])
-def test_a_dismissed_finding_stays_dismissed_when_its_file_is_renamed(desk: Desk, file: FileChange) -> None:
+@FILES
+def test_a_dismissed_finding_stays_dismissed_when_git_says_that_its_file_was_renamed(
+    desk: Desk, file: FileChange
+) -> None:
+    """From the base to the head, or, of a file that the pull request brought, since the last review."""
     dismisses(desk)
+    if file is NEW_FILE:
+        git_names(desk, (PATH, MOVED))
     moves(desk, file)
     assert len(desk.threads) == 1
     assert known(desk) == [(MOVED, "dismissed")]
@@ -57,7 +81,75 @@ def test_a_dismissed_finding_stays_dismissed_when_its_file_is_renamed(desk: Desk
     assert (desk.state.findings[0].id, desk.state.findings[0].by) == (THERE_ID, MAINTAINER)
 
 
-@pytest.mark.parametrize("file", [NEW_FILE, RENAMED], ids=["brought", "renamed"])
+@pytest.mark.parametrize("elsewhere", [(), ((PATH, "src/c.py"),), (("src/c.py", MOVED),)])
+def test_the_same_lines_in_another_file_do_not_inherit_what_was_dismissed(
+    desk: Desk, elsewhere: tuple[tuple[str, str], ...]
+) -> None:
+    """A password in a fixture is dismissed; its author takes the fixture back and puts the password into the code."""
+    dismisses(desk)
+    git_names(desk, *elsewhere)
+    moves(desk, NEW_FILE)
+    assert known(desk) == [(PATH, "dismissed"), (MOVED, "open")]
+    assert [thread.comments[0].path for thread in desk.threads] == [PATH, MOVED]
+    (check,) = desk.checks
+    assert check.title == "Changes requested: 1 high"
+    assert f"(`{THERE_ID}`), dismissed under `{PATH}`\n" in desk.summaries[0].body
+    assert "1 dismissed" in desk.summaries[0].body
+    assert STILL_OPEN not in desk.summaries[0].body, "it is another finding than the dismissed one"
+    assert f"dismissed under `{PATH}`" in explained(desk)
+
+
+def test_what_was_dismissed_elsewhere_stays_open_and_says_so_until_it_is_dismissed_itself(desk: Desk) -> None:
+    dismisses(desk)
+    moves(desk, NEW_FILE)
+    git_names(desk)
+    desk.github.pushes(desk.pull, {"other.py": "x = 1\n"})
+    desk.publish(desk.reviewed(reject(THERE), files=(NEW_FILE,)))
+    assert known(desk) == [(PATH, "dismissed"), (MOVED, "open")]
+    assert f"(`{THERE_ID}`), dismissed under `{PATH}`\n" in desk.summaries[0].body
+    told = json.loads(shown(desk.world.calls(Role.EXECUTOR)[-1], "EARLIER"))
+    assert [(each["path"], each["status"]) for each in told] == [(PATH, "dismissed"), (MOVED, "open")]
+    desk.publish(DidNotRun("run-x", desk.pull.head_sha, "The credit is spent."))
+    assert f"(`{THERE_ID}`), dismissed under `{PATH}`\n" in desk.summaries[0].body
+    dismisses(desk, THERE_ID)
+    desk.publish(desk.reviewed(reject(THERE), files=(NEW_FILE,)))
+    assert known(desk) == [(PATH, "dismissed"), (MOVED, "dismissed")]
+    assert "dismissed under" not in desk.summaries[0].body
+    assert "dismissed under" not in explained(desk)
+
+
+def test_of_two_files_with_the_same_lines_only_the_renamed_one_is_dismissed(desk: Desk) -> None:
+    dismisses(desk)
+    git_names(desk, (PATH, MOVED))
+    twin = "src/aa.py"
+    desk.github.pushes(desk.pull, {PATH: None, MOVED: LINES, twin: LINES})
+    report = reject(finding(twin, 3, "value = 3", title="three is wrong"), THERE)
+    desk.publish(desk.reviewed(report, files=(edited(twin, 30), NEW_FILE)))
+    assert dict(known(desk)) == {MOVED: "dismissed", twin: "open"}
+
+
+def test_of_two_dismissed_files_with_the_same_lines_the_one_that_git_calls_renamed_follows(desk: Desk) -> None:
+    twin = "src/0.py"
+    again = finding(twin, 3, "value = 3", title="three is wrong")
+    desk.github.pushes(desk.pull, {twin: LINES})
+    desk.publish(desk.reviewed(reject(again, FAULT), files=(edited(twin, 30), edited(PATH, 30))))
+    dismisses(desk)
+    dismisses(desk, finding_id(twin, "correctness", "value = 3"))
+    git_names(desk, (PATH, MOVED))
+    desk.github.pushes(desk.pull, {twin: None, PATH: None, MOVED: LINES})
+    desk.publish(desk.reviewed(reject(THERE), files=(NEW_FILE,)))
+    assert known(desk) == [(twin, "dismissed"), (MOVED, "dismissed")]
+
+
+def test_an_open_finding_whose_lines_stand_in_two_other_files_is_open_in_both(desk: Desk) -> None:
+    twin = "src/aa.py"
+    desk.github.pushes(desk.pull, {PATH: None, MOVED: LINES, twin: LINES})
+    report = reject(finding(twin, 3, "value = 3", title="three is wrong"), THERE)
+    desk.publish(desk.reviewed(report, files=(edited(twin, 30), NEW_FILE)))
+    assert known(desk) == [(twin, "open"), (MOVED, "open")]
+
+
+@FILES
 def test_an_open_finding_in_a_renamed_file_is_not_called_fixed(desk: Desk, file: FileChange) -> None:
     moves(desk, file)
     assert known(desk) == [(MOVED, "open")]
@@ -70,12 +162,15 @@ def test_a_quote_that_stands_elsewhere_while_its_file_is_still_there_is_another_
     assert dict(known(desk)) == {PATH: "fixed", MOVED: "open"}
 
 
-@pytest.mark.parametrize("file", [NEW_FILE, RENAMED], ids=["brought", "renamed"])
+@FILES
 @pytest.mark.parametrize("settle", [lambda desk: None, dismisses], ids=["open", "dismissed"])
 def test_what_is_known_of_a_renamed_file_that_was_not_read_stays_until_it_is(
     desk: Desk, file: FileChange, settle: Callable[[Desk], object]
 ) -> None:
-    """Its part's report is lost; the next review reads the file, and raises the finding again."""
+    """Its part's report is lost; the next review reads the file, and raises the finding again.
+
+    By then git knows nothing of the rename of a file that the pull request brought: it is in no diff any more.
+    """
     settle(desk)
     before = known(desk)
     desk.github.pushes(desk.pull, {PATH: None, MOVED: LINES})
@@ -86,7 +181,8 @@ def test_what_is_known_of_a_renamed_file_that_was_not_read_stays_until_it_is(
     assert known(desk) == before
     assert "fixed" not in desk.summaries[0].body
     desk.publish(desk.reviewed(reject(THERE), files=(file,)))
-    assert known(desk) == [(MOVED, before[0][1])]
+    forgotten = file is NEW_FILE and before == [(PATH, "dismissed")]
+    assert known(desk) == ([*before, (MOVED, "open")] if forgotten else [(MOVED, before[0][1])])
 
 
 def test_a_finding_that_was_not_raised_in_the_renamed_file_is_fixed_though_another_was_not_read(desk: Desk) -> None:
@@ -100,9 +196,20 @@ def test_a_finding_that_was_not_raised_in_the_renamed_file_is_fixed_though_anoth
 
 def test_a_finding_of_a_file_that_is_gone_from_the_change_is_fixed_though_a_picture_is_never_read(desk: Desk) -> None:
     desk.github.pushes(desk.pull, {PATH: None})
-    picture = replace(edited("a.bin", 0), binary=True)
+    picture = replace(edited("a.png", 0), binary=True)
     desk.publish(desk.reviewed(approve(), files=(picture, edited("src/c.py", 3))))
     assert known(desk) == [(PATH, "fixed")]
+
+
+@pytest.mark.parametrize("path, mode", [(MOVED, "100644"), ("a.png", EXECUTABLE_MODE)], ids=["a script", "a picture"])
+def test_a_finding_is_not_called_fixed_while_its_lines_may_stand_in_a_script_that_nobody_reads(
+    desk: Desk, path: str, mode: str
+) -> None:
+    """A NUL byte makes a script binary to git, and its interpreter runs it all the same."""
+    desk.github.pushes(desk.pull, {PATH: None, path: LINES + "\0"})
+    script = replace(edited(path, 0), binary=True, new_mode=mode)
+    desk.publish(desk.reviewed(approve(), files=(script, edited("src/c.py", 3))))
+    assert known(desk) == [(PATH, "open")]
 
 
 def test_a_finding_in_a_file_of_which_only_a_part_was_read_is_not_called_fixed(desk: Desk) -> None:
@@ -161,7 +268,7 @@ def may_resolve() -> Desk:
     return desk
 
 
-@pytest.mark.parametrize("file", [NEW_FILE, RENAMED], ids=["brought", "renamed"])
+@FILES
 def test_the_old_thread_of_a_finding_in_a_renamed_file_is_resolved(may_resolve: Desk, file: FileChange) -> None:
     desk = may_resolve
     moves(desk, file)
@@ -195,11 +302,48 @@ def test_a_token_that_may_not_resolve_threads_says_so_and_says_the_finding_once_
     assert "threads of settled findings stay open" in desk.summaries[0].body
 
 
-def test_an_outdated_thread_that_a_person_resolved_is_not_begun_again(desk: Desk) -> None:
-    desk.github.resolves(desk.threads[0], by=MAINTAINER)
+def test_a_finding_that_is_open_is_said_anew_where_somebody_resolved_its_outdated_thread(desk: Desk) -> None:
+    desk.github.resolves(desk.threads[0], by=AUTHOR)
     desk.github.pushes(desk.pull, {PATH: LINES.replace("value = 3\n", "value = 3  # three\n")})
+    for _ in range(2):
+        desk.publish(desk.reviewed(reject(FAULT)))
+    assert threads(desk) == [(PATH, True, AUTHOR), (PATH, False, None)]
+
+
+def test_a_thread_on_its_lines_that_somebody_resolved_is_not_begun_again(desk: Desk) -> None:
+    desk.github.resolves(desk.threads[0], by=MAINTAINER)
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
     desk.publish(desk.reviewed(reject(FAULT)))
-    assert threads(desk) == [(PATH, True, MAINTAINER)]
+    assert threads(desk) == [(PATH, False, MAINTAINER)]
+
+
+def test_a_resolved_thread_is_not_begun_again_because_the_memory_was_lost(desk: Desk) -> None:
+    desk.github.resolves(desk.threads[0], by=MAINTAINER)
+    desk.github.edits(desk.summaries[0], by=MAINTAINER, body=desk.summaries[0].body)
+    assert desk.state is None
+    desk.publish(desk.reviewed(reject(FAULT)))
+    assert threads(desk) == [(PATH, False, MAINTAINER)]
+
+
+def test_a_finding_is_said_anew_when_its_file_gets_its_first_name_back(may_resolve: Desk) -> None:
+    """The bot itself has resolved what it said under that name."""
+    desk = may_resolve
+    moves(desk, NEW_FILE)
+    desk.github.pushes(desk.pull, {PATH: LINES, MOVED: None})
+    for _ in range(2):
+        desk.publish(desk.reviewed(reject(FAULT)))
+    assert known(desk) == [(PATH, "open")]
+    mine = desk.rules.login
+    assert [(path, by) for path, _, by in threads(desk)] == [(PATH, mine), (MOVED, mine), (PATH, None)]
+
+
+def test_nothing_is_said_twice_though_github_lists_the_newest_thread_first(may_resolve: Desk) -> None:
+    desk = may_resolve
+    desk.pull.newest_threads_first = True
+    desk.github.pushes(desk.pull, {PATH: LINES.replace("value = 3\n", "value = 3  # three\n")})
+    for _ in range(2):
+        desk.publish(desk.reviewed(reject(FAULT)))
+    assert threads(desk) == [(PATH, True, desk.rules.login), (PATH, False, None)]
 
 
 def test_the_words_above_the_comments_count_nothing_that_was_dismissed(desk: Desk) -> None:

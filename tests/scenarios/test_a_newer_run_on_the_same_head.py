@@ -1,16 +1,17 @@
 """Several workflow runs on one head: the one that began last concludes the check, whichever ends when."""
 
 import pytest
-from tests.scenarios.publishing import AUTHOR, BOT, PATH, REPOSITORY, Desk
+from tests.scenarios.publishing import AUTHOR, BOT, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.begin_phase import BeginPhase
+from review_advisor.conversation import Comment, Conversation
 from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.standing import StandingCheck
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.traffic import Moment
-from review_advisor.mockworld.lines import approve, finding, reject
+from review_advisor.mockworld.lines import approve, finding, reject, veto
 from review_advisor.publish_phase import LEFT, DidNotRun, Published, PublishPhase
 
 CANCELLED = "There is no outcome to publish: No such file or directory."
@@ -164,3 +165,28 @@ def test_two_runs_that_begin_in_one_moment_leave_the_check_to_one_of_them(desk: 
     left = [publishes(desk, run, document).check.conclusion is None for run in ("1", "2")]
     assert left == [True, False]
     assert conclusions(desk) == ["success", "success"]
+
+
+@pytest.mark.parametrize("moment", ["list reviews", "list threads", "list comments", "update comment"])
+def test_an_approval_that_a_person_gives_while_an_older_run_publishes_again_stands(desk: Desk, moment: str) -> None:
+    begins(desk, "1")
+    escalated = desk.reviewed(approve(), approve(finding(PATH, 3, "value = 3")), judged=[veto("no"), veto("no")])
+    publishes(desk, "1", escalated)
+
+    def approves() -> None:
+        talk = Conversation(desk.forge, desk.clock, desk.rules, run="2")
+        order = f"/advisor approve-escalation {desk.pull.head_sha} looked at it"
+        assert "passes in the name" in talk.hear(desk.pull.number, Comment(77, MAINTAINER, order)).because
+
+    desk.github.traffic.meanwhile(approves, Moment(operation=moment, after=True))
+    desk.github.edits(desk.summaries[0], by=BOT, body=desk.summaries[0].body + "\n")
+    publishes(desk, "1", escalated)
+    assert desk.github.traffic.unmet == 0
+    assert conclusions(desk) == ["success"]
+    assert desk.state is not None
+    assert desk.state.approved_by == MAINTAINER
+    assert f"Approved by `{MAINTAINER}`" in desk.summaries[0].body
+    begins(desk, "3")
+    publishes(desk, "3", desk.reviewed(approve(), approve(finding(PATH, 3, "value = 3")), judged=[veto("no")] * 2))
+    assert desk.state is not None
+    assert (conclusions(desk), desk.state.approved_by) == (["action_required"], ""), "another review, and nobody's word"

@@ -15,6 +15,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.evidence import finding_id
+from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.lines import approve, confirm, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
 
@@ -167,8 +168,11 @@ def test_the_checks_title_counts_what_is_open_and_nothing_that_was_dismissed() -
     assert check.title == "Changes requested: 1 low"
 
 
-def test_a_fixed_finding_that_comes_back_is_said_again_once() -> None:
+@pytest.mark.parametrize("resolving", [True, False], ids=["its thread is closed", "its thread stands open"])
+def test_a_fixed_finding_that_comes_back_is_said_in_one_open_thread(resolving: bool) -> None:
+    """A token that may not resolve threads leaves the first one open, and its line is there again."""
     desk = Desk()
+    desk.github.workflow_token(WORKFLOW_ABILITIES | ({"contents:write"} if resolving else set()))
     desk.publish(desk.reviewed(reject(FAULT)))
     desk.github.pushes(desk.pull, {PATH: LINES.replace("value = 3\n", "value = 4\n")})
     desk.publish(desk.reviewed(approve()))
@@ -176,7 +180,8 @@ def test_a_fixed_finding_that_comes_back_is_said_again_once() -> None:
     back = desk.reviewed(reject(FAULT))
     for _ in range(2):
         desk.publish(back)
-    assert [thread.comments[0].commit == desk.pull.head_sha for thread in desk.threads] == [False, True]
+    said = [False, True] if resolving else [False]
+    assert [thread.comments[0].commit == desk.pull.head_sha for thread in desk.threads] == said
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
     desk.publish(desk.reviewed(reject(FAULT)))
-    assert len(desk.threads) == 2
+    assert [thread.resolved_by is None for thread in desk.threads] == ([False, True] if resolving else [True])

@@ -9,6 +9,7 @@ from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.publication.check import check_approved_by
 from review_advisor.core.publication.memory import OPENS_BREAKER
 from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.summary import amended
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.lines import approve, reject
 from review_advisor.publish_phase import DidNotRun
@@ -38,13 +39,22 @@ def said(desk: Desk, body: str, *, by: str = MAINTAINER, action: str = "created"
     return BeginPhase(desk.forge, desk.clock, desk.rules).begin(event)
 
 
+def queue_of(desk: Desk) -> str:
+    return f"gh-readonly-queue/main/pr-{desk.pull.number}-{'b' * 40}"
+
+
 def queued(desk: Desk, ref: str = "") -> list[str | None]:
     """A merge queue builds its commit and asks for its checks; what they conclude."""
-    queue = f"gh-readonly-queue/main/pr-{desk.pull.number}-{'b' * 40}"
+    queue = queue_of(desk)
     head = desk.github.commits(REPOSITORY, queue, {PATH: LINES}, by="github-merge-queue[bot]")
     event = MergeGroupEvent("checks_requested", REPOSITORY, head, ref or f"refs/heads/{queue}", "b" * 40)
     BeginPhase(desk.forge, desk.clock, desk.rules).begin(event)
     return [check.conclusion for check in desk.checks_on(head)]
+
+
+def told_in_queue(desk: Desk) -> str:
+    (check,) = desk.checks_on(desk.github.repository(REPOSITORY).branches[queue_of(desk)])
+    return check.summary or ""
 
 
 @pytest.mark.parametrize("action", ["opened", "reopened", "synchronize", "ready_for_review", "edited"])
@@ -198,6 +208,22 @@ def test_a_merge_queue_takes_no_review_against_another_base(desk: Desk) -> None:
     desk.publish(desk.reviewed(approve()))
     desk.github.retargets(desk.pull, "release")
     assert [check.conclusion for check in desk.checks] == ["success"]
+    assert queued(desk) == ["action_required"]
+    assert "was reviewed against main, not release" in told_in_queue(desk)
+
+
+def test_a_merge_queue_takes_no_review_against_nobody_knows_which_base(desk: Desk) -> None:
+    """A memory of before base branches were kept, and one that is not to be trusted."""
+    desk.publish(desk.reviewed(approve()))
+    assert desk.state is not None
+    summary = desk.summaries[0]
+    desk.github.edits(summary, by=BOT, body=amended(summary.body, desk.state.model_copy(update={"base_ref": ""})))
+    assert queued(desk) == ["action_required"]
+    assert "not known against which base branch" in told_in_queue(desk)
+    assert "has to be reviewed again" in told_in_queue(desk)
+    desk.publish(desk.reviewed(approve()))
+    assert queued(desk) == ["success"]
+    desk.github.edits(summary, by=AUTHOR, body=summary.body)
     assert queued(desk) == ["action_required"]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.scenarios.publishing import PATH, Desk
+from tests.scenarios.publishing import LINES, PATH, Desk
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.check import check_in_progress
@@ -12,7 +12,7 @@ from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.writes import InlineComment
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.traffic import Limited, Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
-from review_advisor.mockworld.lines import Killed, finding, reject, veto
+from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.ports.forge import ForgeUnavailable
 from review_advisor.scribe import WAITS, Scribe
 
@@ -70,6 +70,40 @@ def test_killed_at_any_request_and_run_again(k: int, after: bool) -> None:
         desk.publish(document)
     desk.publish(document)
     stands_once(desk, document)
+
+
+def coming_back() -> tuple[Desk, OutcomeDocument, OutcomeDocument]:
+    """What was fixed stands there again, and two reviews of this head raise it."""
+    desk = Desk()
+    desk.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
+    desk.publish(desk.reviewed(reject(FINDINGS[0])))
+    desk.github.pushes(desk.pull, {PATH: LINES.replace("value = 3\n", "value = 4\n")})
+    desk.publish(desk.reviewed(approve()))
+    desk.github.pushes(desk.pull, {PATH: LINES})
+    first, second = (desk.reviewed(reject(FINDINGS[0])) for _ in range(2))
+    desk.github.traffic.log.clear()
+    return desk, first, second
+
+
+def requests_of_what_comes_back() -> int:
+    desk, first, _ = coming_back()
+    desk.publish(first)
+    return len(desk.github.traffic.log)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("k", range(requests_of_what_comes_back()))
+def test_what_comes_back_is_said_once_though_its_publisher_is_killed_and_another_run_follows(
+    k: int, after: bool
+) -> None:
+    desk, first, second = coming_back()
+    desk.github.traffic.meets(killed(), Moment(k, after=after))
+    with pytest.raises(Killed):
+        desk.publish(first)
+    desk.publish(second)
+    assert [thread.resolved_by is None for thread in desk.threads] == [False, True]
+    assert [run.conclusion for run in desk.checks] == ["failure"]
+    assert len(desk.summaries) == 1
 
 
 TROUBLES: dict[str, Callable[[], Trouble]] = {

@@ -66,6 +66,7 @@ class RepairDesk(Desk):
         self.world.source.stated = replace(
             self.world.source.stated,
             label=f"pr-{self.pull.number}",
+            base_ref=self.pull.base_ref,
             base_sha=self.github.base_sha(self.pull),
             head_sha=self.pull.head_sha,
         )

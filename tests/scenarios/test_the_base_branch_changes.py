@@ -1,14 +1,18 @@
 """A pull request is pointed at another base branch: what was reviewed against the old one decides nothing any more."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from tests.scenarios.publishing import AUTHOR, MAINTAINER, PATH, REPOSITORY, Desk
+from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.begin_phase import BeginPhase
 from review_advisor.conversation import Comment, Conversation
-from review_advisor.core.facts.event import PullRequestEvent
+from review_advisor.core.facts.event import CommentEvent, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.outcome.document import outcome_json
+from review_advisor.core.publication.summary import amended
+from review_advisor.core.roles.redaction import NO_SECRETS, redactor
 from review_advisor.mockworld.github.traffic import Moment, ServerFailure
 from review_advisor.mockworld.lines import approve, finding, veto
 from review_advisor.mockworld.world import FakeClock
@@ -29,9 +33,9 @@ def retargets(desk: Desk) -> None:
 
 
 def approves(desk: Desk) -> str:
-    talk = Conversation(desk.forge, desk.clock, desk.rules)
     order = f"/advisor approve-escalation {desk.pull.head_sha} looked at it"
-    return talk.hear(desk.pull.number, Comment(77, MAINTAINER, order)).because
+    event = CommentEvent("created", REPOSITORY, desk.pull.number, 77, MAINTAINER, order, on_pull_request=True)
+    return BeginPhase(desk.forge, desk.clock, desk.rules, redactor=desk.redactor).begin(event).because
 
 
 def superseded(desk: Desk) -> None:
@@ -123,6 +127,12 @@ def test_an_escalation_is_not_approved_over_a_review_that_began_while_the_answer
     assert [check.conclusion for check in desk.checks] == [None]
 
 
+def test_a_review_that_names_no_base_branch_never_passes(desk: Desk) -> None:
+    desk.publish(replace(desk.reviewed(approve()), base_ref=None))
+    assert [check.conclusion for check in desk.checks] == ["cancelled"]
+    assert (desk.summaries, desk.reviews) == ([], [])
+
+
 def test_a_review_that_did_not_run_says_so_whatever_the_base_is(desk: Desk) -> None:
     retargets(desk)
     desk.publish(DidNotRun("run-1", desk.pull.head_sha, "The credit is spent."))
@@ -138,3 +148,101 @@ def test_an_escalation_of_another_base_is_not_approved_though_no_review_of_the_n
     desk.github.retargets(desk.pull, "main")
     approves(desk)
     assert [check.conclusion for check in desk.checks] == ["success"]
+
+
+def test_an_escalation_of_nobody_knows_which_base_is_not_approved(desk: Desk) -> None:
+    """A memory of before base branches were kept."""
+    desk.publish(desk.reviewed(approve(), approve(FAULT), judged=[veto("no"), veto("no")]))
+    assert desk.state is not None
+    summary = desk.summaries[0]
+    old = amended(summary.body, desk.state.model_copy(update={"base_ref": ""}))
+    desk.github.edits(summary, by=desk.rules.login, body=old)
+    refused = approves(desk)
+    assert "not known against which base branch" in refused
+    assert "has to be reviewed again" in refused
+    assert [check.conclusion for check in desk.checks] == ["action_required"]
+
+
+# --- a branch that is called like a secret ----------------------------------------------------------------------------
+
+RELEASE = "release/2026-hotfix"
+SECRETS = {"DEPLOY_KEY": RELEASE}
+
+
+@pytest.fixture
+def releasing() -> Desk:
+    """A pull request into a branch whose name is also the value of a secret-looking variable, in each job."""
+    desk = Desk()
+    desk.redactor = redactor(SECRETS)
+    desk.github.commits(REPOSITORY, RELEASE, {PATH: "x\n"}, by="acme")
+    desk.github.commits(REPOSITORY, "release", {PATH: "x\n"}, by="acme")
+    desk.github.retargets(desk.pull, RELEASE)
+    desk.world.switch("DEPLOY_KEY", RELEASE)
+    return desk
+
+
+def test_a_review_against_a_branch_that_is_called_like_a_secret_passes_and_does_not_tell_it(releasing: Desk) -> None:
+    desk = releasing
+    outcome = desk.reviewed(approve())
+    desk.publish(outcome)
+    (check,) = desk.checks
+    assert check.conclusion == "success"
+    assert desk.state is not None
+    told = (outcome_json(outcome), check.summary or "", desk.summaries[0].body, desk.state.model_dump_json())
+    assert not any(RELEASE in each for each in told)
+
+
+def test_what_was_reviewed_against_such_a_branch_is_superseded_against_another_and_the_reverse(releasing: Desk) -> None:
+    desk = releasing
+    outcome = desk.reviewed(approve())
+    retargets(desk)
+    desk.publish(outcome)
+    superseded(desk)
+    outcome = desk.reviewed(approve())
+    desk.github.retargets(desk.pull, RELEASE)
+    desk.publish(outcome)
+    (check,) = desk.checks
+    assert check.title == "Superseded: the base branch has changed"
+    assert RELEASE not in (check.summary or "")
+
+
+def test_an_escalation_against_such_a_branch_is_approved_there_and_nowhere_else(releasing: Desk) -> None:
+    desk = releasing
+    desk.publish(desk.reviewed(approve(), approve(FAULT), judged=[veto("no"), veto("no")]))
+    retargets(desk)
+    refused = approves(desk)
+    assert refused.endswith("removed\\], not release.")
+    assert RELEASE not in refused
+    desk.github.retargets(desk.pull, RELEASE)
+    approves(desk)
+    assert [check.conclusion for check in desk.checks] == ["success"]
+
+
+def test_a_job_that_knows_more_secrets_than_the_one_that_published_tells_none(releasing: Desk) -> None:
+    """The memory was written where the name was no secret's value."""
+    desk = releasing
+    desk.redactor = NO_SECRETS
+    del desk.world.environment["DEPLOY_KEY"]
+    desk.publish(desk.reviewed(approve(), approve(FAULT), judged=[veto("no"), veto("no")]))
+    assert desk.state is not None
+    assert desk.state.base_ref == RELEASE
+    desk.redactor = redactor(SECRETS)
+    approves(desk)
+    assert [check.conclusion for check in desk.checks] == ["success"]
+    desk.github.retargets(desk.pull, "release")
+    desk.github.pushes(desk.pull, {PATH: "y\n"})
+    desk.publish(desk.reviewed(approve(), approve(finding(PATH, 7, "value = 7")), judged=[veto("no"), veto("no")]))
+    desk.github.retargets(desk.pull, RELEASE)
+    refused = approves(desk)
+    assert "reviewed against release, not" in refused
+    assert RELEASE not in refused
+
+
+def test_a_merge_queue_passes_what_was_reviewed_against_such_a_branch(releasing: Desk) -> None:
+    desk = releasing
+    desk.publish(desk.reviewed(approve()))
+    queue = f"gh-readonly-queue/{RELEASE}/pr-{desk.pull.number}-{'b' * 40}"
+    head = desk.github.commits(REPOSITORY, queue, {PATH: LINES}, by="github-merge-queue[bot]")
+    event = MergeGroupEvent("checks_requested", REPOSITORY, head, f"refs/heads/{queue}", "b" * 40)
+    BeginPhase(desk.forge, desk.clock, desk.rules, redactor=desk.redactor).begin(event)
+    assert [check.conclusion for check in desk.checks_on(head)] == ["success"]

@@ -115,9 +115,11 @@ def test_a_document_of_another_version_is_refused() -> None:
 
 
 def test_a_document_of_before_base_branch_and_old_paths_were_kept_is_read_and_follows_from_its_events() -> None:
+    later = ("base_ref", "old_path", "earlier_path")
+
     def without(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: without(each) for key, each in value.items() if key not in ("base_ref", "old_path")}
+            return {key: without(each) for key, each in value.items() if key not in later}
         return [without(each) for each in value] if isinstance(value, list) else value
 
     told = json.loads(outcome_json(eventful()))
@@ -171,7 +173,7 @@ def test_costs_are_summed_by_role_and_model_d32() -> None:
     one = call(usage=Usage(1, 2, 3, 4, 0.5))
     two = call(attempt=1, usage=Usage(10, 20, 30, 40, None))
     (cost,) = of(one, two).cost
-    assert (cost.role, cost.model, cost.calls) == (Role.EXECUTOR, "sonnet-5", 2)
+    assert (cost.role, cost.model, cost.calls, cost.unpriced) == (Role.EXECUTOR, "sonnet-5", 2, 1)
     assert cost.usage == Usage(11, 22, 33, 44, 0.5)
 
 

@@ -179,7 +179,9 @@ def test_costs_are_told_or_said_to_be_unknown() -> None:
 
     text = report_text(told(tell))
     assert "cost not reported" in text
-    assert "$0.6250" in text
+    assert "$0.6250, and 1 call unknown\n" in f"{text}\n"
+    (judge,) = [line for line in text.splitlines() if line.startswith("  post_verify")]
+    assert judge.endswith("$0.5000")
 
 
 @pytest.mark.parametrize(

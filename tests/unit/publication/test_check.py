@@ -10,6 +10,7 @@ from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.publication.account import how
 from review_advisor.core.publication.check import (
     annotations_of,
     check_approved_by,
@@ -31,7 +32,7 @@ from review_advisor.core.publication.waiting import (
     same_head,
 )
 from review_advisor.core.publication.writes import Conclusion
-from review_advisor.mockworld.lines import lost, reject
+from review_advisor.mockworld.lines import approve, confirm, lost, reject
 from review_advisor.mockworld.world import MockWorld, deleted, edited
 
 RULES = PublicationRules()
@@ -84,6 +85,17 @@ def test_the_page_says_what_was_decided_why_and_what_it_cost() -> None:
     ):
         assert words in summary
     assert "approve-escalation" not in summary
+
+
+def test_a_cost_that_is_known_in_part_is_said_so() -> None:
+    def tell(world: MockWorld) -> None:
+        world.agents.script(Role.EXECUTOR, approve().costing(0.2))
+        world.agents.script(Role.POST_VERIFY, confirm().costing(None))
+        world.switch("HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED", "no")
+
+    summary = check_of(told(tell), RULES, 7).summary
+    assert "**Cost**: 0.2000 USD, and 1 call unknown; 2 calls, " in summary
+    assert " s, 0.20 USD, and 1 call unknown" in how(told(tell)).text
 
 
 def test_the_page_of_an_escalation_shows_the_vetoes_and_the_command() -> None:
@@ -203,17 +215,17 @@ def test_a_person_may_take_an_escalation_upon_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    "number, passed, conclusion, says",
+    "number, missing, conclusion, says",
     [
-        (7, True, Conclusion.SUCCESS, "Pull request 7 passed"),
-        (7, False, Conclusion.ACTION_REQUIRED, "Pull request 7 did not pass"),
-        (None, False, Conclusion.ACTION_REQUIRED, "names no pull request"),
-        (None, True, Conclusion.ACTION_REQUIRED, "names no pull request"),
+        (7, "", Conclusion.SUCCESS, "Pull request 7 passed"),
+        (7, "It did not pass.", Conclusion.ACTION_REQUIRED, "Take pull request 7 out of the queue. It did not pass."),
+        (None, "It did not pass.", Conclusion.ACTION_REQUIRED, "names no pull request"),
+        (None, "", Conclusion.ACTION_REQUIRED, "names no pull request"),
     ],
 )
 def test_a_merge_queue_passes_with_the_review_of_the_pull_request_that_it_names(
-    number: int | None, passed: bool, conclusion: Conclusion, says: str
+    number: int | None, missing: str, conclusion: Conclusion, says: str
 ) -> None:
-    check = check_of_queue(RULES, number, passed=passed)
+    check = check_of_queue(RULES, number, missing)
     assert check.conclusion is conclusion
     assert says in check.summary

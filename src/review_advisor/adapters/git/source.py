@@ -92,7 +92,8 @@ class GitSource:
         What differs since, and whether that head is part of the present history, is looked up here.
         """
         since = self._store.changed_since(earlier.head_sha, self._sides.head) if earlier.head_sha else None
-        known = replace(earlier, is_ancestor=since is not None, paths=since or frozenset())
+        paths, renames = since or (frozenset(), frozenset())
+        known = replace(earlier, is_ancestor=since is not None, paths=paths, renames=renames)
         about = replace(self._about, fix_attempts=fix_attempts, earlier=known)
         return GitSource(self._store, self._sides, about, self._scratch)
 

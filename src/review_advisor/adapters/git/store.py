@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from review_advisor.adapters.git.repository import Repository
+from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.ports.review import SourceError
 
 _INDEX = "staged-index"
@@ -76,12 +77,21 @@ class ObjectStore:
             return None
         return bases[0]
 
-    def changed_since(self, commit: str, head: str) -> frozenset[str] | None:
-        """Every path that differs between ``commit`` and ``head``; None if ``head`` is not known to come after it."""
+    def changed_since(self, commit: str, head: str) -> tuple[frozenset[str], frozenset[tuple[str, str]]] | None:
+        """Every path that differs between ``commit`` and ``head``, and both paths of each file that git calls renamed.
+
+        None if ``head`` is not known to come after ``commit``.
+        """
         if self.git.attempt("merge-base", "--is-ancestor", "--end-of-options", commit, head).code != 0:
             return None
-        listed = self.git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", commit, head)
-        return frozenset(path.decode("utf-8", "backslashreplace") for path in listed.split(b"\0") if path)
+        compare = ("diff-tree", "-r", "-z", "--name-status", "-M50%", "-l1000", "--end-of-options", commit, head)
+        fields = iter(self.git.run(*compare).split(b"\0")[:-1])
+        paths, renames = set[str](), set[tuple[str, str]]()
+        for status in fields:
+            names = [shown_name(next(fields)) for _ in range(2 if status.startswith(b"R") else 1)]
+            paths.update(names)
+            renames.update([(names[0], names[1])] if len(names) > 1 else [])
+        return frozenset(paths), frozenset(renames)
 
     def _cut_off(self) -> frozenset[bytes]:
         """The commits whose parents a shallow clone leaves out."""

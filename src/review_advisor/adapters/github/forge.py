@@ -149,10 +149,10 @@ class GitHubForge:
         return _in_order(each.value() for page in pages for each in page)
 
     def threads(self, number: int) -> tuple[Thread, ...]:
-        """All threads of inline comments, in GitHub's order."""
+        """All threads of inline comments, the first begun first: in which order GitHub lists them is not promised."""
         doing = f"list the threads of pull request #{number}"
         nodes = self._wire.graph_nodes(doing, queries.THREADS, self._asked(number), _THREAD_NODES)
-        return tuple(node.value() for node in nodes)
+        return tuple(node.value() for node in sorted(nodes, key=lambda node: node.begun))
 
     def remarks(self, number: int) -> tuple[StandingRemark, ...]:
         """The first comment of each thread on the diff, with who resolved it and whose thumbs it has."""

@@ -43,6 +43,7 @@ class CommentNode(Read):
 
 
 class _Remark(Read):
+    id: int = Field(alias="fullDatabaseId")
     author: Actor | None
     body: str
 
@@ -60,6 +61,12 @@ class ThreadNode(Read):
     resolved: bool = Field(alias="isResolved")
     outdated: bool = Field(alias="isOutdated")
     comments: _Remarks
+
+    @property
+    def begun(self) -> int:
+        """The id of its first comment, which are given upwards; 0 without one."""
+        first = self.comments.nodes[0] if self.comments.nodes else None
+        return first.id if first else 0
 
     def value(self) -> Thread:
         """The fact. A thread whose comments are all deleted says nothing, by nobody."""

@@ -22,7 +22,8 @@ _ACTOR = "{ __typename login }"
 COMMENTS = _paged("comments", f"fullDatabaseId author {_ACTOR} body editor {_ACTOR} lastEditedAt")
 THREADS = _paged(
     "reviewThreads",
-    f"id path isResolved isOutdated comments(first: 1) {{ totalCount nodes {{ author {_ACTOR} body }} }}",
+    "id path isResolved isOutdated"
+    f" comments(first: 1) {{ totalCount nodes {{ fullDatabaseId author {_ACTOR} body }} }}",
 )
 REMARKS = _paged(
     "reviewThreads",

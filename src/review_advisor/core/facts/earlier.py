@@ -25,6 +25,7 @@ class Earlier:
     """The last review of the pull request.
 
     ``base_sha`` is where its diff began, ``paths`` every path that differs between its head and the present one,
+    ``renames`` the old and the present path of each file that git calls renamed between the two,
     ``is_ancestor`` whether that head is part of the present history; ``complete`` that it read and judged every file.
     ``policy_digest`` stands for what it was decided under.
     """
@@ -36,3 +37,4 @@ class Earlier:
     is_ancestor: bool
     paths: frozenset[str]
     findings: tuple[EarlierFinding, ...] = ()
+    renames: frozenset[tuple[str, str]] = frozenset()

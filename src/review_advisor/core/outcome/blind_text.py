@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.ends import flipped
 from review_advisor.core.outcome.events import BlindJudged
+from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
 
 
 def blind_words(blind: BlindJudged) -> str:

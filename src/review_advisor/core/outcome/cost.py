@@ -13,12 +13,16 @@ from review_advisor.core.roles.calls import ModelUsage, Usage
 
 @dataclass(frozen=True, slots=True)
 class RoleCost:
-    """What one role used of one model. ``usage.cost_usd`` is None where no call reported its cost."""
+    """What one role used of one model: ``unpriced`` of its calls reported no cost, which nobody guesses.
+
+    ``usage.cost_usd`` is None where none did.
+    """
 
     role: Role
     model: str
     calls: int
     usage: Usage
+    unpriced: int = 0
 
 
 def role_costs(calls: Iterable[CallEnded]) -> tuple[RoleCost, ...]:
@@ -28,7 +32,7 @@ def role_costs(calls: Iterable[CallEnded]) -> tuple[RoleCost, ...]:
         for role, each in used_within(call):
             used[role, each.model].append(each.usage)
     return tuple(
-        RoleCost(role, model, len(usages), total_usage(usages))
+        RoleCost(role, model, len(usages), total_usage(usages), sum(usage.cost_usd is None for usage in usages))
         for (role, model), usages in sorted(used.items(), key=lambda item: (item[0][0].value, item[0][1]))
     )
 

@@ -81,6 +81,7 @@ def file_facts(change: Change, parts: Sequence[Shard], scope: Scope = WHOLE) -> 
         for path in dict.fromkeys(file.path for file in part.files):
             went[path].append(part.index)
     shown = {file.path for file in files_to_show(change, scope)}
+    renamed = {path: old for old, path in change.earlier.renames} if change.earlier is not None else {}
     return tuple(
         FileFact(
             path=file.path,
@@ -90,6 +91,7 @@ def file_facts(change: Change, parts: Sequence[Shard], scope: Scope = WHOLE) -> 
             shards=tuple(went[file.path]),
             earlier="" if file.path in shown else scope.since or "",
             old_path=file.old_path if file.status is Status.RENAMED else None,
+            earlier_path=renamed.get(file.path),
         )
         for file in change.files
     )

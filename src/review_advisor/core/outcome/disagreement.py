@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from review_advisor.core.outcome.blind_text import blind_words
-from review_advisor.core.outcome.document import OutcomeDocument, PartRecord
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.repair_text import repair_words
+from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.outcome.terminal import one_line, said
 from review_advisor.core.roles.transcript import Attempt
 

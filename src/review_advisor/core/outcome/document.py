@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
@@ -16,30 +16,17 @@ from review_advisor.core.outcome.coverage import FileCoverage, coverage
 from review_advisor.core.outcome.events import (
     BlindJudged,
     CallEnded,
-    Consulted,
     Event,
-    KnowledgeStored,
     PartEnded,
-    Planned,
     PolicyFrozen,
-    Repaired,
-    Reported,
     ReviewEnded,
-    RoleSkipped,
-    Ruled,
-    Step,
-    SurfaceEnded,
-    Verified,
 )
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
-from review_advisor.core.outcome.rulings import Ruling
+from review_advisor.core.outcome.surface_records import Stream, SurfaceRecord, surface_records
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.roles.answers import ReviewPlan
-from review_advisor.core.roles.evidence import CheckedReport, Finding
-from review_advisor.core.roles.mid_flight import ConsultNote
-from review_advisor.core.roles.transcript import Attempt
+from review_advisor.core.roles.evidence import Finding
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -53,36 +40,6 @@ class Flags:
     lost: tuple[str, ...]
     recovered: bool
     exhausted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PartRecord:
-    """One part of a surface: its reports, consults, judgements and rulings, in order.
-
-    ``blind`` is what the executor said of the diff alone, before all reports; None where it was not asked.
-    """
-
-    shard: int
-    reports: tuple[CheckedReport, ...]
-    consults: tuple[ConsultNote, ...]
-    post_verify: tuple[Attempt, ...]
-    rulings: tuple[Ruling, ...]
-    ended: PartEnded | None
-    repairs: tuple[Repaired, ...] = ()
-    blind: BlindJudged | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SurfaceRecord:
-    """One surface of the review. ``outcome`` is None if the review stopped before it ended."""
-
-    surface: Surface
-    outcome: Outcome | None
-    because: tuple[str, ...]
-    plan: ReviewPlan | None
-    skipped: tuple[RoleSkipped, ...]
-    parts: tuple[PartRecord, ...]
-    stored: tuple[KnowledgeStored, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,29 +94,13 @@ class OutcomeDocument:
     base_ref: str | None = None
 
 
-Kind = TypeVar("Kind")
-
-
-class _Stream:
-    """Events by their kind, in order: a review has many, and nearly every field of the document asks for some."""
-
-    def __init__(self, events: Iterable[object]) -> None:
-        self._by_kind: dict[type, list[Any]] = {}
-        for event in events:
-            self._by_kind.setdefault(type(event), []).append(event)
-
-    def only(self, kind: type[Kind]) -> tuple[Kind, ...]:
-        """The events of one kind."""
-        return tuple(self._by_kind.get(kind, ()))
-
-
 def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
     """The document of a review whose stream begins with ``PolicyFrozen`` and ends with ``ReviewEnded``."""
     first, last = events[0], events[-1]
     if not isinstance(first, PolicyFrozen) or not isinstance(last, ReviewEnded):
         raise TypeError("a review's events begin with PolicyFrozen and end with ReviewEnded")
-    stream = _Stream(events)
-    surfaces = _surfaces(first.policy, events, stream)
+    stream = Stream(events)
+    surfaces = surface_records(first.policy, events)
     flags = _flags(first.policy, stream)
     return OutcomeDocument(
         schema_version=SCHEMA_VERSION,
@@ -209,7 +150,7 @@ def _exit_code(outcome: Outcome, flags: Flags, policy: Policy) -> int:
     return EXIT_CODES[outcome]
 
 
-def _flags(policy: Policy, stream: _Stream) -> Flags:
+def _flags(policy: Policy, stream: Stream) -> Flags:
     ended, calls = stream.only(PartEnded), stream.only(CallEnded)
     unseen = any(each.report is None for each in stream.only(BlindJudged))
     return Flags(
@@ -235,49 +176,6 @@ def _is_lost(call: CallEnded, calls: Sequence[CallEnded]) -> bool:
     if call.ended not in ("lost", "refused", "cut_short"):
         return False
     return not any(_same_question(call, other) and other.ended == "answered" for other in calls)
-
-
-def _surfaces(policy: Policy, events: Iterable[Event], stream: _Stream) -> tuple[SurfaceRecord, ...]:
-    steps: dict[Surface, list[Step]] = {row.surface: [] for row in policy.surfaces}
-    for event in events:
-        if isinstance(event, Step) and event.surface in steps:
-            steps[event.surface].append(event)
-    ended: dict[Surface, SurfaceEnded] = {}
-    for each in stream.only(SurfaceEnded):
-        ended.setdefault(each.surface, each)
-    return tuple(_surface(surface, its, ended.get(surface)) for surface, its in steps.items())
-
-
-def _surface(surface: Surface, steps: Sequence[Step], ended: SurfaceEnded | None) -> SurfaceRecord:
-    stream = _Stream(steps)
-    plans = stream.only(Planned)
-    parts: dict[int, list[Step]] = {}
-    for step in steps:
-        parts.setdefault(step.shard, []).append(step)
-    return SurfaceRecord(
-        surface=surface,
-        outcome=ended.outcome if ended else None,
-        because=ended.because if ended else (),
-        plan=plans[-1].plan if plans else None,
-        skipped=stream.only(RoleSkipped),
-        parts=tuple(_part(shard, its) for shard, its in sorted(parts.items())),
-        stored=stream.only(KnowledgeStored),
-    )
-
-
-def _part(shard: int, steps: Iterable[Step]) -> PartRecord:
-    stream = _Stream(steps)
-    ended, blind = stream.only(PartEnded), stream.only(BlindJudged)
-    return PartRecord(
-        shard=shard,
-        reports=tuple(event.report for event in stream.only(Reported)),
-        consults=tuple(event.note for event in stream.only(Consulted)),
-        post_verify=tuple(event.judged for event in stream.only(Verified)),
-        rulings=tuple(event.ruling for event in stream.only(Ruled)),
-        ended=ended[-1] if ended else None,
-        repairs=stream.only(Repaired),
-        blind=blind[-1] if blind else None,
-    )
 
 
 def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:

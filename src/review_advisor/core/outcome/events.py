@@ -38,7 +38,7 @@ class FileFact:
     """One changed file as the review saw it; ``shards``: the parts it went to.
 
     ``earlier`` is the head at which an earlier review read it, if the executor was not shown it again. ``old_path`` is
-    where a renamed file was.
+    where a renamed file was at the base, ``earlier_path`` where it was at the head that was reviewed before.
     """
 
     path: str
@@ -48,6 +48,7 @@ class FileFact:
     shards: tuple[int, ...]
     earlier: str = ""
     old_path: str | None = None
+    earlier_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,12 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.blind_text import blind_words, lacks_blind
 from review_advisor.core.outcome.cost import total_usage
-from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
+from review_advisor.core.outcome.money import and_unknown
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.repair_text import no_repair_words, offered_repair, repair_words
+from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
 from review_advisor.core.outcome.terminal import WIDTH, said, wrapped
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Usage
@@ -229,12 +231,13 @@ def _cost_text(document: OutcomeDocument) -> str:
     lines = [f"Calls: {len(calls)}{asked}"]
     for row in document.cost:
         times = f"{row.calls} call{'' if row.calls == 1 else 's'}"
-        lines.append(f"  {row.role.value:<12} {said(row.model):<24} {times:<9} {_usage_text(row.usage)}")
-    lines.append(f"  {'total':<47} {_usage_text(total_usage(row.usage for row in document.cost))}")
+        lines.append(f"  {row.role.value:<12} {said(row.model):<24} {times:<9} {_usage_text(row.usage, row.unpriced)}")
+    total, unpriced = total_usage(row.usage for row in document.cost), sum(row.unpriced for row in document.cost)
+    lines.append(f"  {'total':<47} {_usage_text(total, unpriced)}")
     return "\n".join(lines)
 
 
-def _usage_text(usage: Usage) -> str:
-    cost = "cost not reported" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+def _usage_text(usage: Usage, unpriced: int) -> str:
+    cost = "cost not reported" if usage.cost_usd is None else f"${usage.cost_usd:.4f}{and_unknown(unpriced)}"
     cached = usage.cache_read_tokens + usage.cache_write_tokens
     return f"{usage.input_tokens:>9,} in {cached:>9,} cached {usage.output_tokens:>7,} out  {cost}"

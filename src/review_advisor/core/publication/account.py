@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable
 
 from review_advisor.core.outcome.cost import total_usage
-from review_advisor.core.outcome.document import OutcomeDocument, PartRecord
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, ReviewStopped
+from review_advisor.core.outcome.money import and_unknown
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
+from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS
 from review_advisor.core.publication.commands import WORD
 from review_advisor.core.publication.fitting import Order, Section, details
@@ -131,6 +133,7 @@ def _how_title(document: OutcomeDocument) -> str:
     calls = sum(isinstance(event, CallEnded) and event.ended != "refused" for event in document.events)
     seconds = max(0.0, (document.ended_at - document.started_at).total_seconds())
     usd = total_usage(row.usage for row in document.cost).cost_usd
-    price = "" if usd is None else f", {usd:,.2f} USD"
+    unpriced = sum(row.unpriced for row in document.cost)
+    price = "" if usd is None else f", {usd:,.2f} USD{and_unknown(unpriced)}"
     head = _HEAD.match(document.head_sha or "")
     return f"How {head[0] if head else 'this'} was reviewed: {counted(calls, 'call')}, {seconds:,.0f} s{price}"

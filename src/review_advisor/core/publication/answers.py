@@ -42,6 +42,9 @@ def explained(finding: KnownFinding) -> str:
         "",
         "The comment on these lines and the check's page hold what was found.",
     ]
+    if finding.status == "open" and finding.dismissed_under:
+        there = code(finding.dismissed_under)
+        lines += ["", f"The same was dismissed under {there}, but git names no rename from there to here."]
     if finding.status == "dismissed":
         lines += ["", f"Dismissed by {code(finding.by)}: {phrase(finding.reason)}"]
     return "\n".join(lines)

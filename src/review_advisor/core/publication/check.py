@@ -153,21 +153,20 @@ def check_approved_by(
     return _ended(rules, number, title, words, Conclusion.SUCCESS, details_url=details_url)
 
 
-def check_of_queue(
-    rules: PublicationRules, number: int | None, *, passed: bool, details_url: str | None = None
-) -> Check:
+def check_of_queue(rules: PublicationRules, number: int | None, missing: str, details_url: str | None = None) -> Check:
     """A merge queue's commit passes if the pull request that its branch names did, at its own head.
 
-    ``number`` is None for a branch that names none: that one never passes.
+    ``missing`` says why that one did not; empty if it did. ``number`` is None for a branch that names none: that one
+    never passes.
     """
     if number is None:
         title, told = "Merge queue: no pull request is named", "Its branch names no pull request whose review it is."
-    elif passed:
+    elif not missing:
         title, told = "Merge queue: the review passed", f"Pull request {number} passed at its own head."
     else:
         title = "Merge queue: the review has not passed"
-        told = f"Pull request {number} did not pass at its own head: take it out of the queue."
-    good = passed and number is not None
+        told = f"Take pull request {number} out of the queue. {phrase(missing)}"
+    good = number is not None and not missing
     conclusion = Conclusion.SUCCESS if good else Conclusion.ACTION_REQUIRED
     words = f"The queue's own commit is not reviewed again. {told}"
     return _ended(rules, number or 0, title, words, conclusion, details_url=details_url)

@@ -14,13 +14,16 @@ def with_dismissed(state: State, finding: str, *, by: str, reason: str) -> State
 
 
 def remembered_beside(standing: State | None, before: State | None, document: OutcomeDocument, *, asked: bool) -> State:
-    """What ``remembered`` says, and everything that people have dismissed since ``before`` was read.
+    """What ``remembered`` says, and everything that people have dismissed or approved since ``before`` was read.
 
     ``standing`` is what stands now. Whoever dismisses a finding by the id that it had before its file was renamed means
-    the one that it is now.
+    the one that it is now. Whoever approves an escalation means the review that it is of, and no other.
     """
     settled = with_dismissals_of(before, standing) if before is not None else None
-    return with_dismissals_of(remembered(settled, document, asked=asked), standing)
+    now = with_dismissals_of(remembered(settled, document, asked=asked), standing)
+    if standing is None or standing.run_id != document.run_id:
+        return now
+    return now.model_copy(update={"approved_by": standing.approved_by})
 
 
 def with_dismissals_of(state: State, standing: State | None) -> State:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from review_advisor.core.outcome.blind_text import blind_words, flips
-from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.repair_text import repair_words
+from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
 from review_advisor.core.publication.fitting import Order, Section, details, size
 from review_advisor.core.publication.markdown import phrase, prose, quote
 from review_advisor.core.roles.mid_flight import ConsultNote

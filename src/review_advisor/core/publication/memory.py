@@ -23,7 +23,8 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
     """The state after a review that ran. ``asked``: a person wanted it, so that it is no round of its own.
 
     The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed,
-    also under the name that its file had then.
+    also under the name that its file had before git says that it was renamed. The same lines in any other file are not
+    settled by that.
     One that it did not raise again is fixed if its file was read whole this time, or is gone from the change while
     nothing that could hold it was left unread; it stays as it was otherwise. After an escalation fix attempts are
     counted anew.
@@ -60,9 +61,14 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
 
 
 def come_back(before: State | None, document: OutcomeDocument) -> frozenset[str]:
-    """What the review raised again after it had been fixed: it is said anew, for what was said of it is closed."""
-    fixed = {each.id for each in before.findings if each.status == "fixed"} if before is not None else set()
-    return frozenset(each.id for each in document.findings if each.id in fixed)
+    """What the review raised that was remembered as fixed or not at all: whatever was said of it before is closed.
+
+    What went under another name meanwhile is not remembered either. Without any memory nobody knows.
+    """
+    if before is None:
+        return frozenset()
+    standing = {each.id for each in before.findings if each.status != "fixed"}
+    return frozenset(each.id for each in document.findings if each.id not in standing)
 
 
 def earlier_review(state: State) -> Earlier:
@@ -106,11 +112,12 @@ def failed(before: State | None, run_id: str, head_sha: str, reason: str) -> Sta
 
 def _settles(document: OutcomeDocument) -> Callable[[str], bool]:
     """Whether a finding at a path, which the review did not raise again, stands nowhere any more."""
-    facts = [file for event in document.events if isinstance(event, PolicyFrozen) for file in event.files]
+    facts = _frozen(document).files
     now = {file.old_path: file.path for file in facts if file.old_path is not None}
-    binary = {file.path for file in facts if file.binary}
+    must_be_read = {gap.path for gap in _frozen(document).unsent}
+    media = {file.path for file in facts if file.binary} - must_be_read
     read = {file.path for file in document.coverage if file.read == "read" and not file.earlier}
-    unread = {file.path for file in document.coverage if file.read != "read"} - binary
+    unread = {file.path for file in document.coverage if file.read != "read"} - media
     there = {file.path for file in document.coverage}
 
     def settled(path: str) -> bool:
@@ -124,16 +131,29 @@ def _moved(known: Iterable[KnownFinding], document: OutcomeDocument) -> dict[str
     """What is known, by id: under the new id where the review raised it in a file that has another name since.
 
     An id is made of the path, so the same quote in the place of one whose file is gone from the change is that finding.
+    What was dismissed follows only where git names the rename: anybody can put the same lines elsewhere.
     """
     there = {file.path for file in document.coverage}
+    renames = {(old, file.path) for file in _frozen(document).files for old in (file.old_path, file.earlier_path)}
     now = {each.id: each for each in known}
-    unknown = [each for each in document.findings if each.id not in now]
-    for each in [each for each in now.values() if each.path not in there]:
-        for new in [new for new in unknown if id_at(each.path, new) == each.id][:1]:
-            place = {"id": new.id, "path": new.path, "line": new.line}
+    gone = [each for each in now.values() if each.path not in there]
+    unknown = [new for new in document.findings if new.id not in now]
+    pairs = [(each, new) for each in gone for new in unknown if id_at(each.path, new) == each.id]
+    for each, new in sorted(pairs, key=lambda pair: (pair[0].path, pair[1].path) not in renames):
+        if each.id not in now or new.id in now:
+            continue
+        place: dict[str, object] = {"id": new.id, "path": new.path, "line": new.line}
+        if each.status != "dismissed" or (each.path, new.path) in renames:
             now[new.id] = now.pop(each.id).model_copy(update=place)
-            unknown.remove(new)
+        else:
+            undone: dict[str, object] = {"status": "open", "changed_in": document.run_id, "dismissed_under": each.path}
+            now[new.id] = each.model_copy(update=place | undone)
     return now
+
+
+def _frozen(document: OutcomeDocument) -> PolicyFrozen:
+    """The first event: an outcome's events begin with it."""
+    return next(event for event in document.events if isinstance(event, PolicyFrozen))
 
 
 def _raised(finding: Finding, before: KnownFinding | None, run_id: str) -> KnownFinding:
@@ -147,6 +167,7 @@ def _raised(finding: Finding, before: KnownFinding | None, run_id: str) -> Known
         title=finding.title[:120],
         severity=finding.severity,
         changed_in=before.changed_in if again and before is not None else run_id,
+        dismissed_under=before.dismissed_under if before is not None else "",
     )
 
 

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.cost import total_usage
-from review_advisor.core.outcome.document import OutcomeDocument, PartRecord, SurfaceRecord
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.money import and_unknown
 from review_advisor.core.outcome.repair_text import PATCH_FILE
+from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.conclusion import SEVERITIES
 from review_advisor.core.publication.fitting import Order, Section, details
@@ -156,7 +158,8 @@ def cost(document: OutcomeDocument) -> Section:
         return Section(("**Cost**: no model was asked.",))
     total = total_usage(row.usage for row in document.cost)
     cached = total.cache_read_tokens + total.cache_write_tokens
-    money = "cost not reported" if total.cost_usd is None else f"{total.cost_usd:,.4f} USD"
+    lacking = and_unknown(sum(row.unpriced for row in document.cost))
+    money = "cost not reported" if total.cost_usd is None else f"{total.cost_usd:,.4f} USD{lacking}"
     tokens = f"{total.input_tokens:,} tokens in, {cached:,} cached, {total.output_tokens:,} out"
     seconds = max(0.0, (document.ended_at - document.started_at).total_seconds())
     models = ", ".join(dict.fromkeys(f"{row.role.value} {code(row.model, 80)}" for row in document.cost[:12]))

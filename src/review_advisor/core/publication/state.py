@@ -41,6 +41,7 @@ class KnownFinding(_Kept):
     """A finding that was said on this pull request.
 
     ``changed_in`` is the run in which it got its status; ``reason`` and ``by`` are of who dismissed it.
+    ``dismissed_under``: there a person dismissed the same lines, and nobody knows that they were moved from there.
     """
 
     id: Annotated[str, Field(pattern=rf"^{FINDING_ID}$")]
@@ -52,6 +53,7 @@ class KnownFinding(_Kept):
     changed_in: str = ""
     reason: str = ""
     by: str = ""
+    dismissed_under: str = ""
 
 
 class Failing(_Kept):
@@ -84,10 +86,6 @@ class State(_Kept):
     fix_attempts: int = 0
     failing: Failing | None = None
     approved_by: str = ""
-
-    def is_against_another(self, base_ref: str) -> bool:
-        """Whether the review was of the change against another branch than this."""
-        return self.base_ref not in ("", base_ref)
 
 
 def state_block(state: State) -> str:

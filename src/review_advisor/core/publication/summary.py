@@ -138,7 +138,7 @@ def _dismissed_since(finding: KnownFinding, state: State) -> bool:
 def _known(state: State | None) -> tuple[Section, Section]:
     """What stood open when last a review ran."""
     found = worst_first(each for each in state.findings if each.status == "open") if state is not None else ()
-    return _lines(STILL_OPEN, map(_known_line, found))
+    return _lines(STILL_OPEN, (f"{_known_line(each)}{_dismissed_elsewhere(each)}" for each in found))
 
 
 def open_findings(document: OutcomeDocument, state: State) -> Mapping[str, Finding | KnownFinding]:
@@ -158,9 +158,11 @@ def _listed(
     older = {each.id for each in state.findings if each.changed_in != state.run_id}
     if not findings:
         return (Section(() if document.outcome is Outcome.STOPPED else ("**Findings**: none open.",)),)
+    known = {each.id: each for each in state.findings}
+    lines = {key: f"{_line(each)}{_dismissed_elsewhere(known.get(key))}" for key, each in findings.items()}
     if findings.keys() <= older:
-        return _lines(STILL_OPEN, map(_line, findings.values()))
-    told = (f"{_line(each)}{', still open' if key in older else ''}" for key, each in findings.items())
+        return _lines(STILL_OPEN, lines.values())
+    told = (f"{line}{', still open' if key in older else ''}" for key, line in lines.items())
     return _lines("**Findings**:", told)
 
 
@@ -180,6 +182,13 @@ def _line(finding: Finding | KnownFinding) -> str:
 def _known_line(finding: KnownFinding) -> str:
     where = code(f"{shown_path(finding.path)}:{finding.line}")
     return f"- **{finding.severity}** {where}: {phrase(finding.title, 200)} ({code(finding.id)})"
+
+
+def _dismissed_elsewhere(finding: KnownFinding | None) -> str:
+    """Where a person dismissed the same lines, if they stand elsewhere by now."""
+    if finding is None or not finding.dismissed_under:
+        return ""
+    return f", dismissed under {code(shown_path(finding.dismissed_under))}"
 
 
 def _not_placed(findings: Sequence[Finding]) -> Section:

@@ -9,8 +9,8 @@ from review_advisor.core.publication.standing import Thread
 
 
 def said(threads: Iterable[Thread]) -> frozenset[str]:
-    """The findings that need no new comment: their last thread stands on its lines, or was resolved."""
-    return frozenset(name for name, last in _last(threads).items() if last.resolved or not last.outdated)
+    """The open findings that need no new comment: their last thread stands on its lines, resolved or not."""
+    return frozenset(name for name, last in _last(threads).items() if not last.outdated)
 
 
 def shown(threads: Iterable[Thread]) -> frozenset[str]:

@@ -107,7 +107,8 @@ class FakeForge:
 
     def threads(self, number: int) -> tuple[Thread, ...]:
         """See ``Forge``."""
-        return self._read(lambda: tuple(_thread(each) for each in self._session.reviewing.threads(number)))
+        found = self._read(lambda: self._session.reviewing.threads(number))
+        return tuple(_thread(each) for each in sorted(found, key=lambda thread: thread.comments[0].id))
 
     def remarks(self, number: int) -> tuple[StandingRemark, ...]:
         """See ``Forge``."""

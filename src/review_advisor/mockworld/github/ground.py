@@ -106,7 +106,8 @@ class Ground:
 
     def visible_threads(self, pull: Pull, account: str) -> tuple[ReviewThread, ...]:
         """The threads of the reviews that this account sees."""
-        return tuple(thread for review in self.visible_reviews(pull, account) for thread in review.threads)
+        found = tuple(thread for review in self.visible_reviews(pull, account) for thread in review.threads)
+        return found[::-1] if pull.newest_threads_first else found
 
     def every_thread(self) -> Iterator[tuple[Pull, ReviewThread]]:
         """All threads of all repositories, with where they stand."""

@@ -195,7 +195,8 @@ class Pull:
     """A pull request of ``repository``. ``head_repository`` is None once a fork is deleted.
 
     ``listing`` replaces the files that the two trees give, for a story that states its patches. ``refused_lines``
-    are lines that GitHub refuses although its diff shows them.
+    are lines that GitHub refuses although its diff shows them. ``newest_threads_first``: GitHub promises no order of
+    threads, and lists these so.
     """
 
     id: int
@@ -217,6 +218,7 @@ class Pull:
     closes: list[tuple[str, int]] = field(default_factory=list)
     listing: tuple[PullFile, ...] | None = None
     refused_lines: set[tuple[str, int]] = field(default_factory=set)
+    newest_threads_first: bool = False
     comments: list[Comment] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     requested_users: list[str] = field(default_factory=list)
