@@ -17,7 +17,7 @@ from _runs import BOT, command, medians, seconds
 from review_advisor.adapters.ledger.database import open_to_read, open_to_write, transaction
 from review_advisor.adapters.ledger.rows import write_casting
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.core.record.kpis import Period
+from review_advisor.core.record.periods import Period
 from review_advisor.core.record.row import Part
 from review_advisor.core.record.runs import Between, RunFilter, letters
 from review_advisor.records import list_runs

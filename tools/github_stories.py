@@ -76,6 +76,7 @@ class Story:
             label=f"pr-{self.pull.number}",
             title=self.pull.title,
             author=AUTHOR,
+            base_ref=self.pull.base_ref,
             base_sha=self.github.base_sha(self.pull),
             head_sha=self.pull.head_sha,
             repository=REPOSITORY,

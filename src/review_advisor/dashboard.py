@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,11 +10,11 @@ from pathlib import Path
 from review_advisor.adapters.dashboard.server import serving
 from review_advisor.adapters.dashboard.site import Site, SiteError
 from review_advisor.adapters.ledger.browsing import Kept, count_ends, first_and_last, read_castings, read_reviews
-from review_advisor.core.record.costs import Cost, together
-from review_advisor.core.record.kpis import Period
-from review_advisor.core.record.overview import Stretch, list_json, overview_json, run_file
+from review_advisor.core.outcome.cost import RoleCost
+from review_advisor.core.record.costs import together
+from review_advisor.core.record.overview import Stretch, list_json, overview_json
 from review_advisor.core.record.pages import RunPage
-from review_advisor.core.record.periods import periods
+from review_advisor.core.record.periods import Period, periods
 from review_advisor.core.record.runs import RunFilter, RunLine
 from review_advisor.records import list_runs, show_run
 from review_advisor.rollups import roll_up
@@ -24,7 +24,7 @@ __all__ = ["SiteError", "Written", "serving", "write_dashboard"]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written: how many runs have a page, and how many of the same time have none."""
+    """What was written: how many runs have a page, and how many of the dashboard's period have none."""
 
     folder: Path
     runs: int
@@ -40,53 +40,64 @@ def write_dashboard(
     limit: int = 10_000,
     opens: str | None = None,
 ) -> Written:
-    """Write the dashboard of the runs that began at ``since`` or later into ``folder``.
+    """Write the dashboard of the runs that began at ``since`` or later, and before it was ``made``, into ``folder``.
 
     The newest ``limit`` of them are listed and have a page; KPIs and plots are of all. ``opens`` names the run, by its
-    id or the beginning of it, at which the dashboard opens. Raises ``LedgerError`` and ``SiteError``.
+    id or the beginning of it, at which the dashboard opens: outside of that period it has a page, and is listed apart.
+    Raises ``LedgerError`` and ``SiteError``.
     """
+    period = Period(since, made)
+    lines = list_runs(ledger, RunFilter(since=since, until=made, limit=limit))
     opened = None if opens is None else show_run(ledger, opens).line
-    lines = _with(list_runs(ledger, RunFilter(since=since, limit=limit)), opened)
-    rollup = roll_up(ledger, Period(since))
+    apart: list[RunLine] = []
+    if opened is not None and not any(line.run_id == opened.run_id for line in lines):
+        (lines if _holds(period, opened) else apart).append(opened)  # within the period it is one of the oldest
+    rollup = roll_up(ledger, period)
     site = Site(folder)
     site.begin()
-    costs = together(_write_runs(site, ledger, lines))
-    castings = read_castings(ledger, (line.run_id for line in lines))
+    files, counted, untold = {}, list[RoleCost](), 0
+    for page in _pages(ledger, [*lines, *apart]):
+        files[page.line.run_id] = site.write("runs", page.as_json())
+        if page.line not in apart:
+            counted += page.counted
+            untold += bool(page.trouble)
+    castings = read_castings(ledger, files)
     parts = {run_id: castings.parts[casting] for run_id, casting in castings.of_run.items()}
-    chunks = 0
-    for chunks, chunk in enumerate(list_json(lines, parts), start=1):
-        site.write(f"list-{chunks}", chunk)
     left_out = max(rollup.sums.runs - len(lines), 0)
-    about = {"runs": len(lines), "left_out": left_out, "chunks": chunks, "opens": opened and opened.run_id}
-    site.write("overview", about | overview_json(rollup, _stretches(ledger, since), costs, since, made))
-    site.finish()
-    return Written(folder, len(lines), left_out)
+    about = {
+        "runs": len(lines),
+        "left_out": left_out,
+        "untold": untold,
+        "lists": [site.write("lists", chunk) for chunk in list_json(lines, parts, files)],
+        "apart": next(list_json(apart, parts, files), None),
+        "opens": opened and opened.run_id,
+    }
+    site.finish(about | overview_json(rollup, _stretches(ledger, period), together(counted), since, made))
+    return Written(folder, len(lines) + len(apart), left_out)
 
 
-def _with(lines: list[RunLine], opened: RunLine | None) -> list[RunLine]:
-    """The runs with the one that was asked for, which may be older; the newest first."""
-    if opened is None or any(line.run_id == opened.run_id for line in lines):
-        return lines
-    return sorted([*lines, opened], key=lambda line: line.started_at, reverse=True)
+def _holds(period: Period, line: RunLine) -> bool:
+    begun = datetime.fromisoformat(line.started_at)
+    return (period.since is None or begun >= period.since) and (period.until is None or begun < period.until)
 
 
-def _write_runs(site: Site, ledger: Path, lines: list[RunLine]) -> Iterator[Cost]:
-    """Write each run's page, and tell what it paid."""
+def _pages(ledger: Path, lines: Sequence[RunLine]) -> Iterator[RunPage]:
+    """The page of each run."""
     for line, kept in zip(lines, read_reviews(ledger, (line.run_id for line in lines)), strict=True):
         match kept:
             case Kept():
-                page = RunPage(line, kept.events, kept.document, kept.labels)
+                yield RunPage(
+                    line, kept.events, kept.document, kept.labels, kept.paid_elsewhere, unlabelled=kept.unlabelled
+                )
             case trouble:
-                page = RunPage(line, trouble=trouble)
-        site.write(f"runs/{run_file(line.run_id)}", page.as_json())
-        yield from page.paid
+                yield RunPage(line, trouble=trouble)
 
 
-def _stretches(ledger: Path, since: datetime | None) -> list[Stretch]:
+def _stretches(ledger: Path, period: Period) -> list[Stretch]:
     """What the plots show, point by point: each is a rollup of its own."""
-    found = first_and_last(ledger, since)
+    found = first_and_last(ledger, period)
     if found is None:
         return []
-    points: Iterable[Period] = periods(*found, since)
-    counted = count_ends(ledger, tuple(points))
+    points = periods(*found, period)
+    counted = count_ends(ledger, points)
     return [Stretch(each, roll_up(ledger, each), ends) for each, ends in zip(points, counted, strict=True)]

@@ -11,21 +11,21 @@ from pathlib import Path
 
 from review_advisor.adapters.actions import GithubEnvironment, read_github
 from review_advisor.adapters.git.fetch import Remote
-from review_advisor.adapters.git.history import LOOKED_AT, open_history
+from review_advisor.adapters.git.history import LOOKED_AT, GitHistory, open_history
 from review_advisor.adapters.ledger.observations import keep, open_ended, said_on
 from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.record.labels import Observed
 from review_advisor.core.roles.redaction import redactor
 from review_advisor.observe_phase import ObservePhase
-from review_advisor.ports.forge import ForgeError, History
+from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import SourceError
 from review_advisor.pull_requests import open_forge, rules_of_base
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was seen. ``recorded`` is False where the ledger holds the very same already."""
+    """What is known now. ``recorded`` is False where the ledger holds the very same already."""
 
     observed: Observed
     recorded: bool
@@ -39,7 +39,10 @@ class NotSeen:
 
 
 def observe_named(repo: Path, name: str, ledger: Path, environ: Mapping[str, str]) -> Observation:
-    """Observe the closed pull request of this name. Raises ``SourceError``, ``ForgeError`` and ``LedgerError``."""
+    """Observe the closed pull request of this name. Raises ``SourceError``, ``ForgeError`` and ``LedgerError``.
+
+    Nothing is recorded then: a merge whose history cannot be read is not seen at all, rather than seen in part.
+    """
     return _observe(repo, read_github(environ).pull_request(name), ledger, environ)
 
 
@@ -52,7 +55,7 @@ def observe_of_event(repo: Path, event_file: str, ledger: Path, environ: Mapping
 
 
 def observe_again(repo: Path, ledger: Path, environ: Mapping[str, str]) -> Iterator[Observation | NotSeen]:
-    """Observe once more whatever was merged so lately that a commit may still take it back.
+    """Observe once more whatever was merged so lately that a commit may still take it back, unless one has.
 
     Raises ``LedgerError``; a pull request that cannot be seen any more keeps none of the others from being seen.
     """
@@ -72,10 +75,10 @@ def _observe(repo: Path, named: tuple[str, int], ledger: Path, environ: Mapping[
         raise SourceError(f"Pull request #{number} is open: what became of it is observed once it is closed.")
     rules, _ = rules_of_base(forge, pull_request.base_sha)
     known = said_on(ledger, repository, number)
+    now = datetime.now(UTC)
     with ExitStack() as opened:
         history = _history(repo, pull_request, github, opened)
-        labels = ObservePhase(forge, history, rules.login, known).observe(pull_request)
-    now = datetime.now(UTC)
+        labels = ObservePhase(forge, history, rules.login, known, now).observe(pull_request)
     observed = Observed(
         at=now,
         run_id=f"observed_{now:%Y%m%dT%H%M%SZ}_{secrets.token_hex(4)}",
@@ -84,18 +87,18 @@ def _observe(repo: Path, named: tuple[str, int], ledger: Path, environ: Mapping[
         head_sha=pull_request.head_sha,
         labels=labels,
     )
-    plain = redactor(environ).everywhere(observed)
-    return Observation(plain, keep(ledger, plain))
+    return Observation(*keep(ledger, redactor(environ).everywhere(observed)))
 
 
-def _history(repo: Path, pull_request: PullRequest, github: GithubEnvironment, opened: ExitStack) -> History | str:
-    """The history of what was merged, or a phrase: what cannot be read there is unknown, and the rest is not."""
+def _history(repo: Path, pull_request: PullRequest, github: GithubEnvironment, opened: ExitStack) -> GitHistory | None:
+    """The history of what was merged; None of what was not. Raises ``SourceError``, in a sentence."""
     if pull_request.state != "merged":
-        return "it was closed without a merge"
+        return None
     remote = Remote(github.clone_url(pull_request.repository), github.token, github.network)
     try:
         history = open_history(repo, pull_request, remote)
     except SourceError as problem:
-        return str(problem).rstrip(".")
+        because = str(problem).rstrip(".")
+        raise SourceError(f"What became of pull request #{pull_request.number} cannot be seen: {because}.") from problem
     opened.callback(history.close)
     return history

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.prices import read_prices
-from review_advisor.core.record.kpis import Alarm, Period, Rollup, alarms, kpis, windows
+from review_advisor.core.record.kpis import Alarm, Rollup, alarms, kpis, windows
+from review_advisor.core.record.periods import Period
 from review_advisor.core.record.prices import money
 
 

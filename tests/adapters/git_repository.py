@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import subprocess
+from datetime import datetime
 from pathlib import Path
 
 
 class Repo:
-    """A repository in ``path``, made fresh; its git takes no settings from the machine."""
+    """A repository in ``path``, made fresh; its git takes no settings from the machine.
+
+    What it commits is of now, or of ``at`` where that is set.
+    """
 
     def __init__(self, path: Path, *options: str) -> None:
         self.path = path
+        self.at: datetime | None = None
         path.mkdir(parents=True, exist_ok=True)
         self.git("init", "--quiet", "--initial-branch=main", *options)
 
@@ -25,6 +30,7 @@ class Repo:
             "GIT_AUTHOR_EMAIL": "ada@example.org",
             "GIT_COMMITTER_NAME": "Ada Lovelace",
             "GIT_COMMITTER_EMAIL": "ada@example.org",
+            **({} if self.at is None else {"GIT_COMMITTER_DATE": f"@{int(self.at.timestamp())} +0000"}),
         }
         done = subprocess.run(
             ["git", *arguments], cwd=self.path, env=environment, input=stdin, capture_output=True, check=False

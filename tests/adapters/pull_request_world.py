@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +36,7 @@ from review_advisor.core.publication.markers import SUMMARY
 from review_advisor.core.publication.rules import ACTIONS_LOGIN
 from review_advisor.core.publication.standing import StandingComment
 from review_advisor.core.publication.state import State, read_state
+from review_advisor.core.record.fate import JUDGED_AFTER
 from review_advisor.core.record.place import LEDGER_FILE
 from review_advisor.mockworld.github.events import Events, PullAction
 from review_advisor.mockworld.github.model import Contents, GitHub
@@ -175,10 +177,11 @@ class Actions:
         self.git.push("main:refs/heads/main")
         return self.github.commits(NAME, "main", contents, by=OWNER, sha=sha)
 
-    def merges(self, pull: Pull, how: Literal["merge", "squash", "rebase"] = "merge") -> str:
-        """A maintainer merges it; what the base branch ends with then."""
+    def merges(self, pull: Pull, how: Literal["merge", "squash", "rebase"] = "merge", *, lately: bool = False) -> str:
+        """A maintainer merges it, so long ago that it is judged, or now; what the base branch ends with then."""
         work = self.git.work
         work.git("checkout", "--quiet", "main")
+        work.at = None if lately else datetime.now(UTC) - JUDGED_AFTER
         if how == "merge":
             work.git("merge", "--quiet", "--no-ff", "--message", f"Merge #{pull.number}", pull.head_sha)
         elif how == "squash":
@@ -186,6 +189,7 @@ class Actions:
             work.git("commit", "--quiet", "--message", f"A change (#{pull.number})")
         else:
             work.git("cherry-pick", f"main..{pull.head_sha}")
+        work.at = None
         self.git.push("main:refs/heads/main")
         return self.github.merges(pull, squashed=how != "merge", sha=work.rev("main"))
 

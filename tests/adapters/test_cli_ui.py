@@ -19,17 +19,19 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.hostile_review import hostile_review
 from tests.adapters.ledgers import five, meddle, nothing, record, told
+from tests.adapters.written_dashboard import WrittenDashboard, files
 
-from review_advisor.adapters.dashboard.server import serving
-from review_advisor.adapters.dashboard.site import MARKER, STATIC, Site, SiteError, script
-from review_advisor.adapters.ledger.chains import add_link, chain_id
+from review_advisor.adapters.dashboard.server import own_names, serving
+from review_advisor.adapters.dashboard.site import MARKER, STATIC, Site, SiteError
+from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.observations import keep
-from review_advisor.adapters.ledger.rows import event_text
+from review_advisor.adapters.ledger.rows import event_text, write_observation
 from review_advisor.core.outcome.events import PartEnded
-from review_advisor.core.record.chain import links
+from review_advisor.core.record.chain import canonical, links
 from review_advisor.core.record.labels import Label, Observed
-from review_advisor.core.record.overview import run_file
+from review_advisor.core.record.moments import microseconds
+from review_advisor.dashboard import write_dashboard
 
 UPLOT = "1.6.32"
 VENDORED = {
@@ -48,21 +50,18 @@ def kept(terminal: Terminal) -> Path:
     return path
 
 
-def data(folder: Path, name: str) -> Any:
-    """What a file of data hands to the page."""
-    text = (folder / "data" / f"{name}.js").read_text(encoding="ascii")
-    found = re.fullmatch(r'dashboard\.receive\("([a-z0-9/-]+)",(.*)\);\n', text)
-    assert found is not None, text[:200]
-    assert found[1] == name
-    return json.loads(found[2])
+def overview(folder: Path) -> Any:
+    return WrittenDashboard(folder).overview
 
 
 def page(folder: Path, run_id: str) -> Any:
-    return data(folder, f"runs/{run_file(run_id)}")
+    return WrittenDashboard(folder).page(run_id)
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+def listed(folder: Path) -> list[str]:
+    """The runs of the list, in its order."""
+    found: list[str] = WrittenDashboard(folder).columns["run_id"]
+    return found
 
 
 def refused(terminal: Terminal, *words: str | Path) -> str:
@@ -87,38 +86,81 @@ def test_a_dashboard_is_a_folder_of_files_that_ignores_itself(terminal: Terminal
     assert written[".gitignore"] == b"*\n"
     assert {name for name in written if "/" in name} == {
         "data/overview.js",
-        "data/list-1.js",
-        *(f"data/runs/{run_file(f'run-{n}')}.js" for n in range(1, 6)),
+        *(f"data/lists/{digest}.js" for digest in overview(folder)["lists"]),
+        *(f"data/{WrittenDashboard(folder).file(f'run-{n}')}.js" for n in range(1, 6)),
     }
-    assert data(folder, "list-1")["columns"]["run_id"] == ["run-5", "run-4", "run-3", "run-2", "run-1"]
+    assert len(overview(folder)["lists"]) == 1
+    assert listed(folder) == ["run-5", "run-4", "run-3", "run-2", "run-1"]
     assert page(folder, "run-4")["run"]["status"] == "escalated"
-    assert data(folder, "overview")["opens"] is None
+    assert overview(folder)["opens"] is None
 
 
 @pytest.mark.usefixtures("kept")
 def test_json_says_what_was_written_and_a_run_says_where_it_opens(terminal: Terminal) -> None:
     done = terminal.run("ui", "--out", "site", "--json", "--run", "run-2")
     assert json.loads(done.out) == {"index": "site/index.html", "runs": 5, "left_out": 0}
-    assert data(terminal.folder / "site", "overview")["opens"] == "run-2"
+    assert overview(terminal.folder / "site")["opens"] == "run-2"
 
 
 @pytest.mark.usefixtures("kept")
 def test_what_is_left_out_is_said_and_counts_in_the_kpis(terminal: Terminal) -> None:
     done = terminal.run("ui", "--out", "site", "--limit", "2")
     assert done.err.startswith("2 runs written. 3 older ones are left out: they count in the KPIs and plots.")
-    about = data(terminal.folder / "site", "overview")
+    about = overview(terminal.folder / "site")
     assert (about["runs"], about["left_out"], about["sums"]["runs"]) == (2, 3, 5)
     assert sum(about["ends"].values()) == 5
     opened = terminal.run("ui", "--out", "site", "--limit", "2", "--run", "run-1", "--json")
     assert json.loads(opened.out)["runs"] == 3, "the run that was asked for is there, however old"
-    listed = data(terminal.folder / "site", "list-1")["columns"]["run_id"]
-    assert listed == ["run-5", "run-4", "run-1"]
+    assert listed(terminal.folder / "site") == ["run-5", "run-4", "run-1"]
+    about = overview(terminal.folder / "site")
+    assert (about["runs"], about["left_out"], about["apart"]) == (3, 2, None)
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("since, listed_then", [("2026-01-05T12:00", ["run-5", "run-4", "run-3"]), ("2027-01-01", [])])
+def test_a_run_outside_of_the_time_has_its_page_and_is_listed_apart(
+    terminal: Terminal, since: str, listed_then: list[str]
+) -> None:
+    """All that is told of the dashboard's time is what is told without that run."""
+    without, folder = terminal.folder / "without", terminal.folder / "site"
+    terminal.run("ui", "--out", "without", "--since", since)
+    done = terminal.run("ui", "--out", "site", "--since", since, "--run", "run-1", "--json")
+    assert json.loads(done.out) == {"index": "site/index.html", "runs": len(listed_then) + 1, "left_out": 0}
+    about, other = overview(folder), overview(without)
+    assert about["apart"]["columns"]["run_id"] == ["run-1"]
+    assert about["opens"] == page(folder, "run-1")["run"]["run_id"] == "run-1"
+    assert (listed(folder) if about["lists"] else []) == listed_then
+    told_apart = {"apart", "opens", "made"}
+    assert {name: told for name, told in about.items() if name not in told_apart} == {
+        name: told for name, told in other.items() if name not in told_apart
+    }
+
+
+def test_a_run_that_begins_while_the_dashboard_is_written_is_not_left_out_as_older(tmp_path: Path) -> None:
+    ledger, made = tmp_path / "ledger.sqlite3", datetime(2026, 1, 5, 12, 30, tzinfo=UTC)
+    record(ledger, *five(), told(nothing, 90))
+    written = write_dashboard(ledger, tmp_path / "site", made)
+    about = overview(tmp_path / "site")
+    assert (written.runs, written.left_out) == (about["runs"], about["left_out"]) == (3, 0)
+    assert (about["sums"]["runs"], sum(about["ends"].values())) == (3, 3)
+    assert about["plots"]["starts"] == ["2026-01-05T00:00:00+00:00"]
+    assert listed(tmp_path / "site") == ["run-3", "run-2", "run-1"]
+    assert write_dashboard(ledger, tmp_path / "site", made, limit=1).left_out == 2
+
+
+def test_a_run_whose_events_cannot_be_told_is_missed_beside_the_costs(terminal: Terminal, kept: Path) -> None:
+    meddle(kept, "UPDATE events SET hash = '0' WHERE position = 2 AND chain = (SELECT min(id) FROM chains)")
+    terminal.run("ui", "--out", "site")
+    about = overview(terminal.folder / "site")
+    assert (about["untold"], about["sums"]["runs"]) == (1, 5)
+    terminal.run("ui", "--out", "site", "--since", "2026-01-05T12:00", "--run", "run-1")
+    assert overview(terminal.folder / "site")["untold"] == 0, "that run counts in nothing"
 
 
 @pytest.mark.usefixtures("kept")
 def test_since_leaves_out_what_began_before_in_the_kpis_too(terminal: Terminal) -> None:
     terminal.run("ui", "--out", "site", "--since", "2026-01-05T12:00")
-    about = data(terminal.folder / "site", "overview")
+    about = overview(terminal.folder / "site")
     assert (about["runs"], about["left_out"], about["sums"]["runs"]) == (3, 0, 3)
     assert about["since"] == "2026-01-05T12:00:00+00:00"
 
@@ -127,15 +169,16 @@ def test_since_leaves_out_what_began_before_in_the_kpis_too(terminal: Terminal) 
 def test_written_again_it_holds_what_the_ledger_holds_now(terminal: Terminal, kept: Path) -> None:
     terminal.run("ui", "--out", "site", "--run", "run-3")
     folder = terminal.folder / "site"
-    (folder / "data" / "notes.txt").write_text("mine")
-    (folder / "data" / "runs" / "mine.js").write_text("mine")
-    before = files(folder)
+    before, files_before = files(folder), {n: WrittenDashboard(folder).file(f"run-{n}") for n in range(1, 6)}
+    (list_before,) = overview(folder)["lists"]
+    (folder / "data" / "runs" / f".review-advisor-{'0' * 16}").write_text("half of it")
     record(kept, told(nothing, 6))
     terminal.run("ui", "--out", "site", "--limit", "2")
     after = files(folder)
-    assert before.keys() - after.keys() == {f"data/runs/{run_file(f'run-{n}')}.js" for n in (1, 2, 3, 4)}
-    assert after.keys() - before.keys() == {f"data/runs/{run_file('run-6')}.js"}
-    assert after["data/notes.txt"] == after["data/runs/mine.js"] == b"mine"
+    gone = {f"data/{files_before[n]}.js" for n in (1, 2, 3, 4)} | {f"data/lists/{list_before}.js"}
+    assert before.keys() - after.keys() == gone
+    new = {f"data/{WrittenDashboard(folder).file('run-6')}.js", f"data/lists/{overview(folder)['lists'][0]}.js"}
+    assert after.keys() - before.keys() == new
     assert not [name for name in after if ".review-advisor-" in name], "no half file is left"
 
 
@@ -145,8 +188,8 @@ def test_an_empty_ledger_and_an_unfinished_run_have_their_pages(terminal: Termin
     record(ledger, told(nothing), until=until)
     words = ("--since", "2030-01-01") if until is None else ()
     assert terminal.run("ui", "--ledger", ledger, "--out", "site", *words).code == 0
-    about = data(terminal.folder / "site", "overview")
-    assert (about["runs"], about["chunks"], about["plots"]["starts"]) == (
+    about = overview(terminal.folder / "site")
+    assert (about["runs"], len(about["lists"]), about["plots"]["starts"]) == (
         (0, 0, []) if until is None else (1, 1, ["2026-01-05T00:00:00+00:00"])
     )
     if until is not None:
@@ -160,10 +203,29 @@ def test_what_was_observed_of_a_pull_request_is_on_the_pages_of_its_runs(termina
     terminal.run("ui", "--out", "site")
     folder = terminal.folder / "site"
     assert page(folder, "run-5")["became"] == ["merge: merged (its merge)"]
-    assert data(folder, "overview")["runs"] == 5, "an observation is no run"
+    assert overview(folder)["runs"] == 5, "an observation is no run"
     meddle(kept, "UPDATE chains SET last_hash = '0' WHERE run_id = 'observed-1'")
     terminal.run("ui", "--out", "site")
-    assert page(folder, "run-5")["became"] == [], "what is not what was recorded is not told"
+    shown = page(folder, "run-5")
+    assert shown["became"] == [], "what is not what was recorded is not told"
+    assert shown["unlabelled"].startswith("The run observed-1 is not what was recorded: ")
+    assert (shown["trouble"], shown["run"]["status"]) == ("", "approved"), "the review itself is sound"
+
+
+def test_an_observation_that_cannot_be_read_is_no_trouble_of_the_review(terminal: Terminal, kept: Path) -> None:
+    """Such as one of another version, in a chain that is whole."""
+    facts: dict[str, Any] = {"repository": "acme/shop", "pull_request": 7, "head_sha": "a" * 40, "labels": ()}
+    observed = Observed(at=datetime(2026, 2, 1, tzinfo=UTC), run_id="observed-1", **facts)
+    with closing(open_to_write(kept)) as connection:
+        chain = begin_chain(connection, observed.run_id, microseconds(observed.at))
+        told_otherwise = canonical({**json.loads(event_text(observed)), "labels": "in a new way"})
+        for link in links(observed.run_id, [told_otherwise]):
+            add_link(connection, chain, link)
+        write_observation(connection, chain, observed)
+    terminal.run("ui", "--out", "site")
+    shown = page(terminal.folder / "site", "run-5")
+    assert shown["unlabelled"] == "Event 0 of observed-1 is none that this version knows."
+    assert (shown["trouble"], shown["entries"] != []) == ("", True)
 
 
 # --- hostile ledgers and folders --------------------------------------------------------------------------------------
@@ -179,25 +241,7 @@ def test_nothing_that_a_run_says_is_markup_or_a_name_or_a_key(terminal: Terminal
             assert b"<" not in content, name
             assert content.isascii(), name
     assert page(folder, "run-1")["run"]["title"].startswith("title</script><script>alert(1)")
-    assert "__proto__" not in json.dumps(data(folder, "overview"))
-
-
-def test_a_value_is_one_call_with_one_literal() -> None:
-    hostile = {"a": '</script>\u2028\u2029");alert(1)//', "b": "\ud800", "c": [1.5, None]}
-    made = script("overview", hostile)
-    assert made.count("\n") == 1
-    assert made.startswith(r'dashboard.receive("overview",{"a":"\u003c/script>\u2028\u2029\");alert(1)//",')
-    assert json.loads(made.removeprefix('dashboard.receive("overview",').removesuffix(");\n")) == hostile
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        script("overview", float("nan"))
-
-
-@pytest.mark.parametrize("name", ["../../evil", "runs/../evil", "list-x", "", "runs/" + "g" * 20])
-def test_a_file_has_one_of_our_names_or_none(tmp_path: Path, name: str) -> None:
-    site = Site(tmp_path / "site")
-    site.begin()
-    with pytest.raises(ValueError, match="is no name of the dashboard's"):
-        site.write(name, 1)
+    assert "__proto__" not in json.dumps(overview(folder))
 
 
 def test_a_run_that_was_tampered_with_says_so_on_its_page(terminal: Terminal) -> None:
@@ -227,53 +271,6 @@ def test_a_run_whose_events_are_in_an_order_that_no_review_has_says_so(terminal:
             add_link(connection, chain_id(connection, "run-1") or 0, link)
     assert terminal.run("ui", "--ledger", ledger, "--out", "site").code == 0
     assert page(terminal.folder / "site", "run-1")["trouble"] == "The events of run-1 are those of no review."
-
-
-@pytest.mark.usefixtures("kept")
-def test_a_folder_of_somebody_else_is_left_alone(terminal: Terminal) -> None:
-    theirs = terminal.folder / "theirs"
-    theirs.mkdir()
-    (theirs / "index.html").write_text("theirs")
-    assert refused(terminal, "--out", "theirs").startswith(
-        f"The folder theirs holds something else than a dashboard ({MARKER} is not there)"
-    )
-    assert files(theirs) == {"index.html": b"theirs"}
-    (terminal.folder / "link").symlink_to(theirs)
-    assert refused(terminal, "--out", "link") == (
-        "link is a symbolic link; a dashboard is only written to a real folder."
-    )
-    assert "cannot be written to app.py" in refused(terminal, "--out", "app.py")
-    (terminal.folder / "empty").mkdir()
-    assert terminal.run("ui", "--out", "empty").code == 0
-
-
-def test_nothing_is_begun_among_the_files_of_somebody_else(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(SiteError, match="holds something else than a dashboard"):
-        Site(tmp_path).begin()
-    assert files(tmp_path) == {"notes.txt": b"mine"}
-
-
-@pytest.mark.usefixtures("kept")
-def test_links_within_the_folder_lead_nowhere(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.run("ui", "--out", "site")
-    outside = tmp_path / "outside"
-    (terminal.folder / "site" / "data").rename(outside)
-    (terminal.folder / "site" / "data").symlink_to(outside)
-    before = files(outside)
-    assert "data is a symbolic link" in refused(terminal, "--out", "site")
-    assert files(outside) == before
-
-
-def test_a_file_that_cannot_be_finished_leaves_the_earlier_one(tmp_path: Path) -> None:
-    site = Site(tmp_path / "site")
-    site.begin()
-    site.write("overview", {"runs": 1})
-    before = files(tmp_path / "site")
-    (tmp_path / "site" / "data" / "list-1.js").mkdir()
-    with pytest.raises(SiteError, match=r"cannot be written to .*Is a directory"):
-        site.write("list-1", {})
-    assert files(tmp_path / "site") == before
 
 
 @pytest.mark.usefixtures("kept")
@@ -358,8 +355,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder = tmp_path_factory.mktemp("served")
     site = Site(folder / "site")
     site.begin()
-    site.write("overview", {"runs": 0})
-    site.finish()
+    site.finish({"runs": 0})
     (folder / "site" / "data" / "secret.txt").write_text("secret")
     (folder / "secret.js").write_text("secret")
     with served(folder / "site") as number:
@@ -389,7 +385,14 @@ def test_the_pages_and_their_data_are_served_with_headers_that_keep_others_out(p
     "path",
     [
         *("/data/", "/data", "/.gitignore", "/data/secret.txt", "/../secret.js", "/data/../../secret.js", "//etc"),
-        *("/data/%2e%2e/secret.js", "/data/runs/", "/nothing.html", "/data/list-9.js", "/?run=1", "/index.html/"),
+        *(
+            "/data/%2e%2e/secret.js",
+            "/data/runs/",
+            "/nothing.html",
+            f"/data/lists/{'0' * 32}.js",
+            "/?run=1",
+            "/index.html/",
+        ),
     ],
 )
 def test_nothing_else_is_served_and_no_folder_is_listed(port: int, path: str) -> None:
@@ -403,6 +406,7 @@ def test_nothing_else_is_served_and_no_folder_is_listed(port: int, path: str) ->
         {"Host": "evil.example"},
         {"Host": "evil.example:80"},
         {"Host": "127.0.0.1"},
+        {"Host": "localhost"},
         {"Host": ""},
         {"Sec_Fetch_Site": "cross-site"},
         {"Sec_Fetch_Site": "same-site"},
@@ -415,6 +419,11 @@ def test_a_name_that_is_not_its_own_and_a_foreign_page_get_nothing(port: int, he
 def test_its_own_names_are_answered(port: int) -> None:
     for host in (f"127.0.0.1:{port}", f"localhost:{port}"):
         assert asked(port, "/", Host=host, Sec_Fetch_Site="same-origin")[0] == 200
+
+
+def test_a_browser_does_not_name_the_port_that_it_takes_by_itself() -> None:
+    assert own_names(80) == {"127.0.0.1", "localhost", "127.0.0.1:80", "localhost:80"}
+    assert own_names(8_765) == {"127.0.0.1:8765", "localhost:8765"}
 
 
 def test_nothing_can_be_written_through_it(port: int) -> None:
@@ -436,7 +445,8 @@ def test_serve_prints_where_and_ends_with_ctrl_c(terminal: Terminal) -> None:
         assert said["runs"] == 5
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/", said["url"])
         assert found is not None
-        assert asked(int(found[1]), "/data/list-1.js")[0] == 200
+        (digest,) = overview(terminal.folder / "review_logs" / "dashboard")["lists"]
+        assert asked(int(found[1]), f"/data/lists/{digest}.js")[0] == 200
     finally:
         running.send_signal(signal.SIGINT)
         _, said_last = running.communicate(timeout=30)

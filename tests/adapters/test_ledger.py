@@ -70,6 +70,7 @@ def test_a_run_says_what_its_document_says(ledger: Path) -> None:
         "title": "Add a value",
         "head_sha": "a" * 40,
         "cost_usd": 0.0,
+        "unpriced": 0,
         "consults": 0,
         "findings": len(document.findings),
         "vetoes": 2,

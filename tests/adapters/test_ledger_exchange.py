@@ -141,6 +141,17 @@ def test_what_is_written_out_can_be_read_back(ours: Path, tmp_path: Path) -> Non
     assert verify(again) == verify(ours)
 
 
+def test_several_exports_in_one_file_may_hold_a_run_again_wherever_it_stands(ours: Path, tmp_path: Path) -> None:
+    early, file = tmp_path / "early.sqlite3", tmp_path / "runs.jsonl"
+    record(early, five()[2], until=4)
+    lines = exported(ours)
+    last = [line for line in lines if json.loads(line)["run"] == "run-3"]
+    file.write_text("".join([*exported(early), *last, *last, *lines]))
+    again = tmp_path / "again.sqlite3"
+    assert import_lines(again, file) == Folded(added=3, grown=1, present=2)
+    assert exported(again) == lines
+
+
 def test_a_run_whose_title_is_hostile_is_written_out_and_read_back(tmp_path: Path) -> None:
     hostile = "\x00\x1b[2J\u202e'; DROP TABLE runs; --\ud800\n"
     one, other, file = tmp_path / "one.sqlite3", tmp_path / "other.sqlite3", tmp_path / "runs.jsonl"

@@ -20,7 +20,7 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_docume
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.chain import LedgerError
-from review_advisor.core.record.kpis import Period
+from review_advisor.core.record.periods import Period
 from review_advisor.core.record.runs import Between, RunFilter, run_text, runs_text
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.mockworld.lines import approve, credit_gone, finding

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from tests.adapters.ledgers import Heard, refuse
 from tests.adapters.restarts import run, store_of
+from tests.adapters.written_dashboard import WrittenDashboard
 
 from review_advisor.adapters.ledger.exchange import merge
 from review_advisor.adapters.ledger.recorder import Recorder
@@ -16,7 +18,8 @@ from review_advisor.adapters.ledger.sums import Added, add_up
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.kpis import Period
+from review_advisor.core.record.periods import Period
+from review_advisor.dashboard import write_dashboard
 from review_advisor.mockworld.lines import Killed, approve, confirm, garbage, plan
 from review_advisor.mockworld.world import MemoryArtifacts, MockWorld
 
@@ -63,6 +66,16 @@ def counted(ledger: Path) -> tuple[object, ...]:
     unpriced = sum(each.calls for each in added.unpriced), sum(each.tokens for each in added.unpriced)
     sums = added.sums
     return pytest.approx(added.reported_usd), sums.executor_tokens, sums.advisor_tokens, *unpriced
+
+
+def on_the_first_page(ledger: Path, site: Path) -> tuple[object, ...]:
+    """The same by the dashboard's table of roles and models, which knows no calls' tokens apart."""
+    write_dashboard(ledger, site, datetime(2026, 2, 1, tzinfo=UTC))
+    costs = WrittenDashboard(site).overview["costs"]
+    executor = sum(cost["tokens"] for cost in costs if cost["role"] == "executor")
+    advisors = sum(cost["tokens"] for cost in costs if cost["role"] != "executor")
+    reported = sum(cost["cost_usd"] or 0.0 for cost in costs)
+    return pytest.approx(reported), executor, advisors, sum(cost["unpriced"] for cost in costs)
 
 
 @pytest.fixture(params=STORIES, ids=lambda story: story.__name__)
@@ -113,6 +126,19 @@ def test_ledgers_of_two_places_count_it_once_when_they_are_merged(
     assert counted(here) == once, "the run that paid is not in this ledger"
     merge(here, there)
     assert counted(here) == once
+
+
+def test_the_dashboard_counts_what_a_rollup_counts_whichever_ledgers_are_merged(
+    story: Callable[[MockWorld], None], tmp_path: Path
+) -> None:
+    whole, once = undisturbed(story, tmp_path)
+    world, ledger, theirs = world_of(story), tmp_path / "ledger.sqlite3", tmp_path / "theirs.sqlite3"
+    recorded(world, tmp_path / "kept", theirs, dies_before=len(whole.events) - 1)
+    assert recorded(world, tmp_path / "kept", ledger, dies_before=len(whole.events) - 1) is None
+    recorded(world, tmp_path / "kept", ledger)
+    assert on_the_first_page(ledger, tmp_path / "site") == once[:4], "the run that paid is not in this ledger"
+    merge(ledger, theirs)
+    assert on_the_first_page(ledger, tmp_path / "site") == once[:4] == counted(ledger)[:4]
 
 
 def test_an_event_says_who_paid_for_a_kept_reply(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
-from review_advisor.core.record.kpis import Period
+from review_advisor.core.record.periods import Period
 from review_advisor.core.record.runs import Between, RunFilter
 
 

@@ -6,10 +6,14 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 import pytest
+from tests.adapters.git_counting import counting
 from tests.adapters.git_remote import NAME
 from tests.adapters.ledgers import exported, rows
 from tests.adapters.pull_request_world import (
@@ -24,13 +28,20 @@ from tests.adapters.pull_request_world import (
     WorkflowRun,
     acting,
 )
+from tests.unit.workflow_files import ROOT
 
+from review_advisor import aftermath, observe_phase
+from review_advisor.adapters.git import history, objects
 from review_advisor.adapters.ledger.exchange import Folded, import_lines, merge, rebuild
+from review_advisor.adapters.ledger.observations import keep, open_ended
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.core.publication.markers import finding_marker
+from review_advisor.core.publication.markers import finding_in, finding_marker
+from review_advisor.core.record import fate
 from review_advisor.core.record.chain import LedgerError, canonical, links
-from review_advisor.core.record.kpis import Kpi, Period, kpis
+from review_advisor.core.record.kpis import Kpi, kpis
+from review_advisor.core.record.labels import Label, Observed
+from review_advisor.core.record.periods import Period
 from review_advisor.core.roles.evidence import finding_id
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.reviewing import Remark
@@ -41,9 +52,13 @@ from review_advisor.records import show_run
 
 FAULTY, RIGHT = LINES + "value = 31\n", LINES + "value = 32\n"
 FAULT = finding(APP, 31, "value = 31", title="thirty-one is wrong")
+FAULT_BELOW = finding(APP, 32, "value = 31", title="thirty-one is wrong")
+ELSEWHERE = finding(OTHER, 31, "value = 32", title="thirty-two is wrong")
 ODD = finding(APP, 31, "value = 31", "low", title="thirty-one is odd")
 ID = finding_id(APP, "correctness", "value = 31")
+ID_ELSEWHERE = finding_id(OTHER, "correctness", "value = 32")
 READS = Moment(kind="read", operation="get pull request")
+OTHER_LABEL = Label("f-0123456789", "thread", "open", "nobody resolved its thread")
 Labels = dict[tuple[str, str], str]
 
 
@@ -152,11 +167,16 @@ def test_a_merge_that_is_reverted_later_proves_what_was_said_and_observing_again
     assert kpi(whole(actions), "validated").value == 1.0, "the newest observation counts"
 
 
-def test_a_rebased_merge_of_several_commits_is_reverted_by_one_that_names_its_last(actions: Actions) -> None:
+def test_a_rebased_merge_of_several_commits_is_reverted_by_one_that_undoes_them_all(actions: Actions) -> None:
     pull = actions.opens({APP: FAULTY})
     actions.pushes(pull, {OTHER: RIGHT})
     merge_commit = actions.merges(pull, "rebase")
     actions.reverts(merge_commit)
+    assert observed(actions.closed(pull))["", "reverted"] == "not_reverted", "half of it is still there"
+    actions.main_becomes({APP: LINES})
+    assert observed(actions.closed(pull))["", "reverted"] == "not_reverted", "by no single commit"
+    actions.main_becomes({APP: FAULTY, OTHER: RIGHT})
+    actions.main_becomes({APP: LINES, OTHER: LINES})
     assert observed(actions.closed(pull))["", "reverted"] == "reverted"
 
 
@@ -168,6 +188,43 @@ def test_a_commit_that_only_says_that_it_reverts_is_not_believed(rejected: tuple
     actions.git.push("main:refs/heads/main")
     labels = observed(actions.closed(pull))
     assert (labels["", "reverted"], labels[ID, "later"]) == ("not_reverted", "there")
+
+
+def test_a_commit_that_says_so_and_undoes_one_line_of_many_is_not_believed(actions: Actions) -> None:
+    """Whoever writes a pull request's description writes the message of its squashed commit."""
+    pull = actions.opens({APP: "import os\n" + FAULTY + "more = 1\nmore = 2\nmore = 3\n"})
+    actions.models.executor_says(reject(FAULT_BELOW))
+    actions.happens("opened", pull)
+    merge_commit = actions.merges(pull, "squash")
+    actions.git.work.write(APP, FAULTY + "more = 1\nmore = 2\nmore = 3\n")
+    actions.git.work.commit(f"Tidy up (#8)\n\nThis reverts commit {merge_commit}.\n\nReverts {NAME}#{pull.number}")
+    actions.git.push("main:refs/heads/main")
+    labels = observed(actions.closed(pull))
+    assert (labels["", "reverted"], labels[ID, "at_merge"], labels[ID, "later"]) == ("not_reverted", "there", "there")
+    assert kpi(whole(actions), "validated").value == 0.0
+
+
+def test_a_revert_with_a_conflict_or_a_word_to_the_log_is_one_whatever_it_says(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.pushed(pull, {APP: FAULTY + "a = 1\nb = 2\nc = 3\nd = 4\n"})
+    actions.merges(pull)
+    actions.main_becomes({APP: LINES + "d = 4\n", OTHER: LINES + "log = 'taken back'\n"})
+    assert observed(actions.closed(pull))["", "reverted"] == "reverted"
+
+
+def test_a_revert_of_what_is_too_large_to_compare_is_known_by_its_files(
+    rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actions, pull = rejected
+    merge_commit = actions.merges(pull)
+    monkeypatch.setattr(history, "MOST_CHANGED", 0)
+    actions.main_becomes({APP: RIGHT})
+    ran = actions.closed(pull)
+    assert observed(ran)["", "reverted"] == "unknown"
+    assert sources(ran)["", "reverted"] == "more than 0 lines are changed"
+    actions.main_becomes({APP: FAULTY})
+    actions.reverts("-m", "1", merge_commit)
+    assert observed(actions.closed(pull))["", "reverted"] == "reverted"
 
 
 def test_a_later_commit_that_takes_the_very_lines_away(rejected: tuple[Actions, Pull]) -> None:
@@ -187,6 +244,118 @@ def test_lines_that_move_with_their_file_are_still_there(rejected: tuple[Actions
     actions.main_becomes({APP: None, "src/moved.py": FAULTY})
     labels = observed(actions.closed(pull))
     assert (labels[ID, "at_merge"], labels[ID, "later"]) == ("there", "there")
+
+
+def test_lines_are_followed_from_name_to_name(rejected: tuple[Actions, Pull]) -> None:
+    """Renamed between the review and the merge, and once more after it, before they are taken away."""
+    actions, pull = rejected
+    actions.pushes(pull, {APP: None, "src/moved.py": FAULTY})
+    actions.merges(pull)
+    actions.main_becomes({"src/moved.py": None, "src/again.py": FAULTY})
+    labels = observed(actions.closed(pull))
+    assert (labels[ID, "at_merge"], labels[ID, "later"]) == ("there", "there")
+    commit = actions.main_becomes({"src/again.py": LINES + "value = 33\nvalue = 34\n"})
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "later"] == "gone"
+    assert sources(ran)[ID, "later"] == f"commit {commit[:12]} takes its lines away"
+
+
+def test_a_file_that_was_deleted_is_gone_whatever_else_holds_the_same_line(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.pushes(pull, {APP: None, OTHER: "unlike = 1\nvalue = 31\n", "src/new.py": "value = 31\n"})
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    labels = observed(ran)
+    assert (labels[ID, "at_merge"], (ID, "later") in labels) == ("fixed", False)
+    assert sources(ran)[ID, "at_merge"] == "its file is gone"
+    assert kpi(whole(actions), "validated").value == 1.0
+
+
+def test_what_cannot_be_read_after_the_merge_leaves_what_was_merged_as_it_was(
+    rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    monkeypatch.setattr(objects, "MOST_BYTES", 1_000)
+    actions.main_becomes({APP: FAULTY + "x = 1\n" * 1_000})
+    ran = actions.closed(pull)
+    done = ran.observe("--pr", f"{NAME}#{pull.number}", "--json")
+    told = [(each["name"], each["value"]) for each in json.loads(done.out)["labels"] if each["finding"] == ID]
+    assert told[:2] == [("at_merge", "there"), ("later", "unknown")]
+    assert len({name for name, _ in told}) == len(told), "one label of each kind"
+    assert sources(ran)[ID, "later"] == "its file is too large"
+    assert kpi(whole(actions), "validated").judgement == "not measured"
+
+
+@pytest.mark.parametrize(
+    "place, bound, because",
+    [
+        (aftermath, "MOST_FINDINGS", "there are more than 0 findings"),
+        (history, "MOST_SECONDS", "it takes too long to read"),
+        (objects, "MOST_READ", "there is too much to read"),
+    ],
+)
+def test_past_a_bound_nobody_can_tell_and_it_is_said(
+    rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch, place: ModuleType, bound: str, because: str
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    monkeypatch.setattr(place, bound, 0)
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "at_merge"] == "unknown"
+    assert sources(ran)[ID, "at_merge"] == because
+
+
+def test_the_page_names_every_bound() -> None:
+    page = " ".join((ROOT / "docs" / "kpis.md").read_text(encoding="utf-8").split())
+    bounds = page.partition("- There are bounds: ")[2].partition(". Past one")[0]
+    assert bounds == (
+        f"{aftermath.MOST_FINDINGS} findings of a pull request, {history.MOST_COMMITS:,} later commits of which "
+        f"{fate.MOST_LATER} may touch the same file, {objects.MOST_BYTES // 10**6} MB of a file and "
+        f"{objects.MOST_READ // 10**6} MB of all, {history.MOST_CHANGED:,} changed lines, "
+        f"{history.MOST_SECONDS / 60:.0f} minutes"
+    )
+    people = f"{observe_phase.MOST_PEOPLE} people are asked about for each finding, {observe_phase.MOST_ASKED} in all"
+    for said in (
+        people,
+        f"until {fate.JUDGED_AFTER.days} days after the merge",
+        f"looked at for {history.LOOKED_AT.days} days",
+        f"undoes at least {fate.UNDONE_SHARE:.0%} of its lines, and at least {fate.UNDONE_SHARE:.0%} of what",
+    ):
+        assert said in page
+
+
+@pytest.mark.parametrize("bound, label", [(fate.MOST_LATER, "not_reverted"), (1, "unknown")])
+def test_of_many_commits_that_touch_the_same_lines_only_the_first_are_looked_at(
+    rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch, bound: int, label: str
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    for number in range(2):
+        actions.main_becomes({APP: FAULTY + f"x = {number}\n"})
+    monkeypatch.setattr(aftermath, "MOST_LATER", bound)
+    labels = observed(actions.closed(pull))
+    assert (labels["", "reverted"], labels[ID, "later"]) == (label, "unknown" if bound == 1 else "there")
+
+
+def test_deleting_what_was_reviewed_and_touching_much_else_costs_no_process_more(
+    actions: Actions, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started = counting(tmp_path / "bin", monkeypatch)
+    numbers = []
+    for others in (2, 120):
+        many = {f"src/many/{number}.py": f"n = {number} of {others}\n" for number in range(others)}
+        pull = actions.opens({APP: FAULTY, **many})
+        actions.models.executor_says(reject(FAULT))
+        actions.happens("opened", pull)
+        actions.pushes(pull, {APP: None, **dict.fromkeys(many, "value = 30\nvalue = 32\n")})
+        actions.merges(pull)
+        actions.main_becomes({APP: LINES, **dict.fromkeys(many)})
+        ran = actions.closed(pull)
+        started.write_text("")
+        assert observed(ran)[ID, "at_merge"] == "fixed"
+        numbers.append(len(started.read_text().splitlines()))
+    assert numbers[0] == numbers[1]
 
 
 def test_some_of_several_same_lines_gone_is_nobodys_guess(actions: Actions) -> None:
@@ -220,21 +389,26 @@ def test_after_a_force_push_the_reviewed_commit_is_gone_and_its_lines_are_unknow
     assert observed(actions.closed(pull), *named)[ID, "at_merge"] == "fixed", "the ledger has the quote"
 
 
-@pytest.mark.parametrize("back, value", [(False, "there"), (True, "fixed")])
+@pytest.mark.parametrize(
+    "back, value, later",
+    [("never", "there", "there"), ("before the merge", "fixed", None), ("after it", "there", "gone")],
+)
 def test_a_finding_about_a_line_that_was_taken_away_is_fixed_if_it_is_back(
-    actions: Actions, back: bool, value: str
+    actions: Actions, back: str, value: str, later: str | None
 ) -> None:
     shorter = LINES.replace("value = 30\n", "")
     pull = actions.opens({APP: shorter})
     actions.models.executor_says(reject(finding(APP, 30, "value = 30", title="thirty is needed")))
     actions.happens("opened", pull)
-    if back:
+    if back == "before the merge":
         actions.pushed(pull, {APP: LINES + "value = 32\n"})
     actions.merges(pull)
+    if back == "after it":
+        actions.main_becomes({APP: LINES + "value = 32\nvalue = 33\n"})
     (gone,) = {finding for finding, _ in observed(actions.closed(pull))} - {""}
     words = ("--pr", f"{NAME}#{pull.number}", "--ledger", whole(actions))
     labels = observed(actions.closed(pull), *words)
-    assert (labels[gone, "at_merge"], labels.get((gone, "later"), "unknown")) == (value, "unknown")
+    assert (labels[gone, "at_merge"], labels.get((gone, "later"))) == (value, later)
     ran = actions.closed(pull)
     assert observed(ran)[gone, "at_merge"] == "unknown"
     assert sources(ran)[gone, "at_merge"] == "its lines are not known", "a comment on the old side has no quote"
@@ -261,16 +435,88 @@ def test_a_fork_that_was_deleted_since_changes_nothing(actions: Actions) -> None
     assert observed(actions.closed(pull))[ID, "at_merge"] == "there"
 
 
-def test_a_base_branch_that_is_gone_leaves_the_lines_unknown_and_the_rest_known(
-    rejected: tuple[Actions, Pull],
-) -> None:
+# --- time -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_merge_of_today_is_not_judged_unless_it_is_reverted_already(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    merge_commit = actions.merges(pull, lately=True)
+    ran = actions.closed(pull)
+    labels = observed(ran)
+    assert (labels["", "reverted"], labels[ID, "at_merge"], labels[ID, "later"]) == ("unknown", "there", "unknown")
+    because = sources(ran)["", "reverted"]
+    assert because.startswith("it was merged on ")
+    assert because.endswith(f", and is judged {fate.JUDGED_AFTER.days} days later")
+    assert kpi(whole(actions), "validated").judgement == "not measured", "nobody can tell yet that it was wrong"
+    actions.reverts("-m", "1", merge_commit)
+    labels = observed(actions.closed(pull))
+    assert (labels["", "reverted"], labels[ID, "later"]) == ("reverted", "reverted")
+    assert kpi(whole(actions), "validated").value == 1.0
+
+
+def test_an_approval_is_no_good_one_before_it_is_judged(actions: Actions) -> None:
+    pull = actions.opens({APP: RIGHT})
+    actions.happens("opened", pull)
+    merge_commit = actions.merges(pull, lately=True)
+    observed(actions.closed(pull))
+    assert kpi(whole(actions), "missed_escalations").judgement == "not measured"
+    actions.reverts("-m", "1", merge_commit)
+    observed(actions.closed(pull))
+    found = kpi(whole(actions), "missed_escalations")
+    assert (found.value, found.cases) == (1.0, 1)
+
+
+# --- what cannot be seen ----------------------------------------------------------------------------------------------
+
+
+def test_a_base_branch_that_is_gone_is_said_and_nothing_is_recorded(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     actions.merges(pull)
     actions.git.work.git("--git-dir", str(actions.git.bare), "update-ref", "refs/heads/main", f"{pull.head_sha}^")
     ran = actions.closed(pull)
-    labels = observed(ran)
+    done = ran.observe()
+    assert (done.code, done.out) == (2, "")
+    because = "its merge is not in the history of the base branch"
+    assert done.sentence == f"What became of pull request #{pull.number} cannot be seen: {because}."
+    assert not ran.ledger.exists()
+
+
+def test_outside_a_clone_nothing_that_was_known_is_lost(rejected: tuple[Actions, Pull], tmp_path: Path) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "at_merge"] == "there"
+    before = exported(ran.ledger)
+    elsewhere = ("--ledger", ran.ledger, "--repo", tmp_path)
+    done = actions.closed(pull).observe("--pr", f"{NAME}#{pull.number}", *elsewhere)
+    assert (done.code, done.out) == (2, "")
+    assert done.sentence.startswith(f"What became of pull request #{pull.number} cannot be seen: ")
+    done = actions.closed(pull).observe("--again", *elsewhere)
+    assert done.code == 12
+    assert done.sentence == "Not every pull request could be observed: 1 could not."
+    assert exported(ran.ledger) == before
+    done = actions.closed(pull).observe("--again", "--ledger", ran.ledger)
+    assert done.err == f"{NAME}#{pull.number}: nothing new: the ledger holds the same facts already\n"
+
+
+def test_what_git_could_not_tell_once_is_asked_again_and_takes_nothing_from_what_is_known(
+    rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    with monkeypatch.context() as troubled:
+        troubled.setattr(history, "MOST_SECONDS", 0)
+        labels = observed(ran)
     assert (labels["", "reverted"], labels[ID, "at_merge"], labels[ID, "thread"]) == ("unknown", "unknown", "open")
-    assert sources(ran)["", "reverted"] == "its merge is not in the history of the base branch"
+    again = actions.closed(pull).observe("--again", "--ledger", ran.ledger)
+    assert (again.code, again.err) == (0, f"{NAME}#{pull.number}: recorded\n")
+    with monkeypatch.context() as troubled:
+        troubled.setattr(history, "MOST_SECONDS", 0)
+        labels = observed(actions.closed(pull), "--pr", f"{NAME}#{pull.number}", "--ledger", ran.ledger)
+    assert (labels["", "reverted"], labels[ID, "at_merge"], labels[ID, "later"]) == ("not_reverted", "there", "there")
+    found = kpi(whole(actions), "validated")
+    assert (found.value, found.cases) == (0.0, 1)
 
 
 # --- people -----------------------------------------------------------------------------------------------------------
@@ -324,6 +570,36 @@ def test_a_crowd_of_reactions_is_not_asked_about_and_unknown(rejected: tuple[Act
     assert observed(actions.closed(pull))[ID, "reaction"] == "unknown"
 
 
+def test_a_crowd_drowns_no_thumb_that_counts_and_none_on_another_finding(actions: Actions) -> None:
+    pull = actions.opens({APP: FAULTY, OTHER: RIGHT})
+    actions.models.executor_says(reject(FAULT, ELSEWHERE))
+    actions.happens("opened", pull)
+    threads = {finding_in(each.comments[0].body): each.comments[0] for each in actions.threads(pull)}
+    first, second = sorted((ID, ID_ELSEWHERE))
+    for number in range(51):
+        actions.github.reacts(threads[first], "THUMBS_UP", by=f"somebody-{number}")
+    actions.github.reacts(threads[second], "THUMBS_DOWN", by=MAINTAINER)
+    actions.merges(pull)
+    labels = observed(actions.closed(pull))
+    assert (labels[first, "reaction"], labels[second, "reaction"]) == ("unknown", "down")
+    for number in range(51):
+        actions.github.reacts(threads[second], "THUMBS_UP", by=f"somebody-else-{number}")
+    ran = actions.closed(pull)
+    assert observed(ran)[second, "reaction"] == "down"
+    assert sources(ran)[second, "reaction"] == f"@{MAINTAINER}, among too many to ask about them all"
+
+
+def test_only_so_many_people_are_asked_about_in_all(
+    rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actions, pull = rejected
+    (thread,) = actions.threads(pull)
+    actions.github.reacts(thread.comments[0], "THUMBS_DOWN", by=MAINTAINER)
+    actions.merges(pull)
+    monkeypatch.setattr(observe_phase, "MOST_ASKED", 0)
+    assert observed(actions.closed(pull))[ID, "reaction"] == "unknown"
+
+
 def test_a_comment_that_somebody_else_edited_is_no_longer_the_bots_word(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     (thread,) = actions.threads(pull)
@@ -355,6 +631,21 @@ def test_what_a_person_dismissed_did_not_prove_right_although_it_changed(rejecte
     assert kpi(whole(actions), "validated").value == 0.0
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_the_author_of_a_change_who_dismisses_a_finding_decides_nothing(
+    rejected: tuple[Actions, Pull], right: bool
+) -> None:
+    actions, pull = rejected
+    actions.said(pull, f"/advisor dismiss {ID} it is the answer", by=AUTHOR)
+    if right:
+        actions.pushed(pull, {APP: RIGHT})
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "dismissal"] == "none"
+    assert sources(ran)[ID, "dismissal"] == f"only its author dismissed it: @{AUTHOR}: it is the answer"
+    assert kpi(whole(actions), "validated").value == float(right)
+
+
 def test_an_escalation_that_a_person_approved_is_an_override(escalated: tuple[Actions, Pull]) -> None:
     actions, pull = escalated
     actions.said(pull, f"/advisor approve-escalation {pull.head_sha} I looked at it", by=MAINTAINER)
@@ -380,6 +671,8 @@ def test_a_summary_that_somebody_edited_is_not_believed(rejected: tuple[Actions,
     actions.merges(pull)
     labels = observed(actions.closed(pull))
     assert (labels["", "escalation"], labels[ID, "dismissal"]) == ("unknown", "unknown")
+    assert labels["", "merge"] == "unknown", "it may have been merged against what was said"
+    assert sources(actions.runs[-1])["", "merge"] == "it was merged, and no summary of the bot can be believed"
     assert labels[ID, "at_merge"] == "there", "GitHub's own facts about the comment are"
 
 
@@ -448,9 +741,11 @@ def test_what_was_merged_lately_is_observed_again_all_at_once(actions: Actions) 
     merge_commit = actions.merges(reverted)
     actions.git.work.git("checkout", "--quiet", "main")
     for pull in (kept, gone):
+        actions.git.work.at = datetime.now(UTC) - fate.JUDGED_AFTER
         actions.git.work.git("merge", "--quiet", "--strategy=ours", "--no-edit", pull.head_sha)
         actions.git.push("main:refs/heads/main")
         actions.github.merges(pull, sha=actions.git.work.rev("main"))
+    actions.git.work.at = None
     for pull in (reverted, closed, kept, gone):
         observed(actions.closed(pull))
     actions.reverts("-m", "1", merge_commit)
@@ -468,6 +763,31 @@ def test_what_was_merged_lately_is_observed_again_all_at_once(actions: Actions) 
     ]
     again = actions.closed(reverted).observe(*words)
     assert f"#{reverted.number}" not in again.err, "what was reverted stays reverted"
+
+
+@pytest.mark.parametrize(
+    "labels, again",
+    [
+        ((Label("", "reverted", "unknown", "why"),), True),
+        ((Label("", "reverted", "not_reverted", "no commit"),), True),
+        ((Label("", "reverted", "reverted", "commit beef"),), False),
+        ((Label("", "merge", "closed", "without a merge"), Label("f-1", "at_merge", "unknown", "why")), False),
+    ],
+)
+def test_whatever_was_merged_and_is_not_proven_to_be_reverted_is_looked_at_again_for_a_while(
+    tmp_path: Path, labels: tuple[Label, ...], again: bool
+) -> None:
+    at, ledger = datetime(2026, 1, 5, 9, tzinfo=UTC), tmp_path / "ledger.sqlite3"
+    seen = Observed(
+        at=at, run_id="observed_1", repository=NAME, pull_request=7, head_sha="a" * 40, labels=(*labels, OTHER_LABEL)
+    )
+    assert keep(ledger, seen) == (seen, True)
+    lately = replace(seen, at=at + timedelta(days=20), run_id="observed_2", labels=labels)
+    assert keep(ledger, lately) == (replace(lately, labels=seen.labels), False), "nothing that was known is lost"
+    found = replace(lately, labels=(*seen.labels, Label("f-0123456789", "reaction", "up", f"@{MAINTAINER}")))
+    assert keep(ledger, found) == (found, True)
+    assert open_ended(ledger, at) == (((NAME, 7),) if again else ())
+    assert open_ended(ledger, at + timedelta(days=1)) == (), "by when it was first seen"
 
 
 @pytest.mark.parametrize(
@@ -526,15 +846,6 @@ def test_what_is_open_or_was_not_closed_by_the_event_is_refused(rejected: tuple[
     assert not ran.ledger.exists()
     done = actions.closed(pull).observe("--pr", "7", "--event", "x")
     assert (done.code, done.out) == (2, "")
-
-
-def test_without_a_clone_the_lines_are_unknown_and_the_rest_is_not(
-    rejected: tuple[Actions, Pull], tmp_path: Path
-) -> None:
-    actions, pull = rejected
-    actions.merges(pull)
-    labels = observed(actions.closed(pull), "--pr", f"{NAME}#{pull.number}", "--repo", tmp_path)
-    assert (labels[ID, "at_merge"], labels[ID, "thread"], labels["", "merge"]) == ("unknown", "open", "merged_against")
 
 
 def test_a_token_that_may_not_read_is_told_so_in_one_sentence(rejected: tuple[Actions, Pull]) -> None:

@@ -28,7 +28,7 @@ from review_advisor.core.roles.evidence import finding_id
 from review_advisor.mockworld.github.events import Events
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import Moment
-from review_advisor.mockworld.lines import approve, finding, reject, veto
+from review_advisor.mockworld.lines import Line, approve, finding, reject, veto
 
 CONFIG = ".review-advisor.toml"
 FAULTY, RIGHT = LINES + "value = 31\n", LINES + "value = 32\n"
@@ -172,6 +172,28 @@ def test_a_dispute_that_is_dismissed_is_settled(rejected: tuple[Actions, Pull]) 
     assert actions.state(pull).findings[-1].by == MAINTAINER
 
 
+def test_what_was_dismissed_follows_its_file_where_git_names_the_rename_and_no_further(actions: Actions) -> None:
+    brought, moved = "src/brought.py", "src/moved.py"
+
+    def raised(path: str) -> Line:
+        return reject(finding(path, 31, "value = 31", title=f"wrong in {path}"))
+
+    pull = actions.opens({brought: FAULTY})
+    actions.models.executor_says(raised(brought))
+    actions.happens("opened", pull)
+    order = f"/advisor dismiss {finding_id(brought, 'correctness', 'value = 31')} it is a fixture"
+    actions.said(pull, order, by=MAINTAINER)
+    actions.models.executor_says(raised(moved))
+    actions.pushed(pull, {brought: None, moved: FAULTY})
+    assert [(each.path, each.status) for each in actions.state(pull).findings] == [(moved, "dismissed")]
+    assert len(actions.threads(pull)) == 1
+    actions.models.executor_says(raised(APP))
+    actions.pushed(pull, {moved: None, APP: FAULTY})
+    assert actions.statuses(pull) == {f"wrong in {brought}": "dismissed", f"wrong in {APP}": "open"}
+    assert f"dismissed under `{moved}`" in actions.summary(pull)
+    assert [thread.comments[0].path for thread in actions.threads(pull)] == [brought, APP]
+
+
 def test_reopened_it_is_reviewed_again_on_the_same_check(actions: Actions) -> None:
     pull = actions.opens({APP: RIGHT})
     for action in ("opened", "reopened"):
@@ -208,6 +230,23 @@ def test_an_escalation_of_another_base_branch_is_not_approved(escalated: tuple[A
     actions.said(pull, f"/advisor approve-escalation {pull.head_sha} I looked at it", by=MAINTAINER)
     assert ["reviewed against main, not release" in each for each in actions.answers(pull)] == [True]
     assert actions.check(pull).conclusion == "action_required"
+
+
+def test_a_base_branch_whose_name_is_a_secrets_value_too_is_one_like_any_other(actions: Actions) -> None:
+    release = "release/2026-hotfix"
+    actions.also = {"DEPLOY_KEY": release}
+    actions.git.push(f"main:refs/heads/{release}")
+    actions.git.work.git("branch", release, "main")
+    actions.github.repository(NAME).branches[release] = actions.git.work.rev("main")
+    pull = actions.opens({APP: FAULTY}, base=release)
+    actions.models.executor_says(approve(), approve(ODD))
+    actions.models.judge_says(veto("it divides by zero"), veto("it still divides by zero"))
+    actions.happens("opened", pull)
+    assert actions.check(pull).conclusion == "action_required"
+    assert actions.state(pull).base_ref == "[secret removed]"
+    actions.said(pull, f"/advisor approve-escalation {pull.head_sha} I looked at it", by=MAINTAINER)
+    assert actions.check(pull).conclusion == "success"
+    assert release not in json.dumps([actions.summary(pull), *actions.answers(pull), actions.check(pull).summary])
 
 
 def test_a_bots_pull_request_is_reviewed_and_its_name_grants_nothing(actions: Actions) -> None:
@@ -618,6 +657,13 @@ def with_last_event(document: str) -> str:
     return json.dumps(told)
 
 
+def without_base(document: str) -> str:
+    """What a version would write that keeps no base branch."""
+    told = json.loads(document)
+    del told["base_ref"], told["events"][0]["base_ref"]
+    return json.dumps(told)
+
+
 ALTERED: list[tuple[Callable[[str], str], str]] = [
     (with_verdict, "does not follow from its own events"),
     (lambda document: document[: len(document) // 2], "not a document of this version"),
@@ -626,6 +672,7 @@ ALTERED: list[tuple[Callable[[str], str], str]] = [
     (lambda document: document.replace(f'"{NAME}"', '"octo/other"'), "of another pull request"),
     (lambda document: "[" * 100_000, "not a document of this version"),
     (lambda document: document.replace('"pull_request": 1', '"pull_request": 2'), "of another pull request"),
+    (without_base, "does not say against which base branch"),
 ]
 
 

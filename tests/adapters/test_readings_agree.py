@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.adapters.ledgers import Story, record, told
+from tests.adapters.written_dashboard import WrittenDashboard
 from tests.scenarios.five_stories import STORIES
 
 from review_advisor.adapters.ledger.listing import show_run
@@ -23,9 +24,9 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record import metrics
 from review_advisor.core.record.advisor_log import advisor_log
 from review_advisor.core.record.harness_run import harness_run
-from review_advisor.core.record.kpis import Period, kpis
+from review_advisor.core.record.kpis import kpis
 from review_advisor.core.record.metrics import Metric, measurements
-from review_advisor.core.record.overview import run_file
+from review_advisor.core.record.periods import Period
 from review_advisor.core.record.runs import RunRecord
 from review_advisor.dashboard import write_dashboard
 from review_advisor.mockworld.lines import approve, confirm, guidance, lost, plan, veto
@@ -65,9 +66,10 @@ class Account:
         self.report = report_text(document)
         self.added = add_up(ledger, Period())
         write_dashboard(ledger, folder / "site", document.ended_at)
-        self.overview: dict[str, Any] = _handed_over(folder / "site", "overview")
-        self.columns: dict[str, Any] = _handed_over(folder / "site", "list-1")["columns"]
-        self.page: dict[str, Any] = _handed_over(folder / "site", f"runs/{run_file(document.run_id)}")
+        dashboard = WrittenDashboard(folder / "site")
+        self.overview: dict[str, Any] = dashboard.overview
+        self.columns: dict[str, Any] = dashboard.columns
+        self.page: dict[str, Any] = dashboard.page(document.run_id)
 
     def metric(self, metric: Metric, **wanted: str) -> float:
         """What the review adds to a metric, with these attributes."""
@@ -83,12 +85,6 @@ class Account:
     def reported(self, pattern: str) -> str:
         (found,) = re.findall(pattern, self.report, re.MULTILINE)
         return str(found)
-
-
-def _handed_over(site: Path, name: str) -> Any:
-    """What a file of the dashboard hands to its pages."""
-    text = (site / "data" / f"{name}.js").read_text(encoding="ascii")
-    return json.loads(text.removeprefix(f'dashboard.receive("{name}",').removesuffix(");\n"))
 
 
 @pytest.fixture(

@@ -20,6 +20,8 @@ from review_advisor.adapters.git.source import About
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.facts.earlier import Earlier
 from review_advisor.core.facts.pull_request import LinkedIssue
+from review_advisor.core.facts.shards import Shard
+from review_advisor.core.outcome.coverage import file_facts
 from review_advisor.ports.review import SourceError
 
 TOKEN = "ghs_0123456789abcdefghijABCDEFGHIJ012345"
@@ -159,6 +161,29 @@ def test_earlier_attempts_and_what_differs_since_are_part_of_the_facts(github: S
     told = source.after(2, earlier(first.head_sha)).change()
     known = replace(earlier(first.head_sha), is_ancestor=True, paths=frozenset({"second.py", "tests/é\n.py"}))
     assert told == replace(source.change(), prior_fix_attempts=2, earlier=known)
+
+
+def test_what_git_calls_renamed_since_the_last_review_is_part_of_the_facts(github: Served, clone: Path) -> None:
+    """A file that the pull request brought has no other name between its base and its head."""
+    work = github.work
+    texts = {name: "".join(f"{name} = {n}\n" for n in range(30)) for name in ("moved", "edited", "kept", "gone")}
+    for name, text in texts.items():
+        work.write(f"{name}.py", text)
+    work.commit("Bring four files")
+    first = github.opens(7)
+    work.git("rm", "--quiet", "moved.py", "edited.py", "gone.py")
+    work.write("tests/é\n.py", texts["moved"])
+    work.write("other.py", texts["edited"].replace("edited = 3\n", "edited = 4\n"))
+    work.write("copy.py", texts["kept"])
+    work.commit("Move two of them, remove one, copy one")
+    source = open_pull_request(clone, github.opens(7), Remote(github.url)).after(1, earlier(first.head_sha))
+    change = source.change()
+    assert change.earlier is not None
+    assert change.earlier.renames == {("moved.py", "tests/é\n.py"), ("edited.py", "other.py")}
+    assert change.earlier.paths == {"moved.py", "tests/é\n.py", "edited.py", "other.py", "gone.py", "copy.py"}
+    facts = {each.path: (each.old_path, each.earlier_path) for each in file_facts(change, (Shard(0, change.files),))}
+    assert facts["tests/é\n.py"] == (None, "moved.py")
+    assert {name for name, told in facts.items() if told == (None, None)} == {"app.py", "kept.py", "copy.py"}
 
 
 def test_a_rewritten_history_is_no_continuation(github: Served, clone: Path) -> None:

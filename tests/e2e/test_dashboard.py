@@ -13,11 +13,18 @@ from typing import Any
 import pytest
 from dashboard_ledger import fill
 from tests.adapters.hostile_review import hostile_review
-from tests.adapters.ledgers import nothing, record, told
+from tests.adapters.ledgers import meddle, nothing, record, told
 from tests.e2e.browser.reader import NARROW, Reader
 
+from review_advisor.adapters.ledger.observations import keep
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
+from review_advisor.core.outcome.events import RoleSkipped
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.record.labels import Label, Observed
 from review_advisor.core.record.runs import Between, RunFilter, RunLine
 from review_advisor.dashboard import serving, write_dashboard
+from review_advisor.mockworld.lines import approve, confirm, plan
+from review_advisor.mockworld.world import MockWorld
 from review_advisor.records import list_runs, show_run
 
 RUNS = 300
@@ -129,6 +136,9 @@ def test_the_overview_tells_what_rollup_tells_and_plots_have_tables(reader: Read
     approved = sum(line.status == "approved" for line in lines)
     assert tiles[0].split("\n")[:2] == [str(approved), "Approved"]
     assert page.locator(".kpi", has_text="Objections proved right").locator(".value").inner_text() == "not measured"
+    share = page.locator(".kpi", has_text="Advisor share").inner_text()
+    tokens = sum(line.executor_tokens + line.advisor_tokens for line in lines)
+    assert f"the advisors' part of all tokens; {tokens:,} tokens." in share
     assert page.locator(".plot").count() == 5
     assert page.locator(".plot canvas").count() == 5
     plot = page.locator(".plot", has=page.get_by_role("heading", name="Reviews by outcome"))
@@ -251,6 +261,41 @@ def test_a_deep_link_opens_the_event_and_is_where_the_reader_is(reader: Reader, 
     assert page.evaluate("location.hash") == f"#/run/{run.run_id}/e0"
 
 
+def long_review() -> OutcomeDocument:
+    """One of more events than a page shows at once."""
+    document = told(nothing)
+    first, *others, last = document.events
+    skipped = [RoleSkipped(at=last.at, surface=Surface.PR_REVIEW, role=Role.PRE_FLIGHT, because=("why",))]
+    return outcome_document([first, *others, *(skipped * 900), last])
+
+
+def test_an_event_far_down_is_shown_whatever_leads_to_it(reader: Reader, tmp_path: Path) -> None:
+    """A link from elsewhere, another number in the address, a link of the page itself, and Back."""
+    written = Written(tmp_path)
+    record(written.ledger, long_review())
+    place = written.write().place
+    page = reader.opens(place, "#/run/run-1")
+    page.wait_for_selector(".timeline")
+    assert page.locator(".entry").count() == 200, "a page does not show all at once"
+    page.evaluate("location.hash = '#/run/run-1/e500'")
+    page.wait_for_selector("#e500.named")
+    assert page.evaluate("document.activeElement.id") == "e500"
+    shown = page.locator(".entry").count()
+    assert 200 < shown <= 501
+    page.locator("#e3 .anchor").click()
+    page.wait_for_selector("#e3.named")
+    page.evaluate("location.hash = '#/run/run-1/e700'")
+    page.wait_for_selector("#e700.named")
+    page.go_back()
+    page.wait_for_selector("#e3.named")
+    page.go_forward()
+    page.wait_for_selector("#e700.named")
+    assert page.locator("#e500").count() == page.locator("#e3").count() == 1
+    page.evaluate("location.hash = '#/run/run-1/e9999'")
+    page.locator("#said", has_text="This run has no such event.").wait_for(state="attached")
+    assert reader.opens(place, "#/run/run-1/e650").locator("#e650.named").count() == 1
+
+
 @pytest.mark.parametrize(
     "fragment", ["#/run/nobody", "#/nowhere", "#/run/%E0%A4%A", "#/run/<img src=x onerror=alert(1)>"]
 )
@@ -273,6 +318,69 @@ def test_an_empty_ledger_says_so_on_both_pages(reader: Reader, tmp_path: Path) -
     place = written.write(since=MADE).place
     assert "The ledger has no run of this time" in reader.opens(place).locator(".empty").inner_text()
     assert reader.opens(place, "#/runs").locator(".empty").inner_text() == "No run is recorded in this time."
+
+
+def test_a_run_outside_of_the_time_is_shown_and_listed_apart(reader: Reader, tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    record(written.ledger, told(nothing), told(nothing, 5))
+    since = datetime(2026, 1, 5, 12, tzinfo=UTC)
+    page = reader.opens(written.write(since=since, opens="run-1").place)
+    page.wait_for_selector(".timeline")
+    assert page.locator(".crumbs code").inner_text() == "run-1"
+    page.locator("#to-runs").click()
+    page.wait_for_selector("#count")
+    assert page.locator("#count").inner_text() == "1 run"
+    assert shown_runs(page) == ["run-5", "run-1"]
+    apart = page.locator("section", has=page.get_by_role("heading", name="Asked for, and not of this time"))
+    assert apart.locator("a.run").count() == 1
+    assert reader.finds_barriers() == []
+    place = written.write(since=MADE, opens="run-1").place
+    assert "The ledger has no run of this time" in reader.opens(place, "#/overview").locator(".empty").inner_text()
+    page = reader.opens(place, "#/runs")
+    assert shown_runs(page) == ["run-1"]
+
+
+def test_a_cost_that_is_known_in_part_is_said_so_wherever_it_stands(reader: Reader, tmp_path: Path) -> None:
+    def story(world: MockWorld) -> None:
+        world.agents.script(Role.PRE_FLIGHT, plan().costing(0.02))
+        world.agents.script(Role.EXECUTOR, approve().costing(None))
+        world.agents.script(Role.POST_VERIFY, confirm().costing(0.19))
+
+    written = Written(tmp_path)
+    record(written.ledger, told(story))
+    page = reader.opens(written.write().place, "#/runs")
+    page.wait_for_selector("a.run")
+    assert page.locator("a.run .cost").inner_text() == "$0.2100, and 1 call unknown"
+    page.locator("a.run").click()
+    page.wait_for_selector(".timeline")
+    assert "$0.2100, and 1 call unknown" in page.locator(".summary").inner_text()
+    page = reader.opens(written.place, "#/overview")
+    assert "$0.2100 spent, as the calls reported; what 1 call of sonnet cost is unknown." in (
+        page.locator(".ends").inner_text()
+    )
+
+
+def test_what_cannot_be_told_is_said_beside_what_is(reader: Reader, tmp_path: Path) -> None:
+    """A broken run's costs, an older run's, and what was seen of a pull request."""
+    written = Written(tmp_path)
+    record(written.ledger, *(told(nothing, number) for number in (1, 2, 3)))
+    facts: dict[str, Any] = {"repository": "acme/shop", "pull_request": 7, "head_sha": "a" * 40}
+    seen = (Label("", "merge", "merged", "its merge"),)
+    keep(written.ledger, Observed(at=MADE, run_id="observed-1", labels=seen, **facts))
+    meddle(
+        written.ledger,
+        "UPDATE chains SET last_hash = '0' WHERE run_id = 'observed-1'",
+        "UPDATE events SET hash = '0' WHERE position = 2 AND chain = (SELECT id FROM chains WHERE run_id = 'run-3')",
+    )
+    page = reader.opens(written.write(limit=2).place, "#/overview")
+    assert page.locator(".notice").last.inner_text() == (
+        "Not in this table: what 1 older run used; what 1 run used whose events cannot be told."
+    )
+    page = reader.opens(written.place, "#/run/run-2")
+    page.wait_for_selector(".timeline")
+    section = page.locator("section", has=page.get_by_role("heading", name="What became of the pull request"))
+    assert section.locator(".notice").inner_text().startswith("The run observed-1 is not what was recorded")
+    assert reader.finds_barriers() == []
 
 
 # --- people -----------------------------------------------------------------------------------------------------------
@@ -365,6 +473,49 @@ def test_ten_thousand_runs_open_and_are_filtered(reader: Reader, tmp_path: Path)
     assert reader.heading().endswith("(4711)")
     scripts = page.evaluate("performance.getEntriesByType('resource').map(entry => entry.name)")
     assert sum("/data/runs/" in name for name in scripts) <= 1, "a run's file is loaded when the run is asked for"
+
+
+# --- written anew, and slow -------------------------------------------------------------------------------------------
+
+
+def test_an_open_page_never_mixes_two_dashboards(reader: Reader, tmp_path: Path) -> None:
+    """What is as it was still opens; what is not says so, until the page is loaded again."""
+    written = Written(tmp_path)
+    record(written.ledger, told(nothing), told(nothing, 2))
+    page = reader.opens(written.write().place, "#/run/run-1")
+    page.wait_for_selector(".timeline")
+    record(written.ledger, told(nothing, 3))
+    written.write()
+    page.evaluate("location.hash = '#/run/run-2'")
+    page.locator(".crumbs code", has_text="run-2").wait_for()
+    page = reader.opens(written.place, "#/overview")
+    record(written.ledger, told(nothing, 4))
+    written.write()
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.wait_for_selector("[role=alert]")
+    assert "If the dashboard was written anew, load this page again." in page.get_by_role("alert").inner_text()
+    assert reader.troubles.pop().startswith("console error: Failed to load resource")
+    page.reload()
+    page.wait_for_selector("a.run")
+    assert shown_runs(page) == [f"run-{number}" for number in (4, 3, 2, 1)]
+
+
+def test_what_comes_late_does_not_take_the_place_of_where_the_reader_has_gone(reader: Reader, tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    record(written.ledger, told(nothing))
+    with served(written.write()) as place:
+        page = reader.opens(place, "#/nowhere")
+        held: list[Any] = []
+        page.route("**/data/lists/*", lambda route: held.append(route))  # noqa: PLW0108 (it takes no builtin)
+        with page.expect_request("**/data/lists/*") as asked:
+            page.evaluate("location.hash = '#/run/nobody'")
+        page.evaluate("location.hash = '#/overview'")
+        page.wait_for_selector(".ends")
+        with page.expect_response(asked.value.url):
+            held[0].continue_()
+        page.evaluate("(name) => dashboard.load(name).then(() => true)", asked.value.url.split("/data/")[1][:-3])
+        assert reader.heading() == "Overview"
+        reader.leaves()
 
 
 # --- hostile runs -----------------------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ def observe(pr: str | None, event: str | None, again: bool, repo: Path, ledger_f
 
     Fixed at the merge or merged all the same, taken back later, its thread resolved, a thumb up or down, dismissed; an
     escalation that a person approved, a merge that was reverted. Nothing is asked of anybody and nothing is written on
-    GitHub. The same facts are recorded once. What cannot be told is unknown, with the reason.
+    GitHub. The same facts are recorded once. What cannot be told is unknown, with the reason. Of a merge whose history
+    cannot be read nothing is recorded.
     """
     if [pr is not None, event is not None, again].count(True) != 1:
         raise click.UsageError(

@@ -42,7 +42,8 @@ def rollup(
     prices; that of a model which is not in it is unknown.
     """
     with ledger_refusals():
-        from review_advisor.core.record.kpis import Period, rollup_text
+        from review_advisor.core.record.kpis import rollup_text
+        from review_advisor.core.record.periods import Period
         from review_advisor.rollups import roll_up
 
         found = roll_up(ledger_file, Period(since, until or datetime.now(UTC), repository), prices)

@@ -63,9 +63,11 @@ _FILTERS = (
     click.option(
         "--error",
         metavar="REASON",
-        help="An answer did not come, for this reason (timeout, ...), for any, or for none.",
+        help="An answer did not come, for this reason (timeout, ...) or for any; none: the run lacks no answer.",
     ),
-    click.option("--cost", "cost_usd", type=between, metavar="A..B", help="What it cost, in US dollars."),
+    click.option(
+        "--cost", "cost_usd", type=between, metavar="A..B", help="What it cost as far as that is known, in US dollars."
+    ),
     click.option("--consults", type=between, metavar="A..B", help="How many consults it had."),
     click.option("--repository", metavar="OWNER/NAME", help="The pull request's repository."),
     click.option("--pr", "pull_request", type=click.IntRange(1, 2**31), metavar="N", help="The pull request's number."),
@@ -94,8 +96,8 @@ def runs() -> None:
 def list_(ledger_file: Path, as_json: bool, **wanted: Any) -> None:
     """List runs, the newest first: those that are all of what is asked.
 
-    Surface, role, model and error are held against one call or consult at a time. A run without an end, which is under
-    way or was killed, is unfinished.
+    Surface, role, model and error are held against one call or consult at a time; --error none against all of the run.
+    A run without an end, which is under way or was killed, is unfinished.
     """
     with ledger_refusals():
         from review_advisor.core.record.runs import RunFilter, runs_text

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
 
 if TYPE_CHECKING:  # only a pull request's review publishes, and only what is closed is observed
     from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
     from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
-    from review_advisor.core.record.fate import LaterCommit
+    from review_advisor.core.record.fate import LaterCommit, Lines, Touched
 
 
 class Forge(Protocol):
@@ -65,7 +65,7 @@ class Forge(Protocol):
         ...
 
     def threads(self, number: int) -> tuple[Thread, ...]:
-        """All threads of inline comments."""
+        """All threads of inline comments, the first begun first."""
         ...
 
     def remarks(self, number: int) -> tuple[StandingRemark, ...]:
@@ -134,18 +134,40 @@ class Forge(Protocol):
 
 
 class History(Protocol):
-    """A merged pull request, and its base branch since. Raises ``SourceError`` for what is not there."""
+    """A merged pull request, and its base branch since. Raises ``SourceError`` for what is not there or too much."""
+
+    @property
+    def merged_at(self) -> datetime:
+        """When it was merged."""
+        ...
+
+    @property
+    def brought(self) -> tuple[Touched, ...]:
+        """The files that the merge touched."""
+        ...
+
+    def has(self, commit: str) -> bool:
+        """Whether a commit is there, as it is not after some force pushes."""
+        ...
 
     def text(self, commit: str, path: str) -> str | None:
-        """The text of a file at a commit; None if there is none."""
+        """The text of a file at a commit that is there; None if there is none."""
         ...
 
-    def brought(self) -> Brought:
-        """What the merge brought into the base branch."""
+    def moved(self, commit: str, path: str) -> str | None:
+        """What a file of ``commit`` is called in what was merged, where it was renamed since; None if it was not."""
         ...
 
-    def later(self, paths: tuple[str, ...]) -> tuple[LaterCommit, ...]:
-        """The base branch's commits since that touch one of ``paths``, the oldest first, within bounds."""
+    def later(self) -> Iterator[LaterCommit]:
+        """The base branch's commits since, the oldest first; it raises where there are more than are looked at."""
+        ...
+
+    def content(self, name: str) -> str:
+        """The text of a file that ``later`` names."""
+        ...
+
+    def lines(self, files: Iterable[Touched]) -> Lines:
+        """Every changed line of these files."""
         ...
 
 
@@ -155,14 +177,6 @@ class Patcher(Protocol):
     def apply(self, patch: str, files: tuple[CommittedFile, ...]) -> tuple[CommittedFile, ...]:
         """All files there are once ``patch`` is applied to ``files``. Raises ``PatchRefused``."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Brought:
-    """What a merge brought: its own commits and the pull request's, and the files that it changed."""
-
-    commits: tuple[str, ...]
-    files: tuple[FileChange, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,6 +221,18 @@ def test_threads_tell_where_they_stand_and_who_began_them(scene: Scene) -> None:
     )
 
 
+def test_threads_are_told_in_the_order_in_which_they_were_begun_however_github_lists_them(scene: Scene) -> None:
+    pull = scene.opens(listing=(PullFile("src/a.py", patch=PATCH), PullFile("src/b.py", patch=PATCH)))
+    for name in "ab":
+        remark = InlineComment("f-1", f"src/{name}.py", 3, None, "RIGHT", f"remark {name}")
+        review = scene.forge.start_review(pull.number, pull.head_sha, "", (remark,))
+        scene.forge.submit_review(pull.number, review)
+    in_order = scene.forge.threads(pull.number)
+    assert [each.body for each in in_order] == ["remark a", "remark b"]
+    pull.newest_threads_first = True
+    assert scene.forge.threads(pull.number) == in_order
+
+
 def test_remarks_tell_what_people_did_with_them(scene: Scene) -> None:
     pull = scene.opens(listing=(PullFile("src/a.py", patch=PATCH), PullFile("src/b.py", patch=PATCH)))
     remarks = (

@@ -4,37 +4,34 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
 from review_advisor.core.record.fate import (
     MOST_LINES,
-    LaterCommit,
+    Lines,
     Said,
+    Touched,
     Wanted,
     at_merge,
-    may_take_away,
-    same_lines,
-    taken_back,
+    changed_lines,
+    may_undo,
+    of_file,
+    restores,
     times,
+    undoes,
     wanted,
+    weights,
 )
 from review_advisor.core.roles.secret_shapes import REDACTED
 
 TEXT = "def f():\n    return None\n\ndef g():\n    return None\n"
-MERGE, OWN = "a" * 40, "b" * 40
-PULL = "octo/app#7"
+OWN = "b" * 40
 
 
-def change(*lines: str, path: str = "app.py", old_path: str | None = None) -> FileChange:
-    status = Status.RENAMED if old_path else Status.MODIFIED
-    return FileChange(status, path, old_path, hunks=(Hunk(1, 1, 1, 1, "", lines),))
+def touched(path: str = "app.py", old_path: str | None = None, old: str = "1", new: str = "2") -> Touched:
+    return Touched(path if old_path is None else old_path, path, old, new)
 
 
-def later(*lines: str, message: str = "Change", path: str = "app.py", old_path: str | None = None) -> LaterCommit:
-    return LaterCommit("c" * 40, message, (change(*lines, path=path, old_path=old_path),))
-
-
-def named(commit: str) -> str:
-    return f'Revert "A change"\n\nThis reverts commit {commit}.'
+def brought(*lines: str, path: str = "app.py") -> Lines:
+    return Lines((path, line[0], line[1:]) for line in lines)
 
 
 # --- the lines that are looked for ------------------------------------------------------------------------------------
@@ -93,19 +90,6 @@ def test_places_may_lie_one_after_the_other_and_secrets_are_looked_for_as_they_w
     assert times(Wanted((f"token = '{REDACTED}'",), whole=False), f"token = '{token}'\n") == 1
 
 
-@pytest.mark.parametrize(
-    "lines, path, taken",
-    [
-        (Wanted(("x = 1", "y = 2"), whole=True), "app.py", True),
-        (Wanted(("x = 1", "y = 2"), whole=True), "other.py", False),
-        (Wanted(("y = 2",), whole=True), "app.py", False),
-        (Wanted(("y",), whole=False), "app.py", True),
-    ],
-)
-def test_only_a_commit_that_takes_such_a_line_away_is_looked_at(lines: Wanted, path: str, taken: bool) -> None:
-    assert may_take_away([change(" y = 2", "-x  =  1", "+y = 2")], path, lines) is taken
-
-
 # --- at the merge -----------------------------------------------------------------------------------------------------
 
 
@@ -140,44 +124,65 @@ def test_lines_that_were_taken_away(reviewed: int | None, merged: int | None, va
 # --- after it ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_exact_opposite_takes_a_change_back_whatever_it_says() -> None:
-    brought = (change("-x = 1", "+x = 2", " y"),)
-    assert taken_back(brought, [later("-z", "+q"), later("-x = 2", "+x = 1")], (MERGE,), PULL) == "c" * 40
-
-
 @pytest.mark.parametrize(
-    "message", [named(MERGE), named(OWN[:12]), f"Revert it\n\nReverts {PULL}", "Reverts OCTO/app#7"]
+    "later, back",
+    [
+        (("-x = 2", "+x = 1", "-y = 3", "-z = 4", "-w = 5"), True),
+        (("-x = 2", "+x = 1", "-y = 3", "-z = 4"), True),
+        (("-x = 2", "+x = 1", "-y = 3", "-z = 4", "-w = 5", "+q"), True),
+        (("-x = 2", "+x = 1", "-y = 3"), False),
+        (("-y = 3",), False),
+        (("-x = 2", "+x = 1", "-y = 3", "-z = 4", "-w = 5", "+y = 4", "+z = 5"), False),
+        ((), False),
+    ],
 )
-def test_a_part_of_the_opposite_does_if_it_names_what_it_reverts(message: str) -> None:
-    brought = (change("-x = 1", "+x = 2", "+y = 3"),)
-    assert taken_back(brought, [later("-x = 2", "+x = 9", message=message)], (MERGE, OWN), PULL)
+def test_who_undoes_most_of_a_change_and_does_little_else_takes_it_back(later: tuple[str, ...], back: bool) -> None:
+    change = brought("-x = 1", "+x = 2", "+y = 3", "+z = 4", "+w = 5")
+    assert undoes(change, brought(*later)) is back
 
 
-@pytest.mark.parametrize(
-    "message",
-    ["Change x", named("d" * 40), named(MERGE[:6]), f"This does not: Reverts {PULL}", f"Reverts {PULL}8", "Reverts #7"],
-)
-def test_a_part_of_the_opposite_alone_does_not(message: str) -> None:
-    brought = (change("-x = 1", "+x = 2", "+y = 3"),)
-    assert taken_back(brought, [later("-x = 2", "+x = 9", message=message)], (MERGE, OWN), PULL) is None
+def test_lines_are_undone_in_their_own_file_and_only_so_often_as_they_were_brought() -> None:
+    assert not undoes(brought("+x = 2"), brought("-x = 2", path="other.py"))
+    assert undoes(brought("+x = 2", "+x = 2"), brought("-x = 2", "-x = 2"))
+    assert not undoes(brought("+x = 2"), brought("-x = 2", "-x = 2"))
 
 
-def test_words_alone_take_nothing_back() -> None:
-    brought = (change("+x = 2"),)
-    assert taken_back(brought, [later("+q", message=named(MERGE))], (MERGE,), PULL) is None
-    assert taken_back(brought, [later("-x = 2", path="other.py", message=named(MERGE))], (MERGE,), PULL) is None
-
-
-def test_a_change_without_lines_is_never_taken_back() -> None:
-    assert taken_back((), [LaterCommit("c" * 40, named(MERGE), ())], (MERGE,), PULL) is None
+def test_a_change_without_lines_is_taken_back_by_whoever_restores_its_files() -> None:
+    nothing = Lines()
+    assert not undoes(nothing, nothing)
+    assert not undoes(nothing, brought("-x"))
+    picture = (touched("a.png"), touched("b.png"))
+    assert restores(picture, [each.back for each in (*picture, touched("c.png"))])
+    assert not restores(picture, [picture[0].back])
+    assert not restores((), ())
 
 
 def test_a_rename_is_taken_back_by_the_rename_the_other_way() -> None:
-    brought = (change("-x = 1", "+x = 2", path="new.py", old_path="old.py"),)
-    assert taken_back(brought, [later("-x = 2", "+x = 1", path="old.py", old_path="new.py")], (), PULL)
+    moved = touched("new.py", "old.py")
+    assert moved.is_moved
+    assert not touched().is_moved
+    assert restores([moved], [moved.back])
+    change = changed_lines(moved, "x = 1\n", "x = 2\n")
+    assert change == Lines({("old.py", "-", "x = 1"): 1, ("new.py", "+", "x = 2"): 1})
+    assert undoes(change, changed_lines(moved.back, "x = 2\n", "x = 1\n"))
 
 
-def test_a_rebased_change_is_known_by_its_lines() -> None:
-    one = change("-x = 1", "+x = 2", " context")
-    assert same_lines([one], [change(" other context", "-x = 1", "+x = 2", "+")])
-    assert not same_lines([one], [change("-x = 1", "+x = 2", path="other.py")])
+def test_changed_lines_are_those_that_only_one_side_has() -> None:
+    assert changed_lines(touched(), "a\n\nb\nb\n", "b\na\n  \nc\n") == brought("-b", "+c")
+
+
+def test_only_who_touches_the_files_of_most_lines_can_undo_them() -> None:
+    change = brought("+a", "+b", "+c", "+d") + brought("+lock", path="x.lock")
+    assert weights(change) == {"app.py": 4, "x.lock": 1}
+    assert may_undo(weights(change), [touched()])
+    assert may_undo(weights(change), [touched("elsewhere.py", "app.py")])
+    assert not may_undo(weights(change), [touched("x.lock")])
+    assert not may_undo(weights(Lines()), [touched()])
+
+
+def test_a_file_is_found_by_the_name_that_it_had_and_else_by_the_one_that_it_got() -> None:
+    away, made = touched("b.py", "app.py"), touched("app.py", "")
+    assert of_file([made, away], "app.py") == away
+    assert of_file([made], "app.py") == made
+    assert of_file([touched("c.py")], "app.py") is None
+    assert of_file([touched("", "app.py", new="")], "app.py") is not None

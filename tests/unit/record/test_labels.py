@@ -42,14 +42,16 @@ SEEN = Observed(
     [
         ({}, None),
         ({"at_merge": "fixed"}, True),
-        ({"at_merge": "there"}, False),
+        ({"at_merge": "there"}, None),
         ({"at_merge": "there", "later": "there"}, False),
         ({"at_merge": "there", "later": "gone"}, True),
         ({"at_merge": "there", "later": "reverted", "dismissal": "dismissed", "reaction": "down"}, True),
         ({"at_merge": "fixed", "dismissal": "dismissed", "reaction": "up"}, False),
         ({"at_merge": "fixed", "dismissal": "none", "reaction": "down"}, False),
         ({"at_merge": "there", "reaction": "up"}, True),
-        ({"at_merge": "there", "reaction": "both"}, False),
+        ({"at_merge": "there", "later": "there", "reaction": "both"}, False),
+        ({"at_merge": "there", "reaction": "both"}, None),
+        ({"at_merge": "there", "dismissal": "dismissed"}, False),
         ({"reaction": "none", "thread": "resolved"}, None),
         ({"reaction": "up"}, True),
         ({"thread": "resolved"}, None),
@@ -74,6 +76,42 @@ def test_the_same_facts_are_the_same_whenever_and_in_whatever_order_they_are_see
     assert again.facts == SEEN.facts
     assert replace(SEEN, labels=SEEN.labels[1:]).facts != SEEN.facts
     assert replace(SEEN, head_sha="b" * 40).facts != SEEN.facts
+
+
+def told(*labels: Label, head_sha: str = "a" * 40) -> Observed:
+    return replace(SEEN, labels=labels, head_sha=head_sha, run_id="observed_2")
+
+
+def test_what_cannot_be_told_any_more_stays_known() -> None:
+    why = "git ended while it was read"
+    now = told(
+        Label("", "merge", "merged", "cafe"),
+        Label("", "reverted", "unknown", why),
+        Label("f-0000000001", "at_merge", "unknown", why),
+        Label("f-0000000002", "at_merge", "unknown", why),
+        Label("f-0000000002", "reaction", "up", "@maria"),
+    )
+    before = told(*SEEN.labels, Label("f-0000000001", "later", "there", "no later commit"))
+    assert now.after(before) == told(
+        Label("", "merge", "merged", "cafe"),
+        Label("", "reverted", "not_reverted", "no later commit"),
+        Label("f-0000000001", "at_merge", "fixed", "the lines are gone"),
+        Label("f-0000000002", "at_merge", "unknown", why),
+        Label("f-0000000002", "reaction", "up", "@maria"),
+        Label("f-0000000001", "later", "there", "no later commit"),
+    )
+
+
+def test_what_is_known_now_takes_the_place_of_what_was() -> None:
+    before = told(Label("", "reverted", "not_reverted", "no"), Label("", "escalation", "not_approved", "nobody"))
+    now = told(Label("", "reverted", "reverted", "commit beef"))
+    assert now.after(before) == now, "and of a pull request that is not escalated any more nothing is kept"
+
+
+def test_what_was_known_of_another_head_is_not_known_of_this_one() -> None:
+    before = told(Label("", "escalation", "approved", "@maria"), Label("f-1", "thread", "open", "n"), head_sha="b" * 40)
+    unknown = Label("", "escalation", "unknown", "no summary")
+    assert told(unknown).after(before).labels == (unknown, Label("f-1", "thread", "open", "n"))
 
 
 def test_the_ledgers_rows_say_what_is_proven() -> None:

@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.record.test_runs import RUN, other
+from tests.unit.record.test_runs import other
 
+from review_advisor.core.outcome.cost import role_costs
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.record.costs import costs, together
-from review_advisor.core.record.kpis import Period, Rollup, Sums, kpis
+from review_advisor.core.record.costs import cost_json, together
+from review_advisor.core.record.kpis import Rollup, Sums, kpis
 from review_advisor.core.record.overview import (
     CHUNK,
     STATUSES,
@@ -20,9 +21,8 @@ from review_advisor.core.record.overview import (
     kpi_json,
     list_json,
     overview_json,
-    run_file,
 )
-from review_advisor.core.record.periods import MOST_PERIODS, periods
+from review_advisor.core.record.periods import MOST_PERIODS, Period, periods
 from review_advisor.core.record.prices import Money
 from review_advisor.core.record.row import Part
 from review_advisor.core.roles.calls import Usage
@@ -36,7 +36,7 @@ moments = st.datetimes(datetime(1970, 1, 1), datetime(8000, 1, 1), timezones=st.
 @given(moments, moments)
 def test_periods_hold_every_moment_once(one: datetime, other_one: datetime) -> None:
     first, last = sorted((one, other_one))
-    cut = periods(first, last)
+    cut = periods(first, last, Period())
     assert 1 <= len(cut) <= MOST_PERIODS
     assert cut[0].since is not None
     assert cut[0].since <= first
@@ -49,15 +49,16 @@ def test_periods_hold_every_moment_once(one: datetime, other_one: datetime) -> N
 
 @pytest.mark.parametrize("days, length", [(1, 1), (100, 1), (101, 7), (700, 7), (701, 28), (2_801, 364)])
 def test_a_longer_time_has_longer_periods(days: int, length: int) -> None:
-    cut = periods(MADE, MADE + timedelta(days=days - 1))
+    cut = periods(MADE, MADE + timedelta(days=days - 1), Period())
     assert cut[0].since == MADE
     if len(cut) > 1:
         assert cut[1].since == MADE + timedelta(days=length)
 
 
-def test_the_first_period_begins_no_earlier_than_what_is_asked_for() -> None:
-    noon = MADE + timedelta(hours=12)
-    assert periods(MADE + timedelta(hours=13), MADE + timedelta(days=2), since=noon)[0].since == noon
+def test_the_periods_lie_within_the_one_that_is_asked_for() -> None:
+    noon, end = MADE + timedelta(hours=12), MADE + timedelta(days=2, hours=9)
+    cut = periods(MADE + timedelta(hours=13), MADE + timedelta(days=2), Period(noon, end))
+    assert (cut[0].since, cut[-1].until) == (noon, end)
 
 
 def test_a_kpi_is_told_in_the_words_of_rollup() -> None:
@@ -66,6 +67,13 @@ def test_a_kpi_is_told_in_the_words_of_rollup() -> None:
     assert told["advisor_share"]["judgement"] == "met"
     assert told["self_repair"]["shown"] == "not measured"
     assert told["self_repair"]["because"] == "there is no case of it"
+
+
+def test_what_a_kpi_counts_is_named_where_it_is_no_case() -> None:
+    told = {kpi.name: (kpi.counted, kpi_json(kpi)["case"]) for kpi in ROLLUP.kpis}
+    assert told.pop("advisor_share") == ("100 tokens", "token")
+    assert told["consult_rate"] == ("2", "case")
+    assert {case for _, case in told.values()} == {"case"}
 
 
 def test_the_first_page_adds_up_what_its_plots_show() -> None:
@@ -90,8 +98,8 @@ def test_what_many_runs_used_is_one_line_a_role_and_model_and_an_unknown_cost_is
         about = {"role": Role.EXECUTOR, "ended": "answered", "requested_model": model, "usage": usage}
         return CallEnded(at=MADE, surface=Surface.PR_REVIEW, **about)  # type: ignore[arg-type]
 
-    first = costs([call("sonnet", 0.5), call("sonnet", None), call("mystery", None)])
-    mystery, sonnet = (cost.as_json() for cost in together([*first, *costs([call("sonnet", 1.5)])]))
+    first = role_costs([call("sonnet", 0.5), call("sonnet", None), call("mystery", None)])
+    mystery, sonnet = map(cost_json, together([*first, *role_costs([call("sonnet", 1.5)])]))
     assert (sonnet["calls"], sonnet["unpriced"], sonnet["input_tokens"]) == (3, 1, 15)
     assert (sonnet["cost_usd"], sonnet["per_call_usd"]) == (2.0, 1.0)
     assert (mystery["model"], mystery["cost_usd"], mystery["per_call_usd"]) == ("mystery", None, None)
@@ -101,7 +109,8 @@ def test_what_many_runs_used_is_one_line_a_role_and_model_and_an_unknown_cost_is
 def test_the_list_comes_in_chunks_of_columns_that_share_their_castings() -> None:
     lines = [other(run_id=f"run-{n}", title=f"<b>{n}") for n in range(CHUNK + 2)]
     one, two = (Part("pr_review", "executor", "sonnet"),), (Part("pr_review", "executor", "opus", "timeout"),)
-    first, second = list_json(lines, {line.run_id: one if n % 2 else two for n, line in enumerate(lines)})
+    castings = {line.run_id: one if n % 2 else two for n, line in enumerate(lines)}
+    first, second = list_json(lines, castings, {line.run_id: f"file of {line.run_id}" for line in lines})
     assert [len(each["columns"]["run_id"]) for each in (first, second)] == [CHUNK, 2]
     assert {len(column) for column in first["columns"].values()} == {CHUNK}
     assert first["castings"] == [
@@ -110,15 +119,4 @@ def test_the_list_comes_in_chunks_of_columns_that_share_their_castings() -> None
     ]
     assert first["columns"]["casting"][:3] == [0, 1, 0]
     assert first["columns"]["flags"][0] == ["degraded", "disabled", "recovered"]
-    assert first["columns"]["file"][0] == run_file("run-0")
-
-
-@given(st.text(max_size=300))
-def test_nothing_of_a_runs_id_gets_into_the_name_of_its_file(run_id: str) -> None:
-    name = run_file(run_id)
-    assert len(name) == 20
-    assert set(name) <= set("0123456789abcdef")
-
-
-def test_two_runs_have_two_files() -> None:
-    assert run_file(RUN.run_id) != run_file(RUN.run_id + "0")
+    assert first["columns"]["file"][0] == "file of run-0"

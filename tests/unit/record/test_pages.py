@@ -17,7 +17,7 @@ from tests.scenarios.five_stories import STORIES
 from tests.unit.record.test_runs import RUN
 
 from review_advisor.adapters.ledger.listing import show_run
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.events import (
     BlindJudged,
     CallEnded,
@@ -36,7 +36,7 @@ from review_advisor.core.record.shown import LONGEST_TEXT, MOST_LINES, filled, t
 from review_advisor.core.record.shown import told as shown
 from review_advisor.core.roles.answers import Consult, Guidance
 from review_advisor.core.roles.mid_flight import ConsultNote
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, reject, veto
+from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, learned, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld
 
 BEFORE = {"src/app.py": "def mean(rows):\n    return 0\n"}
@@ -161,6 +161,37 @@ def test_a_veto_is_told_with_its_disagreements_and_the_reply_as_it_came(tmp_path
     assert "change" not in confirmed
 
 
+def everything_is_said(world: MockWorld) -> None:
+    """What an executor can report: a finding that is not believed, one that is, and facts for the wiki."""
+    world.rules = replace(world.rules, wiki_folder="docs/wiki")
+    unbelieved = finding("src/app.py", 3, "no such line", title="it is not there")
+    fact = learned("Values are numbered", "src/app.py", "value = 7")
+    groundless = learned("Values are secret", "src/app.py", "nowhere to be seen")
+    world.agents.script(
+        Role.EXECUTOR, reject(unbelieved, finding("src/app.py", 7, "value = 7")).teaching(fact, groundless)
+    )
+
+
+@pytest.mark.parametrize("story", [*STORIES, everything_is_said], ids=lambda story: story.__name__)
+def test_all_that_the_ledger_keeps_of_what_a_role_said_stands_with_its_event(story: Story) -> None:
+    spoken = {
+        "planned": "plan",
+        "consulted": "note",
+        "reported": "report",
+        "blind_judged": "report",
+        "verified": "judged",
+    }
+    document = told(story)
+    seen = 0
+    for number, event in enumerate(json.loads(outcome_json(document))["events"]):
+        if event["kind"] in spoken:
+            page = "\n".join(texts(entry_json(number, document.events[number]))).lower()
+            missing = [said for said in texts(event[spoken[event["kind"]]]) if said.lower() not in page]
+            assert missing == [], event["kind"]
+            seen += 1
+    assert seen > 0
+
+
 # --- what a veto or a consult changed ---------------------------------------------------------------------------------
 
 
@@ -228,11 +259,29 @@ def test_the_summary_says_what_the_list_says(tmp_path: Path) -> None:
     assert {cost["role"] for cost in page["costs"]} >= {"pre_flight", "executor", "post_verify"}
 
 
-def test_what_an_earlier_run_paid_for_is_not_paid_again() -> None:
+def test_what_another_run_counts_is_not_counted_again() -> None:
     document = told(a_review_with_a_number_for_everything)
-    kept = tuple(replace(event, kept=True) if isinstance(event, CallEnded) else event for event in document.events)
-    assert sum(cost.spent.usage.cost_usd or 0 for cost in RunPage(RUN, document.events).paid) == pytest.approx(0.19)
-    assert RunPage(RUN, kept).paid == ()
+    calls = [number for number, event in enumerate(document.events) if isinstance(event, CallEnded)]
+    assert sum(cost.usage.cost_usd or 0 for cost in RunPage(RUN, document.events).counted) == pytest.approx(0.19)
+    assert RunPage(RUN, document.events, paid_elsewhere=frozenset(calls)).counted == ()
+    first = RunPage(RUN, document.events, paid_elsewhere=frozenset(calls[1:])).counted
+    assert [(cost.role, cost.calls) for cost in first] == [(Role.PRE_FLIGHT, 1)]
+
+
+def test_a_cost_that_is_known_in_part_is_said_so_and_one_that_is_not_known_is_unknown(tmp_path: Path) -> None:
+    def story(world: MockWorld) -> None:
+        world.agents.script(Role.EXECUTOR, approve().costing(None))
+        world.agents.script(Role.POST_VERIFY, confirm().costing(0.03))
+
+    def silent(world: MockWorld) -> None:
+        world.agents.script(Role.PRE_FLIGHT, plan().costing(None))
+        world.agents.script(Role.EXECUTOR, approve().costing(None))
+        world.agents.script(Role.POST_VERIFY, confirm().costing(None))
+
+    page = page_of(told(story), tmp_path)
+    assert dict(page["summary"])["Cost"].endswith(", and 1 call unknown")
+    assert page["run"]["unpriced"] == 1
+    assert dict(page_of(told(silent, 2), tmp_path)["summary"])["Cost"] == "unknown"
 
 
 def test_what_became_of_a_finding_stands_with_it_and_of_the_pull_request_apart() -> None:

@@ -21,6 +21,7 @@ RUN = RunLine(
     title="Add a value that has a rather long title",
     head_sha="a" * 40,
     cost_usd=0.25,
+    unpriced=0,
     consults=2,
     findings=1,
     vetoes=1,
@@ -75,6 +76,22 @@ def test_one_run_is_told_with_the_tables_that_have_rows() -> None:
     assert "wall clock  -\n" in run_text(RunRecord(other(wall_ms=None), {}, ()))
     assert "BROKEN" not in text
     assert "BROKEN      event 3: it is missing\n" in run_text(RunRecord(RUN, {}, (), "event 3: it is missing"))
+
+
+@pytest.mark.parametrize(
+    "cost, unpriced, words",
+    [
+        (0.21, 0, "$0.2100"),
+        (0.21, 1, "$0.2100, and 1 call unknown"),
+        (0.0, 1_200, "$0.0000, and 1,200 calls unknown"),
+        (None, 2, "unknown"),
+    ],
+)
+def test_a_cost_that_is_known_in_part_is_not_told_as_the_cost(cost: float | None, unpriced: int, words: str) -> None:
+    run = other(cost_usd=cost, unpriced=unpriced)
+    assert f"  {words}  " in runs_text([run])
+    assert f"cost        {words}\n" in run_text(RunRecord(run, {}, ()))
+    assert RunRecord(run, {}, ()).as_json()["run"]["unpriced"] == unpriced
 
 
 def test_one_run_is_one_object_of_json() -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
+from http.client import HTTP_PORT
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from review_advisor.adapters.dashboard.site import STATIC, SiteError
 
 HOST = "127.0.0.1"
 _OUR_FILES = frozenset(f"/{file.name}" for file in STATIC.iterdir())
-_DATA = re.compile(r"/data/(overview|list-\d{1,6}|runs/[0-9a-f]{20})\.js", re.ASCII)
+_DATA = re.compile(r"/data/(overview|(lists|runs)/[0-9a-f]{32})\.js", re.ASCII)
 _TYPES = {
     ".html": "text/html",
     ".js": "text/javascript",
@@ -34,6 +35,12 @@ _HEADERS = {
 }
 _OUR_OWN = ("same-origin", "none")
 """What a browser says of a request (Sec-Fetch-Site) that our own page makes, or a person."""
+
+
+def own_names(port: int) -> frozenset[str]:
+    """What a browser that is sent to this port calls us: it does not name the port that it takes by itself."""
+    hosts = {HOST, "localhost"}
+    return frozenset({f"{host}:{port}" for host in hosts} | (hosts if port == HTTP_PORT else set()))
 
 
 @contextmanager
@@ -90,10 +97,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_asked_from_here(self) -> bool:
         """Whether the browser means this server by its own name, and no foreign page asks."""
-        port = self.server.server_address[1]
         hosts = self.headers.get_all("Host") or []
         asked_by = self.headers.get("Sec-Fetch-Site", "none")
-        return len(hosts) == 1 and hosts[0] in {f"{HOST}:{port}", f"localhost:{port}"} and asked_by in _OUR_OWN
+        return len(hosts) == 1 and hosts[0] in own_names(self.server.server_port) and asked_by in _OUR_OWN
 
     def _head(self, status: HTTPStatus, kind: str, length: int) -> None:
         self.send_response(status)

@@ -1,33 +1,43 @@
-"""What became of a pull request after its merge: its base branch's history, as git objects in a private store."""
+"""What became of a pull request after its merge: its base branch's history, as git objects in a private store.
+
+However many files and findings there are, so many git processes read it: a handful, and one for each reviewed commit
+of which a file is gone.
+"""
 
 from __future__ import annotations
 
 import re
-from datetime import timedelta
-from functools import lru_cache
+import time
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 
-from review_advisor.adapters.git.diff import changed_files
 from review_advisor.adapters.git.fetch import DEPTHS, Remote, fetch, not_fetched
+from review_advisor.adapters.git.objects import REGULAR_FILES, Objects
 from review_advisor.adapters.git.repository import open_repository
 from review_advisor.adapters.git.store import ObjectStore
-from review_advisor.core.facts.change import OBJECT_NAME, FileChange
+from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.record.fate import LaterCommit, same_lines
-from review_advisor.ports.forge import Brought
+from review_advisor.core.record.fate import LaterCommit, Lines, Touched, changed_lines
 from review_advisor.ports.review import SourceError
 
 LOOKED_AT = timedelta(days=30)
 """How long after the merge a commit still says something about it, by the commits' own times."""
-MOST_LATER = 200
-"""So many of the commits that touch the same files are looked at."""
-MOST_BYTES = 1_000_000
-"""Of a larger file nobody says what became of its lines."""
+MOST_COMMITS = 5_000
+"""So many commits after the merge are listed, the oldest first."""
+MOST_LISTED = 64_000_000
+"""So long may what git lists be, in bytes: the names of what a merge or the commits after it touch."""
+MOST_SECONDS = 300.0
+"""So long one pull request is looked at."""
+MOST_CHANGED = 200_000
+"""A change of more lines is not compared line by line."""
 _HEAD, _BASE = "refs/observe/head", "refs/observe/base"
 _COMMIT = re.compile(OBJECT_NAME)
-_MOST_COMMITS = 250
-_REMEMBERED = 64
-_FIRST_PARENTS = ("rev-list", "--first-parent")
+_MOST_OWN = 250
+_LINE = ("rev-list", "--first-parent")
+_TOUCHED = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "-M50%", "-l1000", "--no-ext-diff")
 
 
 class GitHistory:
@@ -38,62 +48,131 @@ class GitHistory:
         self._merge = merge
         self._head = head
         self._tip = tip
-        self._text = lru_cache(maxsize=_REMEMBERED)(self._read)
-        self._later = lru_cache(maxsize=_REMEMBERED)(self._read_later)
+        self._until = time.monotonic() + MOST_SECONDS
+        self._files = Objects(store.git, self._until)
+        self._sides = Objects(store.git, self._until)
+        self._renamed: dict[str, dict[str, str]] = {}
+
+    @cached_property
+    def merged_at(self) -> datetime:
+        """When it was merged, by the merge's own word."""
+        (told,) = self._listed("show", "--no-patch", "--format=%ct", self._merge, "--")
+        return datetime.fromtimestamp(int(told), UTC)
+
+    def has(self, commit: str) -> bool:
+        """Whether a commit is there. Whatever is no commit's name is none."""
+        return self._files.has(commit)
 
     def text(self, commit: str, path: str) -> str | None:
-        """The text of a regular file at a commit; None if there is none. Raises ``SourceError`` without the commit."""
-        return self._text(commit, path)
+        """The text of a regular file at a commit that is there; None if there is none."""
+        found = self._files.file(commit, path)
+        return None if found is None else self._files.text(found)
 
-    def brought(self) -> Brought:
+    def content(self, name: str) -> str:
+        """The text of a file that ``later`` names."""
+        return self._files.text(name)
+
+    def moved(self, commit: str, path: str) -> str | None:
+        """What git calls a file of a commit in what was merged, where it was renamed since; None if it was not.
+
+        Where the commit is gone, the merge's own renames tell.
+        """
+        before = commit if self.has(commit) else f"{self._merge}^"
+        if before not in self._renamed:
+            files = self._between(before, self._merge)
+            self._renamed[before] = {each.old_path: each.path for each in files if each.is_moved}
+        return self._renamed[before].get(path)
+
+    @cached_property
+    def brought(self) -> tuple[Touched, ...]:
         """What the merge brought: by a merge commit, by one squashed commit, or by the pull request's own, rebased."""
         before, *others = self._store.git.run("rev-parse", f"{self._merge}^@").decode("ascii").split() or [""]
         if not before:
             raise SourceError("the merge has no commit before it")
-        own = self._listed("rev-list", f"--max-count={_MOST_COMMITS}", self._head, f"^{before}")
-        files = self._changed(before, self._merge)
-        made: tuple[str, ...] = (self._merge,)
+        own = self._listed("rev-list", f"--max-count={_MOST_OWN}", self._head, f"^{before}")
         if not others and len(own) > 1:
-            line = self._listed(*_FIRST_PARENTS, f"--max-count={len(own) + 1}", self._merge)
+            line = self._listed(*_LINE, f"--max-count={len(own) + 1}", self._merge)
             base = self._store.merge_base(line[-1], self._head) or before
-            rebased = self._changed(line[-1], self._merge)
-            if len(line) > len(own) and same_lines(rebased, self._changed(base, self._head)):
-                files, made = rebased, tuple(line[:-1])
-        return Brought((*made, *own), files)
+            rebased = self._between(line[-1], self._merge)
+            if len(line) > len(own) and self.lines(rebased) == self.lines(self._between(base, self._head)):
+                return rebased
+        return self._between(before, self._merge)
 
-    def later(self, paths: tuple[str, ...]) -> tuple[LaterCommit, ...]:
-        """The base branch's own commits since that touch one of ``paths``, the oldest first, within our bounds."""
-        if not paths:
-            return ()
-        merged_at = int(self._store.git.run("show", "--no-patch", "--format=%ct", self._merge, "--").split()[0])
-        until = merged_at + int(LOOKED_AT.total_seconds())
-        asked = ("--reverse", f"--until={until}", f"{self._merge}..{self._tip}", "--", *paths)
-        return tuple(map(self._later, self._listed(*_FIRST_PARENTS, *asked)[:MOST_LATER]))
+    def later(self) -> Iterator[LaterCommit]:
+        """The base branch's own commits since, the oldest first; past a bound it raises ``SourceError``."""
+        commits, cut_off = self._after
+        yield from commits
+        if cut_off:
+            raise SourceError(cut_off)
+
+    def lines(self, files: Iterable[Touched]) -> Lines:
+        """Every changed line of these files. Raises ``SourceError`` past a bound."""
+        found, total = Lines(), 0
+        for each in files:
+            sides = [self._sides.text(name) if name else "" for name in (each.old, each.new)]
+            lines = changed_lines(each, *sides)
+            found.update(lines)
+            total += lines.total()
+            if total > MOST_CHANGED:
+                raise SourceError(f"more than {MOST_CHANGED:,} lines are changed")
+        return found
 
     def close(self) -> None:
-        """Remove the store."""
+        """Remove the store, and end what reads it."""
+        self._files.close()
+        self._sides.close()
         self._store.close()
 
-    def _read_later(self, commit: str) -> LaterCommit:
-        message = self._store.git.run("show", "--no-patch", "--format=%B", commit, "--").decode("utf-8", "replace")
-        return LaterCommit(commit, message, self._changed(f"{commit}^", commit))
+    @cached_property
+    def _after(self) -> tuple[tuple[LaterCommit, ...], str]:
+        """The commits after the merge, and why there are no more of them where there may be."""
+        try:
+            until = int((self.merged_at + LOOKED_AT).timestamp())
+            asked = ("--reverse", "--parents", f"--until={until}", f"{self._merge}..{self._tip}")
+            listed = self._limited(*_LINE, *asked).splitlines()
+            pairs = b"".join(b" ".join(line.split()[:2]) + b"\n" for line in listed[:MOST_COMMITS])
+            told = self._limited(*_TOUCHED, "--stdin", stdin=pairs)
+        except SourceError as problem:
+            return (), str(problem)
+        more = f"more than {MOST_COMMITS:,} commits came after it" if len(listed) > MOST_COMMITS else ""
+        return tuple(LaterCommit(commit, files) for commit, files in _commits(told)), more
 
-    def _read(self, commit: str, path: str) -> str | None:
-        known = _COMMIT.fullmatch(commit)
-        if not known or self._store.git.attempt("cat-file", "-e", f"{commit}^{{commit}}").code != 0:
-            raise SourceError(f"commit {commit[:12]} is not there any more")
-        if "\0" in path or any(part in {"", ".", ".."} for part in path.split("/")):
-            return None
-        raw = self._store.blob(self._store.tree(commit), path, MOST_BYTES + 1)
-        if raw is not None and len(raw) > MOST_BYTES:
-            raise SourceError("its file is too large")
-        return None if raw is None else raw.decode("utf-8", "replace").replace("\r\n", "\n")
+    def _between(self, one: str, other: str) -> tuple[Touched, ...]:
+        ((_, files),) = _commits(b"\0" + self._limited(*_TOUCHED, one, other, "--"))
+        return files
 
-    def _changed(self, one: str, other: str) -> tuple[FileChange, ...]:
-        return changed_files(self._store, self._store.tree(one), self._store.tree(other))
+    def _limited(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise SourceError("it takes too long to read")
+        return self._store.git.limited(*arguments, most=MOST_LISTED, seconds=left, stdin=stdin)
 
     def _listed(self, *arguments: str) -> list[str]:
-        return self._store.git.run(*arguments).decode("ascii").split()
+        return self._limited(*arguments).decode("ascii").split()
+
+
+def _commits(told: bytes) -> list[tuple[str, tuple[Touched, ...]]]:
+    """What ``diff-tree -z --raw`` tells: after the name of each commit, what it touches."""
+    found: list[tuple[str, list[Touched]]] = []
+    fields = iter(told.split(b"\0")[:-1])
+    for field in fields:
+        if not field.startswith(b":"):
+            found.append((field.decode("ascii"), []))
+            continue
+        modes, names, status = _facts(field)
+        first = shown_name(next(fields))
+        last = shown_name(next(fields)) if status in "RC" else first
+        old, new = (name if mode in REGULAR_FILES else "" for mode, name in zip(modes, names, strict=True))
+        touched = Touched(first if old else "", last if new else "", old, new)
+        if old or new:
+            found[-1][1].append(touched)
+    return [(commit, tuple(files)) for commit, files in found]
+
+
+def _facts(field: bytes) -> tuple[list[str], list[str], str]:
+    """The two modes, the two names of contents and the letter in one record."""
+    old_mode, new_mode, old, new, status = field[1:].decode("ascii").split(" ")
+    return [old_mode, new_mode], [old, new], status[:1]
 
 
 def open_history(repo: Path, pull_request: PullRequest, remote: Remote) -> GitHistory:

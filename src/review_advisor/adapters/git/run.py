@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Timer
 from typing import IO
 
 from review_advisor.ports.review import SourceError
@@ -76,7 +78,29 @@ class Git:
             raise SourceError(f"git {arguments[0]} failed: {reply.complaint} (a partial or damaged clone?).")
         return reply.stdout
 
-    def start(self, *arguments: str, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
+    def limited(self, *arguments: str, most: int, seconds: float, stdin: bytes = b"") -> bytes:
+        """The output of a command that has to succeed, with no more than so many bytes and within so many seconds.
+
+        Raises ``SourceError``, past either bound too; the process has ended then.
+        """
+        with tempfile.TemporaryFile() as given:
+            given.write(stdin)
+            given.seek(0)
+            with self.start(*arguments, stdin=given) as process:
+                watch = Timer(seconds, process.kill)
+                watch.start()
+                try:
+                    output = b"" if process.stdout is None else process.stdout.read(most + 1)
+                    if len(output) > most:
+                        process.kill()
+                        raise SourceError(f"git {arguments[0]} has more to say than {most:,} bytes.")
+                    if process.wait() != 0:
+                        raise SourceError(f"git {arguments[0]} failed, or took too long.")
+                finally:
+                    watch.cancel()
+        return output
+
+    def start(self, *arguments: str, stdin: IO[bytes] | int) -> subprocess.Popen[bytes]:
         """A process whose output the caller reads as it comes; stderr is dropped."""
         try:
             return subprocess.Popen(

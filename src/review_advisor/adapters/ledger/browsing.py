@@ -6,25 +6,29 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from review_advisor.adapters.ledger.chains import read_chain
+from review_advisor.adapters.ledger.conditions import PAID_ELSEWHERE
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.rows import document_in, observation_in, review_in
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.record.chain import LedgerError
-from review_advisor.core.record.kpis import Period
 from review_advisor.core.record.labels import Label
 from review_advisor.core.record.moments import microseconds, moment_of
+from review_advisor.core.record.periods import Period
 from review_advisor.core.record.row import Part
 
 _OBSERVED = """
     SELECT run_id FROM observations JOIN chains ON chains.id = chain
     WHERE pull_request = ? AND repository = ? ORDER BY chain DESC LIMIT 1
 """
+_ELSEWHERE = f"""
+    SELECT number FROM kept WHERE chain = (SELECT id FROM chains WHERE run_id = ?) AND {PAID_ELSEWHERE}
+"""  # noqa: S608 (our own names)
 _LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 
 
@@ -38,11 +42,17 @@ class Castings:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A run's events, what they come to once it is over, and what was seen last of its pull request."""
+    """A run's events, what they come to once it is over, and what was seen last of its pull request.
+
+    ``paid_elsewhere`` are the numbers of the calls that another run counts. ``unlabelled`` says why nothing can be told
+    of what was seen.
+    """
 
     events: tuple[Event, ...]
     document: OutcomeDocument | None
+    paid_elsewhere: frozenset[int]
     labels: tuple[Label, ...] = ()
+    unlabelled: str = ""
 
 
 def read_castings(path: Path, run_ids: Iterable[str]) -> Castings:
@@ -61,11 +71,12 @@ def read_castings(path: Path, run_ids: Iterable[str]) -> Castings:
     return Castings({casting: tuple(its) for casting, its in parts.items()}, of_run)
 
 
-def first_and_last(path: Path, since: datetime | None) -> tuple[datetime, datetime] | None:
-    """When the first and the last run since then began; None where there is none. Raises ``LedgerError``."""
+def first_and_last(path: Path, period: Period) -> tuple[datetime, datetime] | None:
+    """When the first and the last run of a period began; None where there is none. Raises ``LedgerError``."""
+    bounds = (_bound(period.since), _bound(period.until, last=True))
     with sentences(path), closing(open_to_read(path)) as connection:
         low, high = connection.execute(
-            "SELECT min(chain), max(chain) FROM runs WHERE chain >= ?", (_bound(since),)
+            "SELECT min(chain), max(chain) FROM runs WHERE chain >= ? AND chain < ?", bounds
         ).fetchone()
     return None if low is None else (_moment(low), _moment(high))
 
@@ -95,17 +106,21 @@ def _kept(connection: sqlite3.Connection, run_id: str) -> Kept:
     if chain.broken is not None:
         raise LedgerError(f"The run is not what was recorded: {chain.broken.says}.")
     first, events = review_in(chain)
-    labels = _labels(connection, first.repository, first.pull_request)
-    return Kept(tuple(events), document_in(chain, events), labels)
+    kept = Kept(
+        tuple(events),
+        document_in(chain, events),
+        frozenset(number for (number,) in connection.execute(_ELSEWHERE, (run_id,))),
+    )
+    try:
+        return replace(kept, labels=_labels(connection, first.repository, first.pull_request))
+    except LedgerError as trouble:
+        return replace(kept, unlabelled=str(trouble))
 
 
 def _labels(connection: sqlite3.Connection, repository: str | None, number: int | None) -> tuple[Label, ...]:
-    """What was seen last of a pull request; nothing where that is not what was recorded."""
+    """What was seen last of a pull request. Raises ``LedgerError`` where that cannot be told."""
     found = connection.execute(_OBSERVED, (number, repository)).fetchone()
-    chain = None if found is None else read_chain(connection, found[0])
-    if chain is None or chain.broken is not None:
-        return ()
-    observed = observation_in(chain)
+    observed = None if found is None else observation_in(read_chain(connection, found[0]))
     return () if observed is None else observed.labels
 
 

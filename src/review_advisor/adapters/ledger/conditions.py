@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from review_advisor.adapters.ledger.database import bindable
-from review_advisor.core.record.kpis import Period
 from review_advisor.core.record.moments import microseconds
+from review_advisor.core.record.periods import Period
 
 JUDGED = "status NOT IN ('stopped', 'unfinished')"
 """It ended with a verdict."""
+PAID_ELSEWHERE = """
+    (EXISTS (
+        SELECT 1 FROM chains JOIN calls ON calls.chain = chains.id
+        WHERE chains.run_id = kept.paid_by AND calls.reply = kept.reply AND NOT calls.kept
+    ) OR EXISTS (
+        SELECT 1 FROM kept AS before WHERE before.paid_by = kept.paid_by AND before.reply = kept.reply
+        AND (before.chain, before.number) < (kept.chain, kept.number)
+    ))
+"""
+"""Of a row of ``kept``: another run counts for its reply, the one that paid for it or else the first that got it."""
 
 
 def of_repository(mark: str = "?") -> str:

@@ -170,7 +170,7 @@ def _fold_chain(connection: sqlite3.Connection, chain: Chain, now: datetime) -> 
     row = chain_id(connection, chain.run_id)
     kept = () if row is None else _kept(connection, chain.run_id)
     for ours, theirs in zip(kept, chain.links, strict=False):
-        if ours.hash != theirs.hash or ours.event != theirs.event:
+        if ours.hash != theirs.hash:  # both chains are proven: so it tells of the events, too
             raise LedgerError(f"The run {chain.run_id} is another one here: they differ from event {ours.index} on.")
     if row is not None and len(kept) >= len(chain.links):
         return "present"
@@ -192,10 +192,18 @@ def _kept(connection: sqlite3.Connection, run_id: str) -> tuple[Link, ...]:
 def _imported(file: Path) -> Generator[Chain, None, None]:
     try:
         with file.open("rb") as lines:
-            for run_id, its in groupby(_read_lines(file, lines), key=itemgetter(0)):
+            for (run_id, _), its in groupby(_numbered(_read_lines(file, lines)), key=itemgetter(0)):
                 yield proven(run_id, (link for _, link in its))
     except OSError as error:
         raise LedgerError(f"{file} cannot be read: {error.strerror}.") from None
+
+
+def _numbered(lines: Iterable[tuple[str, Link]]) -> Iterator[tuple[tuple[str, int], Link]]:
+    """Each link with its run and its chain's number: in a file of several exports a run may follow itself."""
+    begun = 0
+    for run_id, link in lines:
+        begun += link.index == 0
+        yield (run_id, begun), link
 
 
 def _read_lines(file: Path, lines: BinaryIO) -> Iterator[tuple[str, Link]]:

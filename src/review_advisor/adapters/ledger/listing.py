@@ -13,8 +13,8 @@ from review_advisor.adapters.ledger.chains import read_chain
 from review_advisor.adapters.ledger.conditions import within
 from review_advisor.adapters.ledger.database import bindable, open_to_read, sentences
 from review_advisor.core.record.chain import LedgerError
-from review_advisor.core.record.kpis import Period
 from review_advisor.core.record.moments import moment_of
+from review_advisor.core.record.periods import Period
 from review_advisor.core.record.runs import ANY_ERROR, NO_ERROR, Between, RunFilter, RunLine, RunRecord, letters
 
 _CASTING = "(SELECT casting FROM casting_parts WHERE {})"
@@ -23,8 +23,9 @@ _HINTS = get_type_hints(RunLine)
 _FLAGS = ("degraded", "disabled", "recovered", "exhausted")
 _LINES = """
     SELECT chains.run_id, runs.chain AS started_at, status, repositories.name AS repository, pull_request, label, title,
-           head_sha, cost_usd, consults, findings, vetoes, degraded, disabled, recovered, exhausted, wall_ms,
-           executor_ms, executor_tokens, advisor_tokens
+           head_sha, cost_usd, (SELECT count(*) FROM unreported WHERE unreported.chain = found.chain) AS unpriced,
+           consults, findings, vetoes, degraded, disabled, recovered, exhausted, wall_ms, executor_ms, executor_tokens,
+           advisor_tokens
     FROM ({}) AS found
     JOIN runs ON runs.chain = found.chain
     JOIN chains ON chains.id = found.chain

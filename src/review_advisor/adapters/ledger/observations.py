@@ -26,15 +26,18 @@ _NEWEST = """
 """
 _OPEN_ENDED = """
     SELECT repository, pull_request FROM observations AS seen GROUP BY pull_request, repository
-    HAVING min(chain) >= ? AND 0 = (
-        SELECT reverted FROM observations AS newest WHERE newest.pull_request = seen.pull_request
-        AND newest.repository = seen.repository ORDER BY newest.chain DESC LIMIT 1
+    HAVING min(chain) >= ? AND EXISTS (
+        SELECT 1 FROM labels WHERE finding = '' AND label = 'reverted' AND value <> 'reverted' AND labels.chain = (
+            SELECT max(chain) FROM observations AS newest
+            WHERE newest.pull_request = seen.pull_request AND newest.repository = seen.repository
+        )
     ) ORDER BY repository, pull_request
 """
+"""Only of what was merged is it said whether it was reverted, be it that nobody can tell."""
 
 
 def open_ended(path: Path, since: datetime) -> tuple[tuple[str, int], ...]:
-    """The merged pull requests that were observed at ``since`` or later for the first time, and not reverted since.
+    """The merged pull requests first observed at ``since`` or later of which no revert is proven.
 
     Raises ``LedgerError``.
     """
@@ -62,19 +65,21 @@ def said_on(path: Path, repository: str, number: int) -> dict[str, Said]:
     return found
 
 
-def keep(path: Path, observed: Observed) -> bool:
-    """Record an observation. Raises ``LedgerError``.
+def keep(path: Path, observed: Observed) -> tuple[Observed, bool]:
+    """Record an observation: what stands then, and whether it is recorded. Raises ``LedgerError``.
 
-    False where the newest one of its pull request holds the same facts: then nothing is recorded.
+    What was known of its pull request before and cannot be told any more stays known. Where the newest observation
+    holds the same facts already, nothing is recorded.
     """
     with sentences(path), closing(open_to_write(path)) as connection, transaction(connection):
         before = _newest(connection, observed)
-        if before is not None and before.facts == observed.facts:
-            return False
-        chain = begin_chain(connection, observed.run_id, microseconds(observed.at))
-        add_link(connection, chain, link(observed.run_id, 0, FIRST, event_text(observed)))
-        write_observation(connection, chain, observed)
-        return True
+        stands = observed if before is None else observed.after(before)
+        if before is not None and before.facts == stands.facts:
+            return stands, False
+        chain = begin_chain(connection, stands.run_id, microseconds(stands.at))
+        add_link(connection, chain, link(stands.run_id, 0, FIRST, event_text(stands)))
+        write_observation(connection, chain, stands)
+        return stands, True
 
 
 def _newest(connection: sqlite3.Connection, observed: Observed) -> Observed | None:

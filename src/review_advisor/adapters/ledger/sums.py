@@ -10,11 +10,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from review_advisor.adapters.ledger.conditions import JUDGED, within
+from review_advisor.adapters.ledger.conditions import JUDGED, PAID_ELSEWHERE, within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.core.record.chain import LedgerError
-from review_advisor.core.record.kpis import Period, Sums
+from review_advisor.core.record.kpis import Sums
 from review_advisor.core.record.moments import EPOCH
+from review_advisor.core.record.periods import Period
 from review_advisor.core.record.prices import Unpriced
 
 _DAY = 86_400_000_000
@@ -34,20 +35,10 @@ _COUNTS = f"""
            sum(cost_usd) AS cost_usd
     FROM runs WHERE {{}}
 """  # noqa: S608 (our own names)
-_PAID_ELSEWHERE = """
-    (EXISTS (
-        SELECT 1 FROM chains JOIN calls ON calls.chain = chains.id
-        WHERE chains.run_id = kept.paid_by AND calls.reply = kept.reply AND NOT calls.kept
-    ) OR EXISTS (
-        SELECT 1 FROM kept AS before WHERE before.paid_by = kept.paid_by AND before.reply = kept.reply
-        AND (before.chain, before.number) < (kept.chain, kept.number)
-    ))
-"""
-"""Another run counts for a reply: the one that paid for it, or else the first that was given it."""
 _KEPT = f"""
     SELECT sum(kept.cost_usd) AS cost_usd, sum(kept.executor_tokens) AS executor_tokens,
            sum(kept.advisor_tokens) AS advisor_tokens
-    FROM kept CROSS JOIN runs USING (chain) WHERE {{}} AND {_PAID_ELSEWHERE}
+    FROM kept CROSS JOIN runs USING (chain) WHERE {{}} AND {PAID_ELSEWHERE}
 """  # noqa: S608 (our own names)
 _CONTESTED = """
     SELECT count(*) AS contested FROM (
@@ -60,7 +51,7 @@ _UNREPORTED = f"""
            sum(output_tokens) AS output_tokens, sum(cache_read_tokens) AS cache_read_tokens,
            sum(cache_write_tokens) AS cache_write_tokens
     FROM unreported CROSS JOIN runs USING (chain) LEFT JOIN kept USING (chain, number)
-    WHERE {{}} AND (kept.reply IS NULL OR NOT {_PAID_ELSEWHERE})
+    WHERE {{}} AND (kept.reply IS NULL OR NOT {PAID_ELSEWHERE})
     GROUP BY 1, 2, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens = 0
 """  # noqa: S608 (our own names)
 _TIMED = f"runs {{}} WHERE {{}} AND {JUDGED} AND executor_ms > 0 AND NOT given"

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal
 
-from review_advisor.core.facts.change import FileChange
 from review_advisor.core.roles.fence import clean
 from review_advisor.core.roles.secret_shapes import REDACTED
 
 MOST_LINES = 200
 """A finding about more lines than this is about no lines in particular."""
-_REVERT = re.compile(r"\bThis reverts commit ([0-9a-f]{7,64})\b")
-_REVERTS_PULL = re.compile(r"^Reverts ([\w.-]+/[\w.-]+#[0-9]{1,10})\s*$", re.MULTILINE)
+JUDGED_AFTER = timedelta(days=7)
+"""A merge that nobody has taken back for so long counts as kept; before that nobody can tell."""
+UNDONE_SHARE = 0.8
+"""So much of a change's lines has a commit to undo, and so much of what it does in the same files has to be that."""
+MOST_LATER = 200
+"""So many of the later commits that touch a file are looked at."""
 _EITHER = {"+": "-", "-": "+"}
+Lines = Counter[tuple[str, str, str]]
+"""Changed lines that are not blank: the file's name on the line's own side, ``-`` or ``+``, and the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +57,34 @@ class AtMerge:
 
 
 @dataclass(frozen=True, slots=True)
+class Touched:
+    """A file that a commit touches: its names before and after, and what git calls its content then.
+
+    Both of a side are empty where it is no regular file there. A file that was moved has two names.
+    """
+
+    old_path: str
+    path: str
+    old: str
+    new: str
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether git says that it was renamed."""
+        return bool(self.old_path and self.path) and self.old_path != self.path
+
+    @property
+    def back(self) -> Touched:
+        """The very opposite."""
+        return Touched(self.path, self.old_path, self.new, self.old)
+
+
+@dataclass(frozen=True, slots=True)
 class LaterCommit:
-    """A commit of the base branch after the merge. ``message`` is hostile."""
+    """A commit of the base branch after the merge, and every file that it touches."""
 
     commit: str
-    message: str
-    files: tuple[FileChange, ...]
+    files: tuple[Touched, ...]
 
 
 def wanted(said: Said, reviewed: str | None) -> Wanted | str:
@@ -89,13 +116,10 @@ def times(lines: Wanted, text: str) -> int:
     return sum(_quoted(lines.lines, there[start : start + len(lines.lines)]) for start in range(len(there)))
 
 
-def may_take_away(files: Iterable[FileChange], path: str, lines: Wanted) -> bool:
-    """Whether a commit that changes these files takes away a line like one of these: else it cannot take them away."""
-    known = set(lines.lines)
-    gone = (
-        line[1:] for file in files if path in file.paths for hunk in file.hunks for line in hunk.lines if line[0] == "-"
-    )
-    return any(not lines.whole or " ".join(line.split()) in known for line in gone)
+def of_file(files: Iterable[Touched], path: str) -> Touched | None:
+    """What became of a file among these: also of one that was moved away, or made anew; None if nothing did."""
+    about = [each for each in files if path in (each.old_path, each.path)]
+    return min(about, key=lambda each: each.old_path != path, default=None)
 
 
 def at_merge(*, removed: bool, reviewed: int | None, merged: int | None) -> AtMerge:
@@ -120,40 +144,45 @@ def at_merge(*, removed: bool, reviewed: int | None, merged: int | None) -> AtMe
     return AtMerge("unknown", "the lines stand in several places, and some are gone")
 
 
-def taken_back(
-    brought: Sequence[FileChange], later: Iterable[LaterCommit], commits: Sequence[str], pull_request: str
-) -> str | None:
-    """The first later commit that takes a change back; None if none does.
-
-    It undoes all that was ``brought``, line by line. Or it says, as git and GitHub do, that it reverts one of
-    ``commits`` or ``pull_request`` (``owner/name#1``), and does undo some of it: words alone are nobody's proof.
-    """
-    lines = _lines(brought)
-    for each in later:
-        undone = Counter({(path, _EITHER[sign], text): n for (path, sign, text), n in _lines(each.files).items()})
-        if lines and (undone == lines or (_names(each.message, commits, pull_request) and undone & lines)):
-            return each.commit
-    return None
-
-
-def same_lines(one: Sequence[FileChange], other: Sequence[FileChange]) -> bool:
-    """Whether two changes take away and bring the same lines of the same files."""
-    return _lines(one) == _lines(other)
-
-
-def _names(message: str, commits: Sequence[str], pull_request: str) -> bool:
-    named = any(commit.startswith(found) for found in _REVERT.findall(message) for commit in commits)
-    return named or pull_request.casefold() in (found.casefold() for found in _REVERTS_PULL.findall(message))
-
-
-def _lines(files: Iterable[FileChange]) -> Counter[tuple[str, str, str]]:
-    """Every changed line that is not blank, by the file that it is of on its own side."""
-    found: Counter[tuple[str, str, str]] = Counter()
-    for file in files:
-        of = {"+": file.path, "-": file.old_path or file.path}
-        for hunk in file.hunks:
-            found.update((of[line[0]], line[0], line[1:]) for line in hunk.lines if line[0] in of and line[1:].strip())
+def changed_lines(file: Touched, before: str, after: str) -> Lines:
+    """The lines of a file that are not on both sides, wherever in it they stand."""
+    old, new = (Counter(line for line in text.split("\n") if line.strip()) for text in (before, after))
+    found = Lines({(file.old_path, "-", line): n for line, n in (old - new).items()})
+    found.update({(file.path, "+", line): n for line, n in (new - old).items()})
     return found
+
+
+def restores(brought: Sequence[Touched], files: Sequence[Touched]) -> bool:
+    """Whether a commit gives every file that a change touched back the content and the name that it had."""
+    return 0 < len(brought) <= len(files) and {each.back for each in brought} <= {*files}
+
+
+def weights(lines: Lines) -> Counter[str]:
+    """How many of the lines are of which file."""
+    found: Counter[str] = Counter()
+    for (path, _, _), n in lines.items():
+        found[path] += n
+    return found
+
+
+def may_undo(brought: Counter[str], files: Sequence[Touched]) -> bool:
+    """Whether a commit touches the files of enough of the lines, by their ``weights``: else it cannot undo them."""
+    paths = {path for each in files for path in (each.old_path, each.path)}
+    return _is_most(sum(brought[path] for path in paths), brought.total())
+
+
+def undoes(brought: Lines, later: Lines) -> bool:
+    """Whether a commit takes a change back; ``later`` are its lines in the files that the change touched.
+
+    It undoes most of the change, and most of what it does there is that: who writes lines anew takes nothing back. What
+    its message says proves nothing.
+    """
+    undone = (brought & Lines({(path, _EITHER[sign], text): n for (path, sign, text), n in later.items()})).total()
+    return _is_most(undone, brought.total()) and _is_most(undone, later.total())
+
+
+def _is_most(part: int, whole: int) -> bool:
+    return part > 0 and part >= UNDONE_SHARE * whole
 
 
 def _places(wanted: str, text: str) -> int:

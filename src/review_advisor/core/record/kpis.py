@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Literal
 
 from review_advisor.core.record.prices import Money
@@ -24,17 +24,11 @@ from review_advisor.core.record.targets import (
     shown,
 )
 
+Case = Literal["case", "token"]
+"""What a KPI counts in its denominator: a review, a finding, a merge and the like, or a token."""
+
 NO_CASE = "there is no case of it"
 NOT_OBSERVED = "no case of it was observed"
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """The runs that began at ``since`` or later, and before ``until``, of one repository or of all (None)."""
-
-    since: datetime | None = None
-    until: datetime | None = None
-    repository: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +73,10 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Kpi:
-    """One figure: ``cases`` is its denominator. ``value`` is None where it is not measured; ``because`` says why."""
+    """One figure: ``cases`` is its denominator, and ``case`` what one of them is.
+
+    ``value`` is None where it is not measured; ``because`` says why.
+    """
 
     name: str
     means: str
@@ -88,6 +85,12 @@ class Kpi:
     value: float | None
     cases: int
     because: str = ""
+    case: Case = "case"
+
+    @property
+    def counted(self) -> str:
+        """How many cases there are, in a column of cases: anything else is named."""
+        return str(self.cases) if self.case == "case" else f"{self.cases} {self.case}s"
 
     @property
     def judgement(self) -> Literal["met", "missed", "no target", "not measured"]:
@@ -107,6 +110,7 @@ class Kpi:
             "target": {"low": self.target.low, "high": self.target.high, "strictly": self.target.strictly},
             "judgement": self.judgement,
             "cases": self.cases,
+            "case": self.case,
             "because": self.because,
         }
 
@@ -159,7 +163,14 @@ def kpis(sums: Sums) -> tuple[Kpi, ...]:
         _share("self_repair", "vetoed reviews that were repaired", SELF_REPAIR, sums.recovered, sums.vetoed),
         _share("validated", "objections that proved right", VALIDATED, sums.proved, sums.labelled, none=NOT_OBSERVED),
         _wall_clock(sums),
-        _share("advisor_share", "the advisors' part of all tokens", ADVISOR_SHARE, sums.advisor_tokens, tokens),
+        _share(
+            "advisor_share",
+            "the advisors' part of all tokens",
+            ADVISOR_SHARE,
+            sums.advisor_tokens,
+            tokens,
+            case="token",
+        ),
         _share("consult_rate", "reviews with a consult", CONSULT_RATE, sums.consulting, sums.advised),
         _share("degraded_share", "reviews that lack a judgement", DEGRADED, sums.degraded, sums.judged),
         _share(
@@ -192,9 +203,11 @@ def _alarm(rule: Rule, kpi: Kpi) -> Alarm:
     return Alarm(rule, kpi, "quiet" if rule.allowed.holds(kpi.value) else "raised")
 
 
-def _share(name: str, means: str, target: Target, part: int, cases: int, *, none: str = NO_CASE) -> Kpi:
+def _share(
+    name: str, means: str, target: Target, part: int, cases: int, *, none: str = NO_CASE, case: Case = "case"
+) -> Kpi:
     value = part / cases if cases else None
-    return Kpi(name, means, "share", target, value, cases, "" if cases else none)
+    return Kpi(name, means, "share", target, value, cases, "" if cases else none, case)
 
 
 def _wall_clock(sums: Sums) -> Kpi:
@@ -226,7 +239,7 @@ def rollup_text(rollup: Rollup) -> str:
             "-" if kpi.value is None else shown(kpi.value, kpi.unit),
             kpi.target.words(kpi.unit),
             kpi.judgement,
-            str(kpi.cases),
+            kpi.counted,
             f"{kpi.means}: {kpi.because}" if kpi.because else kpi.means,
         )
         for kpi in rollup.kpis
@@ -241,7 +254,7 @@ def alarms_text(found: Sequence[Alarm]) -> str:
     for alarm in found:
         kpi, rule = alarm.kpi, alarm.rule
         value = "-" if kpi.value is None else shown(kpi.value, kpi.unit)
-        cases = f"{kpi.cases} in {rule.window // timedelta(hours=1)} h (from {rule.least} on)"
+        cases = f"{kpi.counted} in {rule.window // timedelta(hours=1)} h (from {rule.least} on)"
         lines.append((alarm.state, rule.name, value, rule.allowed.words(kpi.unit), cases))
     told = _table([("state", "alert", "value", "allowed", "cases"), *lines])
     return told + "".join(f"{each.rule.name}: {each.rule.means}\n" for each in found if each.state == "raised")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field
@@ -69,6 +69,20 @@ class Observed:
         """What was seen, whenever it was seen."""
         return self.repository.casefold(), self.pull_request, self.head_sha, frozenset(self.labels)
 
+    def after(self, before: Observed) -> Observed:
+        """This observation, with all that was known ``before`` and cannot be told any more.
+
+        A finding keeps every fact; the pull request those that hold for this head and are unknown now. A known fact is
+        never lost to an error: what cannot be read today was no less true yesterday.
+        """
+        known = {(each.finding, each.name): each for each in before.labels if each.value != UNKNOWN}
+        told = {(each.finding, each.name): each for each in self.labels}
+        if before.head_sha != self.head_sha:
+            known = {(finding, name): each for (finding, name), each in known.items() if finding}
+        kept = [known.get(key, each) if each.value == UNKNOWN else each for key, each in told.items()]
+        gone = [each for (finding, name), each in known.items() if finding and (finding, name) not in told]
+        return replace(self, labels=(*kept, *gone))
+
     def as_json(self) -> dict[str, Any]:
         """Its fields."""
         told = [{"finding": e.finding, "name": e.name, "value": e.value, "source": e.source} for e in self.labels]
@@ -93,7 +107,8 @@ def of_pull_request(labels: Iterable[Label], name: Name) -> Value | None:
 def proved_right(known: dict[Name, Value]) -> bool | None:
     """Whether what happened proves a finding right; None where it proves nothing.
 
-    What was taken back after the merge outweighs everybody's opinion, and an opinion outweighs what was merged.
+    What was taken back after the merge outweighs everybody's opinion, and an opinion outweighs what was merged. Lines
+    that are there at the merge prove nothing yet: only those that are still there when it is judged.
     """
     if known.get("later") in ("reverted", "gone"):
         return True
@@ -101,8 +116,9 @@ def proved_right(known: dict[Name, Value]) -> bool | None:
         return False
     if known.get("reaction") in ("up", "down"):
         return known["reaction"] == "up"
-    merged = known.get("at_merge")
-    return None if merged is None else merged == "fixed"
+    if known.get("at_merge") == "fixed":
+        return True
+    return False if known.get("later") == "there" else None
 
 
 def observed_text(observed: Observed) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from review_advisor.core.record.costs import Cost
-from review_advisor.core.record.kpis import Kpi, Period, Rollup
+from review_advisor.core.outcome.cost import RoleCost
+from review_advisor.core.record.costs import cost_json
+from review_advisor.core.record.kpis import Kpi, Rollup
 from review_advisor.core.record.pages import shown_line
+from review_advisor.core.record.periods import Period
 from review_advisor.core.record.readings import UNFINISHED
 from review_advisor.core.record.row import Part
 from review_advisor.core.record.runs import RunLine
@@ -24,7 +25,7 @@ CHUNK = 2_000
 """Runs in one file of the list."""
 _FLAGS = ("degraded", "disabled", "recovered", "exhausted")
 _COLUMNS = (
-    *("run_id", "started_at", "status", "repository", "pull_request", "label", "title", "cost_usd"),
+    *("run_id", "started_at", "status", "repository", "pull_request", "label", "title", "cost_usd", "unpriced"),
     *("consults", "findings", "vetoes", "wall_ms", "executor_tokens", "advisor_tokens"),
 )
 
@@ -36,11 +37,6 @@ class Stretch:
     period: Period
     rollup: Rollup
     ends: Mapping[str, int]
-
-
-def run_file(run_id: str) -> str:
-    """What the file of a run is called: nothing of the id stands in it."""
-    return hashlib.sha256(run_id.encode("utf-8", "backslashreplace")).hexdigest()[:20]
 
 
 def kpi_json(kpi: Kpi) -> dict[str, Any]:
@@ -73,9 +69,9 @@ def _band(target: Target) -> list[float | None]:
 
 
 def overview_json(
-    rollup: Rollup, stretches: Sequence[Stretch], costs: Iterable[Cost], since: datetime | None, made: datetime
+    rollup: Rollup, stretches: Sequence[Stretch], costs: Iterable[RoleCost], since: datetime | None, made: datetime
 ) -> dict[str, Any]:
-    """The first page. ``costs`` are those of the runs that are listed."""
+    """The first page. ``costs`` are those of the runs of the period that have a page."""
     ends = sum((Counter(each.ends) for each in stretches), Counter[str]())
     return {
         "made": made.isoformat(timespec="seconds"),
@@ -85,18 +81,23 @@ def overview_json(
         "ends": {status: ends[status] for status in STATUSES},
         "kpis": [kpi_json(kpi) for kpi in rollup.kpis],
         "plots": plots_json(stretches),
-        "costs": [cost.as_json() for cost in costs],
+        "costs": [cost_json(cost) for cost in costs],
     }
 
 
-def list_json(lines: Sequence[RunLine], castings: Mapping[str, tuple[Part, ...]]) -> Iterator[dict[str, Any]]:
-    """The list in chunks of columns. Runs share the same few castings: each chunk holds its own."""
+def list_json(
+    lines: Sequence[RunLine], castings: Mapping[str, tuple[Part, ...]], files: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """The list in chunks of columns. Runs share the same few castings: each chunk holds its own.
+
+    ``files`` says what the file of each run is called.
+    """
     for start in range(0, len(lines), CHUNK):
         chunk = [shown_line(line) for line in lines[start : start + CHUNK]]
         known: dict[tuple[Part, ...], int] = {}
         of_run = [known.setdefault(castings.get(str(row["run_id"]), ()), len(known)) for row in chunk]
         columns = {column: [row[column] for row in chunk] for column in _COLUMNS}
-        columns["file"] = [run_file(str(row["run_id"])) for row in chunk]
+        columns["file"] = [files[line.run_id] for line in lines[start : start + CHUNK]]
         columns["flags"] = [[flag for flag in _FLAGS if row[flag]] for row in chunk]
         columns["casting"] = of_run
         yield {

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from review_advisor.core.outcome.cost import RoleCost, role_costs
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen
 from review_advisor.core.record.changes import changes
-from review_advisor.core.record.costs import Cost, costs
+from review_advisor.core.record.costs import cost_json
 from review_advisor.core.record.entries import entry_json, finding_json
 from review_advisor.core.record.labels import Label
 from review_advisor.core.record.runs import RunLine, money_words
@@ -20,19 +21,22 @@ from review_advisor.core.record.shown import told, told_all
 class RunPage:
     """A run's page. ``document`` is None while it is unfinished; ``labels`` say what became of its pull request.
 
-    ``trouble`` says why its events cannot be shown; then there are none.
+    ``paid_elsewhere`` are the numbers of the calls that another run counts. ``trouble`` says why its events cannot be
+    shown; then there are none. ``unlabelled`` says the same of the labels.
     """
 
     line: RunLine
     events: tuple[Event, ...] = ()
     document: OutcomeDocument | None = None
     labels: tuple[Label, ...] = ()
+    paid_elsewhere: frozenset[int] = frozenset()
     trouble: str = ""
+    unlabelled: str = ""
 
     @property
-    def paid(self) -> tuple[Cost, ...]:
-        """What its calls used that no earlier run of the same review had paid for, by role and model."""
-        return costs(call for call in self._calls() if not call.kept)
+    def counted(self) -> tuple[RoleCost, ...]:
+        """What its calls used and no other run counts, by role and model."""
+        return role_costs(call for number, call in self._calls() if number not in self.paid_elsewhere)
 
     def as_json(self) -> dict[str, Any]:
         """For the page. Its keys are ours; only values come from the run."""
@@ -42,12 +46,13 @@ class RunPage:
             "trouble": told(self.trouble),
             "why": told_all(document.because) if document else [],
             "summary": [[label, told(value)] for label, value in self._summary()],
-            "costs": [cost.as_json() for cost in costs(self._calls())],
+            "costs": [cost_json(cost) for cost in role_costs(call for _, call in self._calls())],
             "findings": [
                 {**finding_json(each), "became": self._became(each.id)}
                 for each in (document.findings if document else ())
             ],
             "became": self._became(""),
+            "unlabelled": told(self.unlabelled),
             "not_read": _not_read(document) if document else [],
             "repair": told(document.repair.patch) if document and document.repair else "",
             "entries": list(self._entries()),
@@ -60,8 +65,8 @@ class RunPage:
             if each.finding == finding
         )
 
-    def _calls(self) -> list[CallEnded]:
-        return [event for event in self.events if isinstance(event, CallEnded)]
+    def _calls(self) -> list[tuple[int, CallEnded]]:
+        return [(number, event) for number, event in enumerate(self.events) if isinstance(event, CallEnded)]
 
     def _summary(self) -> Iterator[tuple[str, str]]:
         line = self.line
@@ -71,9 +76,9 @@ class RunPage:
         yield "Began", f"{line.started_at[:19].replace('T', ' ')} UTC"
         yield "Wall clock", "no end is recorded" if line.wall_ms is None else f"{line.wall_ms / 1000:.1f} s"
         yield "Executor's first attempts", f"{line.executor_ms / 1000:.1f} s"
-        yield "Cost", money_words(line.cost_usd)
+        yield "Cost", money_words(line)
         yield "Tokens", f"{line.executor_tokens:,} executor, {line.advisor_tokens:,} advisor"
-        yield "Calls", str(sum(call.ended != "refused" for call in self._calls()))
+        yield "Calls", str(sum(call.ended != "refused" for _, call in self._calls()))
         yield "Consults", str(line.consults)
         yield "Findings", str(line.findings)
         yield "Vetoes", str(line.vetoes)

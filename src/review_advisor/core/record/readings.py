@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from review_advisor.core.outcome.cost import role_costs, total_usage, used_within
-from review_advisor.core.outcome.document import OutcomeDocument, PartRecord
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PolicyFrozen, Verified
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.record.event_rows import duration_ms, rows_of_events

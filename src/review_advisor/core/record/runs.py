@@ -8,6 +8,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+from review_advisor.core.outcome.money import and_unknown
+
 ANY_ERROR = "any"
 NO_ERROR = "none"
 _MANY = 10**9
@@ -48,7 +50,10 @@ class RunFilter:
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run in a list. ``cost_usd`` is None where no call reported its cost, ``wall_ms`` while it is unfinished."""
+    """One run in a list. ``wall_ms`` is None while it is unfinished.
+
+    ``cost_usd`` is what its calls reported, None where none did; ``unpriced`` of them did not.
+    """
 
     run_id: str
     started_at: str
@@ -59,6 +64,7 @@ class RunLine:
     title: str
     head_sha: str | None
     cost_usd: float | None
+    unpriced: int
     consults: int
     findings: int
     vetoes: int
@@ -129,7 +135,7 @@ def runs_text(lines: Sequence[RunLine], width: int = _MANY) -> str:
             run.started_at[:16].replace("T", " "),
             run.status,
             f"{run.repository}#{run.pull_request}" if run.repository else run.label,
-            money_words(run.cost_usd),
+            money_words(run),
             str(run.consults),
             str(run.findings),
             run.flags or "-",
@@ -152,7 +158,7 @@ def run_text(record: RunRecord, width: int = _MANY) -> str:
         ("head", line.head_sha or "-"),
         ("status", line.status),
         ("flags", line.flags or "-"),
-        ("cost", money_words(line.cost_usd)),
+        ("cost", money_words(line)),
         ("wall clock", "-" if line.wall_ms is None else f"{line.wall_ms / 1000:.1f} s"),
         ("tokens", f"{line.executor_tokens} executor, {line.advisor_tokens} advisor"),
         ("events", str(len(record.events))),
@@ -199,9 +205,9 @@ def _value(value: object) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def money_words(cost_usd: float | None) -> str:
-    """A cost for a person."""
-    return "unknown" if cost_usd is None else f"${cost_usd:.4f}"
+def money_words(line: RunLine) -> str:
+    """What a run cost, for a person: a part of it may be unknown, and so may all of it."""
+    return "unknown" if line.cost_usd is None else f"${line.cost_usd:.4f}{and_unknown(line.unpriced)}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:

@@ -8,7 +8,7 @@ from typing import assert_never
 from review_advisor.core.outcome.events import BlindJudged, Consulted, Planned, Repaired, Reported, Verified
 from review_advisor.core.record.entry import Entry
 from review_advisor.core.roles.answers import FocusArea, Guidance, ReviewPlan
-from review_advisor.core.roles.evidence import CheckedReport
+from review_advisor.core.roles.evidence import CheckedReport, Knowledge
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 
@@ -109,13 +109,21 @@ def _reported(title: str, report: CheckedReport) -> Entry:
         facts=(("confidence", f"{report.confidence:.2f}"), ("findings", str(len(report.findings)))),
         blocks=(
             ("Summary", report.summary),
-            ("Findings that are not believed", tuple(f"{r.severity}: {r.title} ({r.why})" for r in report.refused)),
+            (
+                "Findings that are not believed",
+                tuple(f"{r.severity}: {r.title} ({r.path}: {r.why})" for r in report.refused),
+            ),
             ("Answers to the advisor", answers),
-            ("Offered to the wiki", tuple(f"{each.title} ({each.path}:{each.line})" for each in report.knowledge)),
+            ("Offered to the wiki", tuple(map(_learned, report.knowledge))),
             ("Not kept for the wiki", tuple(f"{each.title} ({each.why})" for each in report.dropped)),
         ),
         findings=report.findings,
     )
+
+
+def _learned(entry: Knowledge) -> str:
+    tags = f"\nTags: {', '.join(entry.tags)}" if entry.tags else ""
+    return f"{entry.title} ({entry.path}:{entry.line})\n{entry.body}\nEvidence: {entry.evidence}{tags}"
 
 
 def _repaired(event: Repaired) -> Entry:

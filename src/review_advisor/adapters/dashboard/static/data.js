@@ -1,7 +1,7 @@
 // The data come as scripts, each when it is needed: a page opened from a folder may fetch nothing.
 (function () {
   "use strict";
-  const NAME = /^(overview|list-\d{1,6}|runs\/[0-9a-f]{20})$/;
+  const NAME = /^(overview|(lists|runs)\/[0-9a-f]{32})$/;
   const received = new Map();
   const asked = new Map();
   const ours = (address) => {
@@ -24,7 +24,7 @@
       const script = document.createElement("script");
       const fail = () => {
         asked.delete(name);
-        reject(new Error(`The file data/${name}.js is missing, or cannot be read.`));
+        reject(new Error(`The file data/${name}.js is missing, or cannot be read. If the dashboard was written anew, load this page again.`));
       };
       script.src = policy.createScriptURL(`data/${name}.js`);
       script.onload = () => (received.has(name) ? resolve(received.get(name)) : fail());

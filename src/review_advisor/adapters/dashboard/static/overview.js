@@ -9,7 +9,7 @@
     if (!about.sums.runs) {
       told.push(element("p", { class: "empty" }, "The ledger has no run of this time. The next review will be the first."));
     } else {
-      told.push(ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", costs(about)));
+      told.push(ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", lacking(about), costs(about)));
     }
     put(main, told);
   };
@@ -25,7 +25,7 @@
 
   function leftOut(about) {
     return `The newest ${words.number(about.runs)} runs have a page here. ${words.count(about.left_out, "older run")} `
-      + "count in the KPIs and plots only: `review-advisor ui --limit` chooses.";
+      + `${about.left_out === 1 ? "counts" : "count"} in the KPIs and plots only: \`review-advisor ui --limit\` chooses.`;
   }
 
   function ends(about) {
@@ -52,7 +52,7 @@
         element("p", { class: kpi.value === null ? "value none" : "value" }, kpi.shown),
         element("p", {}, element("span", { class: `verdict ${kpi.judgement.replace(" ", "-")}` }, judged(kpi)),
           kpi.wanted === "-" ? null : element("span", { class: "quiet" }, ` target ${kpi.wanted}`)),
-        element("p", { class: "quiet" }, kpi.because ? `${kpi.means}: ${kpi.because}.` : `${kpi.means}; ${words.count(kpi.cases, "case")}.`))));
+        element("p", { class: "quiet" }, kpi.because ? `${kpi.means}: ${kpi.because}.` : `${kpi.means}; ${words.count(kpi.cases, kpi.case)}.`))));
   }
 
   function judged(kpi) {
@@ -78,6 +78,13 @@
         lines: [line("review", "first", columns.wall_s), line("executor's first attempts", "second", columns.executor_s)] }));
   }
 
+  // The table is made of the events of the runs that have a page.
+  function lacking(about) {
+    const told = [about.left_out && `what ${words.count(about.left_out, "older run")} used`,
+      about.untold && `what ${words.count(about.untold, "run")} used whose events cannot be told`].filter(Boolean);
+    return told.length > 0 && element("p", { class: "notice" }, `Not in this table: ${told.join("; ")}.`);
+  }
+
   function costs(about) {
     return about.costs.length ? dashboard.costTable("Cost by role and model", about.costs)
       : element("p", { class: "empty" }, "No call is recorded.");
@@ -86,6 +93,6 @@
   dashboard.costTable = (caption, costs) =>
     table(caption, ["Role", "Model", "Calls", "Tokens in", "Cached", "Tokens out", "Cost", "Cost per call"], costs.map((cost) => [
       words.role(cost.role), cost.model, words.number(cost.calls), words.number(cost.input_tokens), words.number(cost.cached_tokens),
-      words.number(cost.output_tokens), cost.unpriced && cost.cost_usd !== null ? `${words.money(cost.cost_usd)} and ${cost.unpriced} unknown` : words.money(cost.cost_usd),
+      words.number(cost.output_tokens), words.money(cost.cost_usd, cost.unpriced),
       words.money(cost.per_call_usd)]));
 })();

@@ -47,10 +47,11 @@
     const wanted = /^e\d{1,9}$/.test(event || "") ? Number(event.slice(1)) : null;
     if (shown !== id) {
       const file = await fileOf(id);
+      if (mine !== turn) return undefined;
       if (!file) return nothing(`The run ${id} is not in this dashboard.`);
       const page = await load(`runs/${file}`);
       if (mine !== turn) return undefined;
-      dashboard.showRun(main, page, wanted);
+      dashboard.showRun(main, page);
       arrive("runs", isFirst);
       document.title = `${page.run.title || id} · ${TITLE}`;
       shown = id;
@@ -61,8 +62,9 @@
 
   async function fileOf(id) {
     const about = await load("overview");
-    for (let number = 1; number <= about.chunks; number += 1) {
-      const { columns } = await load(`list-${number}`);
+    if (about.apart && about.apart.columns.run_id[0] === id) return about.apart.columns.file[0];
+    for (const digest of about.lists) {
+      const { columns } = await load(`lists/${digest}`);
       const row = columns.run_id.indexOf(id);
       if (row >= 0) return columns.file[row];
     }

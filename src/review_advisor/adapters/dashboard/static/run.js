@@ -3,9 +3,12 @@
   "use strict";
   const { element, link, put, badge, words } = dashboard;
 
-  // `wanted`: the number of the event that the address names, or null.
-  dashboard.showRun = (main, page, wanted) => {
+  let reach = () => {}; // shows the timeline as far as an event
+
+  dashboard.showRun = (main, page) => {
     const { run } = page;
+    const timeline = dashboard.timeline(page);
+    reach = timeline.reach;
     put(main,
       element("nav", { class: "crumbs", "aria-label": "Where this is" }, link(["runs"], {}, "Runs"), " / ", element("code", {}, run.run_id)),
       element("header", { class: "runhead" },
@@ -17,17 +20,19 @@
       section("summary", "Summary", summary(page)),
       section("findings", `Findings (${page.findings.length})`, page.findings.length ? page.findings.map(dashboard.finding)
         : element("p", { class: "quiet" }, run.status === "unfinished" ? "Findings are settled when a review ends." : "Nothing was found.")),
+      page.unlabelled && section("became", "What became of the pull request", element("p", { class: "notice" }, page.unlabelled)),
       page.became.length > 0 && section("became", "What became of the pull request",
         element("ul", { class: "plain" }, page.became.map((fact) => element("li", { dir: "auto" }, fact)))),
       page.repair && section("repair", "Suggested repair", dashboard.patch(page.repair, "Suggested repair")),
       page.not_read.length > 0 && section("unread", "Not read", element("ul", { class: "plain" }, page.not_read.map((line) => element("li", { dir: "auto" }, line)))),
-      page.entries.length > 0 && section("timeline", "Timeline", unfolding(), dashboard.timeline(page, wanted)),
+      page.entries.length > 0 && section("timeline", "Timeline", unfolding(), timeline.parts),
       page.costs.length > 0 && section("costs", "Cost", dashboard.costTable("Cost of this run by role and model", page.costs)));
   };
 
   // The event that the address names: brought into sight, opened, and spoken of.
   dashboard.pointAt = (number) => {
     document.querySelectorAll(".entry.named").forEach((entry) => entry.classList.remove("named"));
+    reach(number);
     const entry = document.getElementById(`e${number}`);
     if (!entry) return false;
     entry.classList.add("named");

@@ -14,11 +14,12 @@
   dashboard.showRuns = async (main, about, route) => {
     const chunks = [];
     const found = element("div", {});
+    const apart = about.apart && asideFrom(about);
     const heading = element("h1", { tabindex: "-1" }, "Runs");
     const form = element("form", { class: "filters card", role: "search", "aria-label": "Filter the runs" });
     form.addEventListener("submit", (event) => event.preventDefault());
-    put(main, heading, form, found);
-    if (!about.chunks) {
+    put(main, heading, form, found, apart);
+    if (!about.lists.length) {
       form.remove();
       put(found, element("p", { class: "empty" }, "No run is recorded in this time."));
       return;
@@ -28,8 +29,8 @@
       route.replace(place(["runs"], asked(form)));
       show();
     };
-    for (let number = 1; number <= about.chunks; number += 1) {
-      chunks.push(await dashboard.load(`list-${number}`));
+    for (const digest of about.lists) {
+      chunks.push(await dashboard.load(`lists/${digest}`));
       if (!route.isCurrent()) return;
     }
     fill(form, chunks, route.query(), ask);
@@ -100,6 +101,13 @@
     say(told);
   }
 
+  // The run at which the dashboard opens, where it is not of the time that the dashboard is of.
+  function asideFrom(about) {
+    return element("section", {}, element("h2", {}, "Asked for, and not of this time"),
+      element("p", { class: "quiet" }, "It counts in nothing else that is shown here."),
+      element("ol", { class: "runs" }, line(about.apart.columns, 0)));
+  }
+
   function mark(form, wrong) {
     for (const name of ["cost", "consults"]) {
       const entry = form.elements[name];
@@ -122,7 +130,7 @@
         element("span", {}, words.count(of("vetoes"), "veto").replace("vetos", "vetoes")),
         element("span", {}, words.count(of("consults"), "consult")),
         element("span", {}, words.seconds(of("wall_ms") === null ? null : of("wall_ms") / 1000)),
-        element("span", { class: "cost" }, words.money(of("cost_usd"))))));
+        element("span", { class: "cost" }, words.money(of("cost_usd"), of("unpriced"))))));
   }
 
   function turning(query, page, pages) {

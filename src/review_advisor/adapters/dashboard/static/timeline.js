@@ -5,8 +5,8 @@
   const LONG = 700; // characters, from which on a text is folded
   const AT_ONCE = 200;
 
-  // `wanted`: the number of the event that the address names, or null.
-  dashboard.timeline = (page, wanted) => {
+  // Its parts, and `reach`, which shows the entries up to the one of a number.
+  dashboard.timeline = (page) => {
     const list = element("ol", { class: "timeline" });
     const rest = page.entries.slice();
     const more = element("button", { type: "button", on: { click: () => add(AT_ONCE) } });
@@ -15,8 +15,9 @@
       more.hidden = !rest.length;
       more.textContent = `Show more (${words.count(rest.length, "event")} left)`;
     };
-    add(Math.max(AT_ONCE, page.entries.findIndex((entry) => entry.number === wanted) + 1));
-    return [list, more];
+    add(AT_ONCE);
+    const reach = (number) => add(rest.findIndex((entry) => entry.number === number) + 1);
+    return { parts: [list, more], reach };
   };
 
   function item(entry, { run, entries }) {

@@ -27,10 +27,11 @@
   const number = (value) => whole.format(value);
   const share = (value) => `${(100 * value).toFixed(1)}%`;
 
-  function money(usd) {
+  // `unpriced`: how many calls of a sum did not report their cost.
+  function money(usd, unpriced = 0) {
     if (usd === null || usd === undefined) return "unknown";
-    if (usd === 0) return "$0";
-    return `$${usd >= 100 ? number(Math.round(usd)) : usd.toFixed(usd >= 1 ? 2 : 4)}`;
+    const told = usd === 0 ? "$0" : `$${usd >= 100 ? number(Math.round(usd)) : usd.toFixed(usd >= 1 ? 2 : 4)}`;
+    return unpriced ? `${told}, and ${count(unpriced, "call")} unknown` : told;
   }
 
   function seconds(value) {
