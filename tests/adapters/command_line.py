@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,12 +104,20 @@ class Terminal:
     def assert_nothing_left(self) -> None:
         """Neither files in the temporary folder nor processes that were told of it."""
         assert [str(path) for path in self.temporary.rglob("*")] == []
-        assert processes_that_know(self.temporary) == []
+        wait_for(lambda: processes_that_know(self.temporary) == [])  # what was killed may still be ending
 
 
 def _hears_its_terminal() -> None:
     """Whoever runs these tests may ignore hang-ups (nohup does), and children inherit that."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Go on once it holds, which may take a busy machine a while. What never comes fails."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)
 
 
 def processes_that_know(place: Path) -> list[str]:

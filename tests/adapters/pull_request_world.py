@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from tests.adapters.command_line import Done, executable, processes_that_know
+from tests.adapters.command_line import Done, executable, processes_that_know, wait_for
 from tests.adapters.git_remote import NAME, Served
 from tests.adapters.git_repository import Repo
 from tests.adapters.github.door import Door, opened
@@ -362,7 +362,7 @@ class Actions:
         ]
         assert len(set(checks)) == len(checks)
         assert [path for ran in self.runs for path in (ran.place / "temporary").rglob("*")] == []
-        assert processes_that_know(self.folder) == []
+        wait_for(lambda: processes_that_know(self.folder) == [])
         for written in self.folder.rglob("*.sarif"):
             assert offences(written.read_text(encoding="utf-8")) == []
         self.assert_untold(*SECRETS)

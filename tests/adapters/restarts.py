@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,8 +20,10 @@ from review_advisor.adapters.answers.store import ReplyStore
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Event, KnowledgeStored, PolicyFrozen
 from review_advisor.core.policy.switches import read_switches
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 from review_advisor.core.roles.kept import RunNames, review_identity
 from review_advisor.core.roles.redaction import redactor
+from review_advisor.mockworld.agents import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.world import INSTRUCTIONS, MemoryArtifacts, MemoryJournal, MockWorld
 from review_advisor.ports.review import Ports
@@ -74,6 +82,64 @@ def killed_at(world: MockWorld, root: Path, number: int) -> None:
     world.journal = MemoryJournal(killed_at=number)
     with pytest.raises(Killed):
         run(world, store_of(world, root))
+
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload([__name__])
+
+
+def really_killed_at(story: Callable[[MockWorld], None], world: MockWorld, root: Path, number: int) -> None:
+    """The same by the kernel: a process of its own reviews the story, and SIGKILL ends it in the midst of that event.
+
+    The agents of ``world`` answer it from here, as a provider of models would: they outlive it.
+    """
+    here, there = PROCESSES.Pipe()
+    process = PROCESSES.Process(target=_die_at, args=(story, there, root, number))
+    process.start()
+    there.close()
+    with suppress(EOFError):
+        while True:
+            here.send(world.agents.run(here.recv()))
+    process.join()
+    world.reviews += 1
+    assert process.exitcode == -signal.SIGKILL
+
+
+def _die_at(story: Callable[[MockWorld], None], there: Connection, root: Path, number: int) -> None:
+    world = MockWorld()
+    story(world)
+    world.agents = cast("FakeAdvisorRunner", _Elsewhere(there))
+    world.journal = _Deadly(killed_at=number)
+    run(world, store_of(world, root))
+
+
+@dataclass
+class _Elsewhere:
+    """The Agents port of a process whose questions are answered in another one."""
+
+    there: Connection
+
+    def run(self, call: AgentCall) -> Answered | Lost:
+        self.there.send(call)
+        reply: Answered | Lost = self.there.recv()
+        return reply
+
+    def check_interrupt(self) -> None:
+        """Nobody interrupts it."""
+
+    def end_running(self) -> None:
+        """Nothing runs beside it."""
+
+
+@dataclass
+class _Deadly(MemoryJournal):
+    """Ends its process as the kernel would: nothing is caught, closed or flushed."""
+
+    def record(self, event: Event) -> None:
+        try:
+            super().record(event)
+        except Killed:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def retold(document: OutcomeDocument) -> list[Event]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.adapters.restarts import SECRET, killed_at, remembering, restarted, retold, run, store_of
+from tests.adapters.restarts import SECRET, killed_at, really_killed_at, remembering, restarted, retold, run, store_of
 from tests.scenarios.five_stories import (
     STORIES,
     a_veto_then_a_recovery,
@@ -60,11 +60,15 @@ def undisturbed(story: Story, root: Path) -> tuple[MockWorld, OutcomeDocument]:
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_killed_at_any_event_and_started_again(story: Story, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kernel", [False, True], ids=["raised", "SIGKILL"])
+def test_killed_at_any_event_and_started_again(story: Story, kernel: bool, tmp_path: Path) -> None:
     calm, whole = undisturbed(story, tmp_path)
     for number in range(1, len(whole.events) + 1):
         world, root = world_of(story), tmp_path / str(number)
-        killed_at(world, root, number)
+        if kernel:
+            really_killed_at(story, world, root, number)
+        else:
+            killed_at(world, root, number)
         document = restarted(world, root)
         assert retold(document) == retold(whole)
         assert (document.outcome, document.because, document.flags) == (whole.outcome, whole.because, whole.flags)
@@ -481,6 +485,7 @@ def test_killed_while_reviewing_and_while_publishing_there_is_one_of_everything(
             world.source.stated,
             label=f"pr-{desk.pull.number}",
             base_sha=desk.github.base_sha(desk.pull),
+            base_ref=desk.pull.base_ref,
             head_sha=desk.pull.head_sha,
             files=(edited(PATH, 30),),
         )

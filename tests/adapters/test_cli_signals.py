@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,7 @@ from tests.adapters.command_line import (
     project,
     script,
     scripted_review,
+    wait_for,
 )
 
 from review_advisor.core.outcome.events import (
@@ -37,13 +36,6 @@ from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.opening import Selection
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.01)
 
 
 def slow_git(folder: Path, at: str) -> dict[str, str]:
