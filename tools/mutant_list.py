@@ -422,21 +422,37 @@ MUTANTS = (
     ),
     Mutant(
         "after a wait the check is written as if no time had gone by",
-        "scribe.py",
-        "return self._until_it_stands(lambda: self._conclude(commit, name, words))",
-        "check = words()\n        return self._until_it_stands(lambda: self._conclude(commit, name, lambda: check))",
+        "check_scribe.py",
+        "until_it_stands(lambda: self._conclude(commit, name, words))",
+        "until_it_stands(lambda check=words(): self._conclude(commit, name, lambda: check))",
         (
             f"{SCENARIOS}test_the_base_branch_changes.py::test_who_waits_for_an_answer_looks_again_before_an_old_base_passes",
         ),
     ),
     Mutant(
         "after a wait a newer run's check is written over",
-        "scribe.py",
-        "        if left is not None:\n            return left\n        self._check",
-        "        self._check",
+        "check_scribe.py",
+        "        if left is not None:\n            return left\n        self._write",
+        "        self._write",
         (
             f"{SCENARIOS}test_the_base_branch_changes.py::test_who_waits_for_an_answer_leaves_the_check_that_a_newer_run_has_begun_meanwhile",
         ),
+    ),
+    Mutant(
+        "what passed is not looked at once more",
+        "check_scribe.py",
+        "return self._patience.until_it_stands(again) if passes else stands",
+        "return stands",
+        (
+            f"{SCENARIOS}test_a_pass_is_looked_at_again.py::test_a_base_that_changes_right_after_its_approval_passed_is_superseded",
+        ),
+    ),
+    Mutant(
+        "a merge queue passes what was reviewed last at another head",
+        "begin_phase.py",
+        "if state is not None and state.head_sha != pull_request.head_sha:",
+        "if state is not None and not state.head_sha:",
+        (f"{SCENARIOS}test_beginning.py::test_a_merge_queue_takes_no_pass_of_a_head_that_the_last_review_is_not_of",),
     ),
     Mutant(
         "two pull requests with one head pass",
@@ -447,7 +463,7 @@ MUTANTS = (
     ),
     Mutant(
         "a run concludes the check that another one has begun since",
-        "scribe.py",
+        "check_scribe.py",
         'begun_by(first.external_id) not in ("", self._run)',
         'begun_by(first.external_id) == "?"',
         (f"{NEWER_RUN}test_whichever_run_began_last_concludes_also_one_with_a_lower_number",),
@@ -464,7 +480,7 @@ MUTANTS = (
     ),
     Mutant(
         "what passed for one pull request passes another one",
-        "scribe.py",
+        "check_scribe.py",
         "if check.conclusion not in (Conclusion.SUCCESS, Conclusion.CANCELLED):",
         "if check.title is None:",
         (f"{SCENARIOS}test_publishing.py::test_what_passed_for_one_pull_request_passes_no_other_one_of_the_same_head",),
@@ -692,24 +708,40 @@ MUTANTS = (
     ),
     Mutant(
         "a broken run is merged",
-        "adapters/ledger/rows.py",
+        "adapters/ledger/reading.py",
         "if chain.broken is not None:",
         "if chain.broken is not None and not chain.links:",
         ("tests/adapters/test_ledger_exchange.py::test_a_broken_run_is_refused_by_name_and_nothing_is_taken",),
     ),
     Mutant(
         "a run that is over goes on",
-        "adapters/ledger/rows.py",
+        "adapters/ledger/reading.py",
         "if isinstance(event, ReviewEnded) and event is not events[-1]:",
         "if isinstance(event, ReviewEnded) and event is events[0]:",
         ("tests/adapters/test_ledger_forged.py::test_nothing_is_added_to_a_run_that_is_over",),
     ),
     Mutant(
         "a run may begin in any year",
-        "adapters/ledger/rows.py",
+        "adapters/ledger/reading.py",
         "now + timedelta(days=1)",
         "now + timedelta(days=9999)",
         ("tests/adapters/test_ledger_forged.py::test_a_run_that_cannot_be_is_refused",),
+    ),
+    Mutant(
+        "a run may tell of something before it began",
+        "adapters/ledger/reading.py",
+        "if event.at < first.at:",
+        "if event.at < EPOCH:",
+        ("tests/adapters/test_ledger_forged.py::test_a_run_that_cannot_be_is_refused",),
+    ),
+    Mutant(
+        "an export replaces whatever is there",
+        "adapters/ledger/exchange.py",
+        "if file.is_file():",
+        "if not file.exists():",
+        (
+            "tests/adapters/test_ledger_exchange.py::test_an_export_replaces_an_empty_file_or_an_export_and_nothing_else",
+        ),
     ),
     Mutant(
         "what everybody reads is not proven",
@@ -940,16 +972,28 @@ MUTANTS = (
     Mutant(
         "a dashboard is written into anybody's folder",
         "adapters/dashboard/site.py",
-        "if found and not (self.folder / MARKER).is_file():",
-        "if found and not self.folder.is_dir():",
+        "any(site.iterdir()) and not (site / MARKER).is_file():",
+        "any(site.iterdir()) and not site.is_dir():",
         ("tests/adapters/test_dashboard_folder.py::test_nothing_is_begun_among_the_files_of_somebody_else",),
     ),
     Mutant(
-        "a dashboard is written beside the files of somebody else",
+        "a dashboard removes what somebody else left in its folder",
         "adapters/dashboard/site.py",
-        "bool(name in _OUR_PAGES or _OUR_FILE.fullmatch(name))",
-        "bool(name)",
-        ("tests/adapters/test_dashboard_folder.py::test_what_is_not_ours_in_a_folder_of_ours_is_left_alone",),
+        "if _OURS_TO_REMOVE.fullmatch(name) and name not in",
+        "if name.endswith(('.js', '.txt')) and name not in",
+        ("tests/adapters/test_dashboard_folder.py::test_what_is_not_ours_in_a_folder_of_ours_is_left_as_it_is",),
+    ),
+    Mutant(
+        "two dashboards are written into one folder at once",
+        "adapters/dashboard/site.py",
+        "fcntl.LOCK_EX | fcntl.LOCK_NB",
+        "fcntl.LOCK_SH | fcntl.LOCK_NB",
+        (
+            (
+                "tests/adapters/test_dashboard_folder.py"
+                "::test_one_dashboard_is_written_at_a_time_and_the_second_writer_changes_nothing"
+            ),
+        ),
     ),
     Mutant(
         "a dashboard's costs leave out what only this ledger knows to be paid",

@@ -18,6 +18,7 @@ from review_advisor.adapters.claude.locate import PINNED_VERSION
 from review_advisor.adapters.telemetry.export import LONGEST_SECONDS
 from review_advisor.cli import USAGE
 from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.outcome.rulings import Move, Standing, Verdict, rule
 from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, BlastRadius
@@ -377,20 +378,20 @@ def kpi_targets() -> str:
 
 
 def alert_rules() -> str:
-    """The alerts: what each allows, over which time, from how many cases on."""
-    units = {kpi.name: kpi.unit for kpi in kpis(Sums())}
+    """The alerts: what each allows, over which time, from how many cases or runs on."""
+    found = {kpi.name: kpi for kpi in kpis(Sums())}
     rows = [
         [
             code(rule.name),
             code(rule.kpi),
-            rule.allowed.words(units[rule.kpi]),
+            rule.allowed.words(found[rule.kpi].unit),
             f"{rule.window // timedelta(hours=1)} h",
-            str(rule.least),
+            counted(rule.least, found[rule.kpi].case),
             rule.means,
         ]
         for rule in RULES
     ]
-    return table(["alert", "KPI", "allowed", "over", "from so many cases on", "what it means"], rows)
+    return table(["alert", "KPI", "allowed", "over", "from so many on", "what it means"], rows)
 
 
 def telemetry_limit() -> str:

@@ -70,9 +70,9 @@ class BeginPhase:
 
     def _happened(self, event: PullRequestEvent) -> Begun:
         scribe = self._scribe(event.number)
-        pull_request = scribe.pull_request()
         if event.action == "labeled" and event.label != self._rules.fork_label:
             return Begun(review=False, because=f"the label {event.label!r} asks for nothing")
+        pull_request = scribe.pull_request_at(event.head_sha)
         if event.head_sha != pull_request.head_sha:
             return Begun(review=False, because="the head has moved since: that push is an event of its own")
         if event.action != "labeled":
@@ -100,9 +100,9 @@ class BeginPhase:
             scribe.label(self._rules.fork_label, wanted=False, present=True)
         number, head = pull_request.number, pull_request.head_sha
         if decision.review:
-            scribe.check(head, check_in_progress(self._rules, number, self._details_url))
+            scribe.checks.stand(head, check_in_progress(self._rules, number, self._details_url))
         elif decision.waiting is not None:
-            scribe.check(head, check_waiting(self._rules, number, decision.waiting, self._details_url))
+            scribe.checks.stand(head, check_waiting(self._rules, number, decision.waiting, self._details_url))
         return Begun(decision.review, decision.because, pull_request, asked)
 
     def _queued(self, event: MergeGroupEvent) -> Begun:
@@ -110,15 +110,17 @@ class BeginPhase:
         number = queued_pull_request(event.head_ref)
         missing = "" if number is None else self._missing(number)
         check = check_of_queue(self._rules, number, missing, self._details_url)
-        self._scribe(number or 0).check(event.head_sha, check)
+        self._scribe(number or 0).checks.stand(event.head_sha, check)
         return Begun(review=False, because=f"the merge queue's commit was checked: {check.title}")
 
     def _missing(self, number: int) -> str:
-        """Why its head has not passed by a review against its present base branch; empty if it has."""
+        """Why its head has not passed by the last review, against its present base branch; empty if it has."""
         scribe = self._scribe(number)
         pull_request, state = scribe.pull_request(), scribe.remembered()
-        if scribe.conclusions(pull_request.head_sha, self._rules.check_name) != {Conclusion.SUCCESS}:
+        if scribe.checks.conclusions(pull_request.head_sha, self._rules.check_name) != {Conclusion.SUCCESS}:
             return "Its own head did not pass."
+        if state is not None and state.head_sha != pull_request.head_sha:
+            return "The last review is of another head."
         return not_against(state, pull_request.base_ref, self._redactor)
 
     def _scribe(self, number: int) -> Scribe:

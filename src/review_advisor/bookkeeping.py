@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from review_advisor.adapters.artifacts import write_whole
+from review_advisor.adapters.artifacts import write_as_it_comes
 from review_advisor.adapters.ledger.exchange import (
     Folded,
     Rebuilt,
@@ -15,6 +17,7 @@ from review_advisor.adapters.ledger.exchange import (
     import_lines,
     merge,
     rebuild,
+    refuse_to_replace,
 )
 from review_advisor.adapters.ledger.proving import verify as prove
 from review_advisor.core.outcome.document import outcome_document
@@ -80,25 +83,29 @@ def export_ledger(ledger: Path, file: Path, *, whole_runs: bool = False) -> Expo
     """Write all events into a file, whole or not at all. Raises ``LedgerError``.
 
     A run that is not what was recorded is refused, and everything with it; or, if only ``whole_runs`` are wanted, left
-    out.
+    out. A file that is neither empty nor an earlier export is not replaced.
     """
-    lines: list[str] = []
+    refuse_to_replace(file, ledger)
+    written: Counter[str] = Counter()
     left_out: list[str] = []
-    runs = 0
-    for each in export_runs(ledger):
-        if not isinstance(each, str):
-            runs += 1
-            lines += each
-        elif whole_runs:
-            left_out.append(each)
-        else:
-            raise LedgerError(each)
-    _write(file, lines)
-    return Exported(runs, len(lines), tuple(left_out))
+
+    def lines() -> Generator[str, None, None]:
+        for each in export_runs(ledger):
+            if not isinstance(each, str):
+                written.update(runs=1, events=len(each))
+                yield from each
+            elif whole_runs:
+                left_out.append(each)
+            else:
+                raise LedgerError(each)
+
+    with closing(lines()) as told:
+        _write(file, told)
+    return Exported(written["runs"], written["events"], tuple(left_out))
 
 
 def _write(path: Path, texts: Iterable[str]) -> None:
     try:
-        write_whole(path, "".join(texts))
+        write_as_it_comes(path, texts)
     except ArtifactError as problem:
         raise LedgerError(str(problem)) from None

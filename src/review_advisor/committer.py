@@ -77,7 +77,7 @@ class Committer:
 
     def _push(self, branch: str, ready: Ready) -> Kept | None:
         head = ready.wanted.repair.head_sha or ""
-        if not self._scribe.conclusions(head, self._rules.check_name):
+        if not self._scribe.checks.conclusions(head, self._rules.check_name):
             return Kept(f"the token is not {self._rules.login}'s, so nobody can tell if its push would be reviewed")
         made = self._scribe.make_commit(head, ready.files, ready.wanted.message)
         kept = not_as_judged(ready.wanted, made)

@@ -8,7 +8,7 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.publication import answers
 from review_advisor.core.publication.base_branch import not_against
-from review_advisor.core.publication.check import check_approved_by
+from review_advisor.core.publication.check import check_approved_by, check_waiting
 from review_advisor.core.publication.commands import (
     ApproveEscalation,
     Command,
@@ -18,7 +18,7 @@ from review_advisor.core.publication.commands import (
     Misspelt,
     ReviewAgain,
     leave,
-    may_approve,
+    may_settle,
     read_command,
 )
 from review_advisor.core.publication.dismissals import with_dismissed
@@ -26,7 +26,8 @@ from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.state import KnownFinding, State
 from review_advisor.core.publication.summary import amended
 from review_advisor.core.publication.threads import about
-from review_advisor.core.publication.writes import Conclusion
+from review_advisor.core.publication.waiting import approval_fell
+from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.core.roles.redaction import NO_SECRETS, Redactor
 from review_advisor.ports.forge import Forge
 from review_advisor.ports.review import Clock
@@ -53,6 +54,18 @@ class Heard:
 
     review: bool
     because: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Approvable:
+    """Whether an escalation can be approved. ``state`` is the summary's; ``refused`` says why not, empty if it can.
+
+    ``passes``: the check of its head does, by whatever.
+    """
+
+    state: State | None
+    refused: str
+    passes: bool
 
 
 class Conversation:
@@ -84,7 +97,7 @@ class Conversation:
 
         Whoever may not is told so only if the pull request is theirs: strangers cannot make the bot talk.
         """
-        if comment.author.casefold() == self._rules.login.casefold():
+        if self._rules.is_ours(comment.author):
             return Heard(review=False, because="it is the bot's own comment")
         command = read_command(comment.body)
         if command is None:
@@ -114,15 +127,23 @@ class Conversation:
                 said = answers.refused(
                     "Nothing is remembered of a review of this pull request; it has to be reviewed first."
                 )
-            elif isinstance(command, ApproveEscalation):
-                said = self._approved(scribe, comment, command, pull_request)
             elif isinstance(command, Explain):
                 finding = _known(state, command.finding)
                 said = answers.unknown(command.finding) if finding is None else answers.explained(finding)
             else:
-                said = self._dismissed(scribe, comment, command)
+                said = self._settled(scribe, comment, command, pull_request)
         scribe.answer(comment.id, said)
         return Heard(review=False, because=said)
+
+    def _settled(
+        self, scribe: Scribe, comment: Comment, command: Dismiss | ApproveEscalation, seen: PullRequest
+    ) -> str:
+        granted = may_settle(comment.author, seen, scribe.makers(seen.head_sha))
+        if not granted.granted:
+            return answers.refused(granted.because)
+        if isinstance(command, Dismiss):
+            return self._dismissed(scribe, comment, command)
+        return self._approved(scribe, comment, command, seen)
 
     def _dismissed(self, scribe: Scribe, comment: Comment, command: Dismiss) -> str:
         """Remember it, and say so only once it is read back: a review may be published at the same time."""
@@ -143,16 +164,29 @@ class Conversation:
         return answers.refused("A review was published at the same time, again and again: say it once more.")
 
     def _approved(self, scribe: Scribe, comment: Comment, command: ApproveEscalation, seen: PullRequest) -> str:
-        """Let the head pass, and only then say so: whatever ends this in between, nothing claims what is not so."""
-        granted = may_approve(comment.author, seen, scribe.makers(seen.head_sha))
-        if not granted.granted:
-            return answers.refused(granted.because)
-        state, refused = self._to_approve(scribe, command, seen)
-        if state is None or refused:
-            return answers.refused(refused)
+        """Let the head pass, and only then say so: whatever ends this in between, nothing claims what is not so.
+
+        All of it is asked again after each wait, and once more when the check passes: where the approval did not hold
+        until then, the check is made to say that.
+        """
         told = (self._rules, seen.number, comment.author, command.reason)
         approved = check_approved_by(*told, details_url=self._details_url)
-        if scribe.conclude(state.head_sha, self._rules.check_name, lambda: approved) != approved:
+        asked, begun = _Approvable(None, "", passes=False), False
+
+        def words_of_check() -> Check | None:
+            nonlocal asked, begun
+            asked = self._to_approve(scribe, command, seen)
+            if not asked.refused:
+                begun = True
+                return approved
+            fell = approval_fell(asked.refused)
+            return check_waiting(self._rules, seen.number, fell, self._details_url) if begun and asked.passes else None
+
+        stands = scribe.checks.conclude(seen.head_sha, self._rules.check_name, words_of_check)
+        state = asked.state
+        if asked.refused or state is None:
+            return answers.refused(asked.refused)
+        if stands != approved:
             return answers.refused("A review of this head has begun meanwhile: wait for what it says.")
         now = {"approved_by": comment.author}
 
@@ -164,15 +198,15 @@ class Conversation:
         scribe.label(self._rules.escalation_label, wanted=False, present=True)
         return answers.approved(state.model_copy(update=now))
 
-    def _to_approve(self, scribe: Scribe, command: ApproveEscalation, seen: PullRequest) -> tuple[State | None, str]:
-        """The state of the summary, and why it cannot be approved, if it cannot: all as it is now.
+    def _to_approve(self, scribe: Scribe, command: ApproveEscalation, seen: PullRequest) -> _Approvable:
+        """Whether the head that was ``seen`` can be approved, all as it is now.
 
         ``seen`` is the pull request as it was when the command was heard. The check is read before the state: a review
         that ended in between has changed the state before its check.
         """
         head = seen.head_sha
         alone = scribe.open_with(head) == (seen.number,)
-        conclusions = scribe.conclusions(head, self._rules.check_name)
+        conclusions = scribe.checks.conclusions(head, self._rules.check_name)
         state = scribe.remembered()
         reviewed = (state.outcome, state.head_sha) if state is not None else None
         now = scribe.pull_request()
@@ -187,7 +221,8 @@ class Conversation:
             (reviewed != (Outcome.ESCALATED, head), "Only the escalated review of the present head can be approved."),
             (not conclusions <= APPROVABLE, "The check of this head does not ask for a person's decision."),
         )
-        return state, next((why for holds, why in reasons if holds), "")
+        refused = next((why for holds, why in reasons if holds), "")
+        return _Approvable(state, refused, Conclusion.SUCCESS in conclusions)
 
 
 def _known(state: State | None, finding: str) -> KnownFinding | None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from review_advisor.adapters.dashboard.server import serving
-from review_advisor.adapters.dashboard.site import Site, SiteError
+from review_advisor.adapters.dashboard.site import SiteError, writing
 from review_advisor.adapters.ledger.browsing import Kept, count_ends, first_and_last, read_castings, read_reviews
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.record.costs import together
@@ -43,36 +43,36 @@ def write_dashboard(
     """Write the dashboard of the runs that began at ``since`` or later, and before it was ``made``, into ``folder``.
 
     The newest ``limit`` of them are listed and have a page; KPIs and plots are of all. ``opens`` names the run, by its
-    id or the beginning of it, at which the dashboard opens: outside of that period it has a page, and is listed apart.
-    Raises ``LedgerError`` and ``SiteError``.
+    id or the beginning of it, at which the dashboard opens: where it is none of those it has a page, too, and is listed
+    apart. Raises ``LedgerError`` and ``SiteError``.
     """
     period = Period(since, made)
     lines = list_runs(ledger, RunFilter(since=since, until=made, limit=limit))
     opened = None if opens is None else show_run(ledger, opens).line
-    apart: list[RunLine] = []
-    if opened is not None and not any(line.run_id == opened.run_id for line in lines):
-        (lines if _holds(period, opened) else apart).append(opened)  # within the period it is one of the oldest
+    is_listed = opened is None or any(line.run_id == opened.run_id for line in lines)
+    apart = [] if opened is None or is_listed else [opened]
+    apart_counts = any(_holds(period, line) for line in apart)
     rollup = roll_up(ledger, period)
-    site = Site(folder)
-    site.begin()
-    files, counted, untold = {}, list[RoleCost](), 0
-    for page in _pages(ledger, [*lines, *apart]):
-        files[page.line.run_id] = site.write("runs", page.as_json())
-        if page.line not in apart:
-            counted += page.counted
-            untold += bool(page.trouble)
-    castings = read_castings(ledger, files)
-    parts = {run_id: castings.parts[casting] for run_id, casting in castings.of_run.items()}
-    left_out = max(rollup.sums.runs - len(lines), 0)
-    about = {
-        "runs": len(lines),
-        "left_out": left_out,
-        "untold": untold,
-        "lists": [site.write("lists", chunk) for chunk in list_json(lines, parts, files)],
-        "apart": next(list_json(apart, parts, files), None),
-        "opens": opened and opened.run_id,
-    }
-    site.finish(about | overview_json(rollup, _stretches(ledger, period), together(counted), since, made))
+    left_out = max(rollup.sums.runs - len(lines) - apart_counts, 0)
+    with writing(folder) as site:
+        files, counted, untold = {}, list[RoleCost](), 0
+        for page in _pages(ledger, [*lines, *apart]):
+            files[page.line.run_id] = site.write("runs", page.as_json())
+            if apart_counts or page.line not in apart:
+                counted += page.counted
+                untold += bool(page.trouble)
+        castings = read_castings(ledger, files)
+        parts = {run_id: castings.parts[casting] for run_id, casting in castings.of_run.items()}
+        about = {
+            "runs": len(lines),
+            "left_out": left_out,
+            "untold": untold,
+            "lists": [site.write("lists", chunk) for chunk in list_json(lines, parts, files)],
+            "apart": next(list_json(apart, parts, files), None),
+            "apart_counts": apart_counts,
+            "opens": opened and opened.run_id,
+        }
+        site.finish(about | overview_json(rollup, _stretches(ledger, period), together(counted), since, made))
     return Written(folder, len(lines) + len(apart), left_out)
 
 

@@ -138,7 +138,7 @@ def _is_current(state: State, pull_request: PullRequest) -> bool:
 
 
 def _dismissal(found: KnownFinding | None, state: State | None, author: str) -> tuple[Value, str]:
-    """By whom it was dismissed. The pull request's author may do that, and has no say on who was right."""
+    """By whom it was dismissed. Its author has no say on who was right, should a memory say that they dismissed it."""
     if state is None:
         return "unknown", _NO_SUMMARY
     if found is None:

@@ -23,6 +23,7 @@ from review_advisor.core.publication.check import (
 from review_advisor.core.publication.conclusion import SUPERSEDED
 from review_advisor.core.publication.dismissals import remembered_beside, with_dismissals_of
 from review_advisor.core.publication.inline import inline_comments, review_body
+from review_advisor.core.publication.markers import is_newer
 from review_advisor.core.publication.memory import come_back, failed, remembered
 from review_advisor.core.publication.repair_push import Kept, coming_note, kept_note, pushed_note
 from review_advisor.core.publication.rules import PublicationRules
@@ -38,7 +39,7 @@ from review_advisor.ports.forge import Forge, Patcher
 from review_advisor.ports.review import Clock
 from review_advisor.scribe import Scribe
 
-LEFT = "another run has begun a review of this head since, and has the word on the check"
+LEFT = "another run has begun on this head since, and has the word on the check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,21 +99,22 @@ class PublishPhase:
         """Make the pull request say what the review came to. Raises ``ForgeError``.
 
         A head that has moved since gets nothing but a superseded check on the old one, and so does one whose base
-        branch is another now. A check that another run has begun anew since is that run's to conclude, and where this
-        one has no review, it writes nothing at all; neither does it where a newer run has concluded the check.
+        branch is another now. A check that another run has begun anew since is that run's, and so is one that a newer
+        run has concluded: this one says what it reviewed and leaves the check. It writes nothing at all where it has no
+        review, or where the summary is of a review that a newer run ended.
         ``asked``: a person wanted this review, so it is no round of its own. ``notes`` are said in the summary and on
         the check's page. A repair that cannot be pushed is a note.
         """
         scribe = Scribe(self._forge, self._clock, self._rules, number, run=self._run)
         head, name = outcome.head_sha or "", self._rules.check_name
-        left = scribe.left_to_another(head, name)
-        if left is not None and (left.conclusion is not None or isinstance(outcome, DidNotRun)):
+        left = scribe.checks.left_to_another(head, name)
+        if left is not None and self._is_outdone(scribe, outcome):
             return _left(left)
-        pull_request = scribe.pull_request()
+        pull_request = scribe.pull_request_at(head)
         written, coming = None, None
         if self._is_of(outcome, pull_request):
             written, coming = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
-        stands = scribe.conclude(head, name, partial(self._now, number, outcome, written))
+        stands = scribe.checks.conclude(head, name, partial(self._now, scribe, outcome, written))
         if isinstance(stands, StandingCheck):
             published = _left(stands, () if written is None else written.notes)
         elif written is None or stands.conclusion is SUPERSEDED:
@@ -121,9 +123,16 @@ class PublishPhase:
             published = replace(written, check=stands)
         return published if coming is None else self._pushed(scribe, pull_request, published, coming)
 
-    def _now(self, number: int, outcome: OutcomeDocument | DidNotRun, written: Published | None) -> Check:
+    def _is_outdone(self, scribe: Scribe, outcome: OutcomeDocument | DidNotRun) -> bool:
+        """Whether there is nothing to say of it beside another run: no review, or an older one than the summary's."""
+        if isinstance(outcome, DidNotRun):
+            return True
+        standing = scribe.remembered()
+        return standing is not None and is_newer(standing.reviewed_in, self._run)
+
+    def _now(self, scribe: Scribe, outcome: OutcomeDocument | DidNotRun, written: Published | None) -> Check:
         """The check of what was written, as the pull request is at this moment."""
-        pull_request = self._forge.pull_request(number)
+        pull_request = scribe.pull_request() if written is None else scribe.pull_request_at(outcome.head_sha or "")
         if written is None or not self._is_of(outcome, pull_request):
             now = replace(pull_request, base_ref=self._redactor.redact(pull_request.base_ref))
             return check_superseded(self._rules, now, outcome.head_sha or "", self._details_url)
@@ -167,7 +176,7 @@ class PublishPhase:
             self._say,
             scribe,
             outcome,
-            partial(remembered_beside, before=before, document=outcome, asked=asked),
+            partial(remembered_beside, before=before, document=outcome, asked=asked, run=self._run),
             not_placed,
         )
         coming = None if isinstance(repair, Kept) else _Coming(repair, say)

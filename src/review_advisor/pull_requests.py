@@ -87,7 +87,7 @@ def _refused(forge: Forge, number: int, rules: PublicationRules, why: str, githu
     scribe = Scribe(forge, SystemClock(), rules, number, run=github.run)
     pull_request = scribe.pull_request()
     if pull_request.state == "open":
-        scribe.check(pull_request.head_sha, check_did_not_run(rules, number, why, github.run_url))
+        scribe.checks.stand(pull_request.head_sha, check_did_not_run(rules, number, why, github.run_url))
     return Begun(review=False, because=why, pull_request=pull_request)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+from review_advisor.adapters.ledger.listing import knows_repository
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.prices import read_prices
+from review_advisor.core.record.chain import LedgerError
 from review_advisor.core.record.kpis import Alarm, Rollup, alarms, kpis, windows
 from review_advisor.core.record.periods import Period
 from review_advisor.core.record.prices import money
@@ -23,5 +25,10 @@ def roll_up(ledger: Path, period: Period, prices: Path | None = None) -> Rollup:
 
 
 def look_for_alarms(ledger: Path, now: datetime, repository: str | None = None) -> tuple[Alarm, ...]:
-    """What every alert says of the time before ``now``. Raises ``LedgerError``."""
+    """What every alert says of the time before ``now``.
+
+    Raises ``LedgerError``, also for a repository that the ledger has no run of.
+    """
+    if repository is not None and not knows_repository(ledger, repository):
+        raise LedgerError(f"The ledger {ledger} has no run of {repository}: nothing would ever be said of it.")
     return alarms({window: add_up(ledger, Period(now - window, now, repository)).sums for window in windows()})

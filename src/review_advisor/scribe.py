@@ -7,41 +7,21 @@ does a request whose answer was lost: nobody knows then what it did, and the nex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from contextlib import suppress
 from typing import TypeVar
 
+from review_advisor.check_scribe import CheckScribe, made_by_us
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.publication.check import check_waiting
-from review_advisor.core.publication.markers import (
-    answer_marker,
-    begun_by,
-    external_id,
-    is_by_newer,
-    is_check_of,
-    is_review,
-    number_in,
-    review_marker,
-)
+from review_advisor.core.publication.markers import SUMMARY, answer_marker, is_review, review_marker
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.publication.state import State, own_summaries, read_state
+from review_advisor.core.publication.standing import StandingComment, StandingReview, Thread
+from review_advisor.core.publication.state import State, own_comments, read_state
 from review_advisor.core.publication.threads import shown
-from review_advisor.core.publication.waiting import same_head
-from review_advisor.core.publication.writes import (
-    Check,
-    CommittedFile,
-    Conclusion,
-    InlineComment,
-    MadeCommit,
-)
+from review_advisor.core.publication.writes import CommittedFile, InlineComment, MadeCommit
+from review_advisor.patience import Patience
 from review_advisor.placing import prepared
-from review_advisor.ports.forge import Forge, ForgeDenied, ForgeError, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected
 from review_advisor.ports.review import Clock
-
-WAITS = (2.0, 10.0, 30.0)
-"""Seconds before each further look, after a request without an answer; more where the forge asks for more."""
-MOST_WAITED = 120.0
-"""The longest wait that a forge may ask for; a longer one is not waited for at all."""
 
 T = TypeVar("T")
 
@@ -49,19 +29,23 @@ T = TypeVar("T")
 class Scribe:
     """Writes as the configured account on one pull request. Raises ``ForgeError`` once the forge stays silent.
 
-    ``run`` is this workflow run, which its checks name; empty outside of one.
+    ``run`` is this workflow run, which its checks name; empty outside of one. ``checks`` writes those.
     """
 
     def __init__(self, forge: Forge, clock: Clock, rules: PublicationRules, number: int, *, run: str = "") -> None:
         self._forge = forge
-        self._clock = clock
+        self._patience = Patience(clock)
         self._rules = rules
         self._number = number
-        self._run = run
+        self.checks = CheckScribe(forge, self._patience, rules, number, run=run)
 
     def pull_request(self) -> PullRequest:
         """The pull request as it is now."""
         return self._until_it_stands(lambda: self._forge.pull_request(self._number))
+
+    def pull_request_at(self, head_sha: str) -> PullRequest:
+        """The pull request as it is now. Another head than this is believed only after some waits: answers may lag."""
+        return self._patience.until_believed(self.pull_request, lambda found: found.head_sha == head_sha)
 
     def open_with(self, head_sha: str) -> tuple[int, ...]:
         """The numbers of all open pull requests with this head, the lowest first."""
@@ -72,89 +56,10 @@ class Scribe:
         """The accounts that the forge names as those who made a commit."""
         return self._until_it_stands(lambda: self._forge.makers(commit))
 
-    def check(self, commit: str, check: Check) -> None:
-        """Make the one check run of this pull request on ``commit`` stand as ``check`` says.
-
-        A check run cannot be deleted: a second one of ours, should there be one, is made to say the same. Unless it
-        passes, or says nothing about ``commit`` any more, no check that we made there for another pull request passes
-        either: a check belongs to a commit.
-        """
-        named = replace(check, external_id=external_id(self._number, self._run))
-        self._until_it_stands(lambda: self._check(commit, named))
-
-    def conclude(self, commit: str, name: str, words: Callable[[], Check]) -> Check | StandingCheck:
-        """Make the check of that name conclude as ``words`` says; what was written.
-
-        ``words`` is asked again after each wait for a request that nobody answered: meanwhile anything may have
-        happened. Where another run has the word on the check by then, nothing is written, and that check as it stands
-        is the answer.
-        """
-        return self._until_it_stands(lambda: self._conclude(commit, name, words))
-
-    def _conclude(self, commit: str, name: str, words: Callable[[], Check]) -> Check | StandingCheck:
-        check = words()
-        left = self._left_to_another(commit, name)
-        if left is not None:
-            return left
-        self._check(commit, replace(check, external_id=external_id(self._number, self._run)))
-        return check
-
-    def _check(self, commit: str, check: Check) -> None:
-        every = self._forge.checks(commit, check.name)
-        if check.conclusion not in (Conclusion.SUCCESS, Conclusion.CANCELLED):
-            self._take_back(every)
-        standing = [each.id for each in self._own(every)]
-        if not standing:
-            made = self._forge.create_check(commit, check)
-            every = self._forge.checks(commit, check.name)
-            self._is_by_us(next((f"{each.app}[bot]" for each in every if each.id == made), None))
-            standing = [each.id for each in self._own(every) if each.id != made]
-        for each in standing:
-            self._forge.update_check(each, check)
-
-    def _take_back(self, checks: Iterable[StandingCheck]) -> None:
-        for each in checks:
-            other = number_in(each.external_id)
-            theirs = self._mine(f"{each.app}[bot]") and other not in (None, self._number)
-            if theirs and other is not None and each.conclusion == Conclusion.SUCCESS:
-                undecided = check_waiting(self._rules, other, same_head(self._number))
-                self._forge.update_check(each.id, replace(undecided, external_id=each.external_id))
-
-    def conclusions(self, commit: str, name: str) -> set[str | None]:
-        """What our check runs on ``commit`` conclude; None is one in progress."""
-        return {each.conclusion for each in self._until_it_stands(lambda: self._own_checks(commit, name))}
-
-    def left_to_another(self, commit: str, name: str) -> StandingCheck | None:
-        """The check, where another workflow run has the word on it: it is to conclude it, or has and is the newer one.
-
-        Outside of a workflow run nothing is left to others. Of two checks of ours the older one says whose they are.
-        """
-        return self._until_it_stands(lambda: self._left_to_another(commit, name))
-
-    def _left_to_another(self, commit: str, name: str) -> StandingCheck | None:
-        standing = self._own_checks(commit, name) if self._run else []
-        for first in standing[:1]:
-            begun = first.conclusion is None and begun_by(first.external_id) not in ("", self._run)
-            if begun or is_by_newer(first.external_id, self._run):
-                return first
-        return None
-
-    def _own_checks(self, commit: str, name: str) -> list[StandingCheck]:
-        return self._own(self._forge.checks(commit, name))
-
-    def _own(self, checks: Iterable[StandingCheck]) -> list[StandingCheck]:
-        return [
-            each for each in checks if is_check_of(self._number, each.external_id) and self._mine(f"{each.app}[bot]")
-        ]
-
     def remembered(self) -> State | None:
         """The state in the standing summary; None where there is none to trust."""
-        standing = self._until_it_stands(self._summaries)
+        standing = self._until_it_stands(lambda: self._own_comments(SUMMARY))
         return read_state(standing[0], self._rules.login) if standing else None
-
-    def _summaries(self) -> tuple[StandingComment, ...]:
-        """More than one only where something went wrong."""
-        return own_summaries(self._forge.comments(self._number), self._rules.login)
 
     def summary(self, words: Callable[[str, State | None], str]) -> None:
         """Make the one summary comment say what ``words`` makes of its body and of the state to trust in it.
@@ -168,29 +73,39 @@ class Scribe:
             self._until_it_stands(lambda: self._summary(words))
 
     def _summary(self, words: Callable[[str, State | None], str]) -> None:
-        standing = self._summaries()
+        standing = self._own_comments(SUMMARY)
         known = read_state(standing[0], self._rules.login) if standing else None
         body = words(standing[0].body if standing else "", known)
         if body and not standing:
-            made = self._forge.create_comment(self._number, body)
-            every = self._forge.comments(self._number)
-            self._is_by_us(next((each.author for each in every if each.id == made), None))
-            standing = own_summaries(every, self._rules.login)
+            standing = self._commented(SUMMARY, body)
         for first in standing[:1]:
             if body not in ("", first.body):
                 self._forge.update_comment(first.id, body)
-        for other in standing[1:]:
-            self._forge.delete_comment(other.id)
+        self._leave_the_oldest(standing)
 
     def answer(self, comment_id: int, body: str) -> None:
-        """Answer a person's comment, once."""
-        marked = f"{answer_marker(comment_id)}\n{body}"
-        self._until_it_stands(lambda: self._answer(answer_marker(comment_id), marked))
+        """Answer a person's comment, once. Of several answers of ours to it the oldest stays."""
+        mark = answer_marker(comment_id)
+        self._until_it_stands(lambda: self._answer(mark, f"{mark}\n{body}"))
 
-    def _answer(self, marker: str, body: str) -> None:
-        comments = self._forge.comments(self._number)
-        if not any(self._mine(each.author) and each.body.startswith(marker) for each in comments):
-            self._forge.create_comment(self._number, body)
+    def _answer(self, mark: str, body: str) -> None:
+        self._leave_the_oldest(self._own_comments(mark) or self._commented(mark, body))
+
+    def _own_comments(self, mark: str) -> tuple[StandingComment, ...]:
+        """More than one with this mark only where two were written in one moment, or something went wrong."""
+        return own_comments(self._forge.comments(self._number), self._rules.login, mark)
+
+    def _commented(self, mark: str, body: str) -> tuple[StandingComment, ...]:
+        """Comment; what then stands with this mark."""
+        made = self._forge.create_comment(self._number, body)
+        every = self._forge.comments(self._number)
+        made_by_us(next((each.author for each in every if each.id == made), None), self._rules)
+        return own_comments(every, self._rules.login, mark)
+
+    def _leave_the_oldest(self, standing: tuple[StandingComment, ...]) -> None:
+        for other in standing[1:]:
+            with suppress(ForgeMissing):  # somebody was quicker
+                self._forge.delete_comment(other.id)
 
     def threads(self) -> tuple[Thread, ...]:
         """The threads that the bot began, whatever was said in them since."""
@@ -288,24 +203,10 @@ class Scribe:
         return None
 
     def _until_it_stands(self, look_and_write: Callable[[], T]) -> T:
-        for seconds in WAITS:
-            try:
-                return look_and_write()
-            except ForgeUnavailable as silent:
-                if silent.wait > MOST_WAITED:
-                    raise
-                self._clock.sleep(max(seconds, silent.wait))
-        return look_and_write()
+        return self._patience.until_it_stands(look_and_write)
 
     def _mine(self, author: str) -> bool:
-        return author.casefold() == self._rules.login.casefold()
-
-    def _is_by_us(self, maker: str | None) -> None:
-        """Whatever is made under another name than the configured one would be made anew each time."""
-        if maker is not None and not self._mine(maker):
-            raise ForgeError(
-                f"The token writes as {maker}, but github.login is {self._rules.login}: set it to that name."
-            )
+        return self._rules.is_ours(author)
 
     def _of_run(self, review: StandingReview, run_id: str) -> bool:
         return review.body.startswith(review_marker(run_id))

@@ -24,7 +24,9 @@ from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.artifacts import write_whole
 from review_advisor.app import ReviewBrokenError
+from review_advisor.core.outcome.document import read_outcome
 from review_advisor.core.outcome.events import CallEnded, Event
+from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.ports.review import ArtifactError
 
 CREDENTIAL = {"ANTHROPIC_API_KEY": "none-needed"}
@@ -297,6 +299,12 @@ def in_shell(terminal: Terminal, line: str, env: dict[str, str] | None = None) -
     )
     terminal.assert_nothing_left()
     return done.stderr.splitlines()
+
+
+def test_an_output_that_is_redirected_to_a_file_is_written_and_not_replaced(terminal: Terminal) -> None:
+    line = f"{BOT} review --agent embedded --range HEAD~1..HEAD --output /dev/fd/3 3>outcome.json >/dev/null"
+    assert in_shell(terminal, line)[-1] == "codes 0"
+    assert read_outcome((terminal.folder / "outcome.json").read_bytes()).outcome is Outcome.APPROVED
 
 
 def test_a_reader_that_goes_away_does_not_change_the_verdict(terminal: Terminal) -> None:

@@ -104,12 +104,32 @@ def test_a_period_of_stories_with_its_targets(terminal: Terminal) -> None:
     [
         (("--until", "2026-01-05T11:00"), 1),
         (("--repository", "ACME/shop"), 5),
-        (("--repository", "acme/other"), 0),
         (("--since", "1h"), 0),
     ],
 )
 def test_only_what_is_asked_for_is_added_up(terminal: Terminal, words: tuple[str, ...], runs: int) -> None:
     assert rolled(terminal, *words)["sums"]["runs"] == runs
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_repository_that_the_ledger_does_not_know_is_named(terminal: Terminal) -> None:
+    note = "The ledger review_logs/ledger/ledger.sqlite3 has no run of acme/shp"
+    for words in (("rollup",), ("rollup", "--json"), ("runs", "list"), ("runs", "list", "--json")):
+        done = terminal.run(*words, "--repository", "acme/shp")
+        assert (done.code, done.err) == (0, f"{note}.\n")
+        assert terminal.run(*words, "--repository", "Acme/Shop").err == "", "an empty period is no wrong name"
+    done = terminal.run("alerts", "--repository", "acme/shp")
+    assert (done.code, done.sentence) == (2, f"{note}: nothing would ever be said of it.")
+    assert terminal.run("alerts", "--repository", "Acme/Shop").code == 0
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("words", [("rollup", "--until", "2026-01-06"), ("rollup", "--since", "2999-01-01")])
+def test_a_period_that_ends_before_it_begins_is_refused(terminal: Terminal, words: tuple[str, ...]) -> None:
+    """Also where only one end is given: the other is 30 days ago, or now."""
+    done = terminal.run(*words)
+    assert done.code == 2
+    assert done.sentence.startswith("No time is between --since (2")
 
 
 def test_the_last_thirty_days_are_the_default(terminal: Terminal, kept: Path) -> None:
@@ -120,8 +140,8 @@ def test_a_run_of_tomorrow_is_counted_tomorrow(terminal: Terminal, kept: Path) -
     """A clock may go ahead, and a date may be forged."""
     first, *events = events_as_json(kept, "run-1")
     tomorrow = datetime.now(UTC) + timedelta(hours=20)
-    ahead = {**first, "run_id": "ahead", "at": tomorrow.isoformat()}
-    import_lines(kept, forge(terminal.folder / "ahead.jsonl", "ahead", [ahead, *events]))
+    ahead = [{**event, "at": tomorrow.isoformat()} for event in ({**first, "run_id": "ahead"}, *events)]
+    import_lines(kept, forge(terminal.folder / "ahead.jsonl", "ahead", ahead))
     assert rolled(terminal)["sums"]["runs"] == 5
     assert rolled(terminal, "--until", (tomorrow + timedelta(days=1)).isoformat())["sums"]["runs"] == 6
 
@@ -275,11 +295,15 @@ def test_nothing_to_be_alarmed_about_is_exit_code_0(terminal: Terminal, kept: Pa
 
 def test_an_advisor_that_uses_too_much_is_exit_code_3(terminal: Terminal) -> None:
     ledger = terminal.folder / "ledger.sqlite3"
-    record(ledger, told(small(saying(approve(), 60, 0.1), saying(confirm(), 40, 0.1))))
+    story = small(saying(approve(), 60, 0.1), saying(confirm(), 40, 0.1))
+    record(ledger, *(told(story, number) for number in range(1, 10)))
+    done = terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-06")
+    assert (done.code, done.out.splitlines()[1].split()[:2]) == (0, ["too", "few"]), "nine reviews are no day's work"
+    record(ledger, told(story, 10))
     done = terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-06")
     assert done.code == 3
     assert done.out.splitlines()[1].split()[:3] == ["raised", "advisor-share", "40.0%"]
+    assert "  10 runs in 24 h (from 10 on)\n" in done.out
     told_json = json.loads(terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-06", "--json").out)
     assert [each["name"] for each in told_json if each["state"] == "raised"] == ["advisor-share"]
-    assert terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-07").code == 0
-    assert terminal.run("alerts", "--ledger", ledger, "--repository", "a/b", "--until", "2026-01-06").code == 0
+    assert terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-08").code == 0

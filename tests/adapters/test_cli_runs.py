@@ -115,6 +115,11 @@ def test_what_a_moment_says() -> None:
     "words, says",
     [
         (("--cost", "much"), "Invalid value for '--cost': 'much' is no range: give N, A..B, A.. or ..B."),
+        (("--cost", "5..1"), "Invalid value for '--cost': '5..1' is upside down: give the lower number first."),
+        (
+            ("--since", "2026-11-21", "--until", "2026-11-21"),
+            "No time is between --since (2026-11-21T00:00:00+00:00) and --until (2026-11-21T00:00:00+00:00).",
+        ),
         (("--status", "won"), "Invalid value for '--status': 'won' is not one of 'unfinished', 'approved'"),
         (("--ledger", "none.sqlite3"), "There is no ledger none.sqlite3."),
         (("--ledger", "app.py"), "app.py is not a ledger: it is no SQLite file."),
@@ -205,7 +210,7 @@ def test_ledgers_of_two_jobs_become_one(terminal: Terminal, kept: Path) -> None:
     record(other, told(number=9))
     for source, says in (
         (kept, "5 runs added, 0 grown, 0 there already\n"),
-        (other, "1 runs added, 0 grown, 0 there already\n"),
+        (other, "1 run added, 0 grown, 0 there already\n"),
         (other, "0 runs added, 0 grown, 1 there already\n"),
     ):
         done = terminal.run("ledger", "merge", whole, source)
@@ -217,7 +222,8 @@ def test_ledgers_of_two_jobs_become_one(terminal: Terminal, kept: Path) -> None:
 
 
 def test_a_ledger_is_written_out_and_read_back(terminal: Terminal, kept: Path) -> None:
-    assert terminal.run("ledger", "export", "runs.jsonl").code == 0
+    done = terminal.run("ledger", "export", "runs.jsonl")
+    assert (done.code, done.out, done.err) == (0, "", f"5 runs, {len(exported(kept))} events written\n")
     assert (terminal.folder / "runs.jsonl").read_text() == "".join(exported(kept))
     assert terminal.run("ledger", "export", "/dev/stdout").out == "".join(exported(kept))
     done = terminal.run("ledger", "import", "runs.jsonl", "--ledger", "new.sqlite3")
@@ -225,6 +231,50 @@ def test_a_ledger_is_written_out_and_read_back(terminal: Terminal, kept: Path) -
     assert rows(terminal.folder / "new.sqlite3") == rows(kept)
     assert "line 1 cannot be read" in refused(terminal, "ledger", "import", "app.py", "--ledger", "new.sqlite3")
     assert refused(terminal, "ledger", "export", "no/such/place").startswith("no/such/place cannot be written: ")
+
+
+def test_a_ledger_of_one_run_is_told_in_the_singular(terminal: Terminal) -> None:
+    record(terminal.folder / "one.sqlite3", told(), until=1)
+    one = ("--ledger", "one.sqlite3")
+    assert terminal.run("ledger", "verify", *one).out == "1 run, 1 event: all is as it was recorded\n"
+    assert terminal.run("ledger", "rebuild", *one).out == "1 run read anew\n"
+    assert terminal.run("ledger", "export", "runs.jsonl", *one).err == "1 run, 1 event written\n"
+    assert terminal.run("rollup", "--since", "2026-01-01", *one).out.startswith("1 run: 0 with a verdict, ")
+
+
+LEDGERS = ("review_logs/ledger/ledger.sqlite3", "review_logs/../review_logs/ledger/ledger.sqlite3", "linked.sqlite3")
+
+
+def test_an_export_never_replaces_a_ledger_nor_what_somebody_wrote(terminal: Terminal, kept: Path) -> None:
+    (terminal.folder / "linked.sqlite3").symlink_to(kept)
+    (terminal.folder / "second_name.sqlite3").hardlink_to(kept)
+    record(terminal.folder / "other.sqlite3", told(number=9))
+    (terminal.folder / "notes.txt").write_text("mine\n")
+    there = {path: path.read_bytes() for path in terminal.folder.rglob("*") if path.is_file()}
+    for name in (*LEDGERS, f"{LEDGERS[0]}-wal", f"{LEDGERS[0]}-shm"):
+        says = f"{name} is the ledger itself: name another file for the export."
+        assert refused(terminal, "ledger", "export", name) == says
+    for name in ("second_name.sqlite3", "other.sqlite3", "notes.txt"):
+        says = f"{name} is there already and no export: name another file, or remove it."
+        assert refused(terminal, "ledger", "export", name) == says
+    assert {path: path.read_bytes() for path in terminal.folder.rglob("*") if path.is_file()} == there
+
+
+def test_an_earlier_export_is_replaced_whole_or_not_at_all_and_so_is_an_empty_file(
+    terminal: Terminal, kept: Path
+) -> None:
+    file = terminal.folder / "runs.jsonl"
+    file.touch()
+    for number in (8, 9):
+        record(kept, told(number=number))
+        assert terminal.run("ledger", "export", file).code == 0
+        assert file.read_text() == "".join(exported(kept))
+    before = file.read_bytes()
+    meddle(kept, "UPDATE events SET event = '{}' WHERE position = 3 AND chain = (SELECT max(id) FROM chains)")
+    for place in (file, "/dev/stdout"):
+        assert refused(terminal, "ledger", "export", place).startswith("The run run-9 is not what was recorded: ")
+    assert file.read_bytes() == before
+    assert [path.name for path in terminal.folder.glob(".review-advisor-*")] == []
 
 
 def test_the_whole_runs_of_a_broken_ledger_are_not_lost(terminal: Terminal, kept: Path) -> None:
@@ -242,7 +292,9 @@ def test_the_whole_runs_of_a_broken_ledger_are_not_lost(terminal: Terminal, kept
     told_anew = {"export runs.jsonl": "", f"merge whole.sqlite3 {kept}": added, "rebuild": "4 runs read anew\n"}
     for typed, says in told_anew.items():
         done = terminal.run("ledger", *typed.split(), "--whole-runs")
-        assert (done.code, done.out, done.err) == (3, says, f"Left out: {why}\n")
+        *noted, last = done.err.splitlines()
+        assert (done.code, done.out, last) == (3, says, f"Left out: {why}")
+        assert [line.partition(",")[0] for line in noted] == (["4 runs"] if typed.startswith("export") else [])
     done = terminal.run("ledger", "import", "runs.jsonl", "--ledger", "again.sqlite3", "--whole-runs")
     assert (done.code, done.out) == (0, added), "nothing is left out"
     assert listed(terminal, "--ledger", "again.sqlite3") == ["run-4", "run-3", "run-2", "run-1"] == listed(terminal)
@@ -268,10 +320,13 @@ def test_rows_that_the_events_do_not_tell_are_exit_code_3(terminal: Terminal, ke
     assert done.code == 3
     why = "what runs says of it is not what its events say: `ledger rebuild` reads it anew"
     assert f"BROKEN run-4: {why}\n" in done.out
-    assert "BROKEN 1 rows of titles name chains that are not there\n" in done.out
+    assert "BROKEN 1 row of titles naming chains that are not there\n" in done.out
+    broken = [line for line in done.out.splitlines() if line.startswith("BROKEN ")]
+    assert done.out.splitlines()[-1].endswith(f" events: {len(broken)} broken")
     told = json.loads(terminal.run("ledger", "verify", "--json").out)
+    assert len(broken) == len(told["broken"]) + len(told["stray"])
     assert {"run_id": "run-4", "index": None, "why": why} in told["broken"]
-    assert (told["whole"], told["stray"]) == (False, ["1 rows of titles name chains that are not there"])
+    assert (told["whole"], told["stray"]) == (False, ["1 row of titles naming chains that are not there"])
 
 
 def test_a_place_that_no_file_can_have_is_a_sentence_and_a_review_goes_on(terminal: Terminal) -> None:

@@ -22,7 +22,7 @@ from tests.adapters.ledgers import five, meddle, nothing, record, told
 from tests.adapters.written_dashboard import WrittenDashboard, files
 
 from review_advisor.adapters.dashboard.server import own_names, serving
-from review_advisor.adapters.dashboard.site import MARKER, STATIC, Site, SiteError
+from review_advisor.adapters.dashboard.site import MARKER, STATIC, SiteError, writing
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.observations import keep
@@ -105,15 +105,30 @@ def test_json_says_what_was_written_and_a_run_says_where_it_opens(terminal: Term
 @pytest.mark.usefixtures("kept")
 def test_what_is_left_out_is_said_and_counts_in_the_kpis(terminal: Terminal) -> None:
     done = terminal.run("ui", "--out", "site", "--limit", "2")
-    assert done.err.startswith("2 runs written. 3 older ones are left out: they count in the KPIs and plots.")
+    assert done.err == (
+        "2 runs written. 3 more have no page: they count in the KPIs and plots. --since or --limit chooses.\n"
+    )
     about = overview(terminal.folder / "site")
     assert (about["runs"], about["left_out"], about["sums"]["runs"]) == (2, 3, 5)
     assert sum(about["ends"].values()) == 5
-    opened = terminal.run("ui", "--out", "site", "--limit", "2", "--run", "run-1", "--json")
-    assert json.loads(opened.out)["runs"] == 3, "the run that was asked for is there, however old"
-    assert listed(terminal.folder / "site") == ["run-5", "run-4", "run-1"]
-    about = overview(terminal.folder / "site")
-    assert (about["runs"], about["left_out"], about["apart"]) == (3, 2, None)
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_run_beyond_the_limit_is_listed_apart_and_counts_as_the_listed_ones_do(terminal: Terminal) -> None:
+    folder = terminal.folder / "site"
+    done = terminal.run("ui", "--out", "site", "--limit", "3", "--run", "run-1")
+    assert done.err == (
+        "4 runs written. 1 more has no page: it counts in the KPIs and plots. --since or --limit chooses.\n"
+    )
+    asked = terminal.run("ui", "--out", "site", "--limit", "3", "--run", "run-1", "--json")
+    assert json.loads(asked.out) == {"index": "site/index.html", "runs": 4, "left_out": 1}
+    about = overview(folder)
+    assert listed(folder) == ["run-5", "run-4", "run-3"], "run-2 is newer than run-1, and is not between them"
+    assert (about["apart"]["columns"]["run_id"], about["apart_counts"]) == (["run-1"], True)
+    assert (about["runs"], about["left_out"], about["sums"]["runs"]) == (3, 1, 5)
+    assert about["opens"] == page(folder, "run-1")["run"]["run_id"] == "run-1"
+    calls = [sum(cost["calls"] for cost in page(folder, f"run-{n}")["costs"]) for n in (1, 3, 4, 5)]
+    assert sum(cost["calls"] for cost in about["costs"]) == sum(calls)
 
 
 @pytest.mark.usefixtures("kept")
@@ -127,7 +142,7 @@ def test_a_run_outside_of_the_time_has_its_page_and_is_listed_apart(
     done = terminal.run("ui", "--out", "site", "--since", since, "--run", "run-1", "--json")
     assert json.loads(done.out) == {"index": "site/index.html", "runs": len(listed_then) + 1, "left_out": 0}
     about, other = overview(folder), overview(without)
-    assert about["apart"]["columns"]["run_id"] == ["run-1"]
+    assert (about["apart"]["columns"]["run_id"], about["apart_counts"]) == (["run-1"], False)
     assert about["opens"] == page(folder, "run-1")["run"]["run_id"] == "run-1"
     assert (listed(folder) if about["lists"] else []) == listed_then
     told_apart = {"apart", "opens", "made"}
@@ -146,6 +161,7 @@ def test_a_run_that_begins_while_the_dashboard_is_written_is_not_left_out_as_old
     assert about["plots"]["starts"] == ["2026-01-05T00:00:00+00:00"]
     assert listed(tmp_path / "site") == ["run-3", "run-2", "run-1"]
     assert write_dashboard(ledger, tmp_path / "site", made, limit=1).left_out == 2
+    assert write_dashboard(ledger, tmp_path / "site", made, limit=1, opens="run-4").left_out == 2, "not of this time"
 
 
 def test_a_run_whose_events_cannot_be_told_is_missed_beside_the_costs(terminal: Terminal, kept: Path) -> None:
@@ -353,9 +369,8 @@ def asked(port: int, path: str, method: str = "GET", **headers: str) -> tuple[in
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A served dashboard."""
     folder = tmp_path_factory.mktemp("served")
-    site = Site(folder / "site")
-    site.begin()
-    site.finish({"runs": 0})
+    with writing(folder / "site") as site:
+        site.finish({"runs": 0})
     (folder / "site" / "data" / "secret.txt").write_text("secret")
     (folder / "secret.js").write_text("secret")
     with served(folder / "site") as number:

@@ -12,7 +12,7 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import nothing, record, told
 from tests.adapters.written_dashboard import files
 
-from review_advisor.adapters.dashboard.site import MARKER, Site, SiteError, literal, script
+from review_advisor.adapters.dashboard.site import MARKER, SiteError, literal, script, writing
 
 
 @pytest.fixture
@@ -23,10 +23,15 @@ def kept(terminal: Terminal) -> None:
 
 def written(folder: Path) -> Path:
     """A whole dashboard, of nothing."""
-    site = Site(folder)
-    site.begin()
-    site.finish({})
+    with writing(folder) as site:
+        site.finish({})
     return folder
+
+
+def begin(folder: Path) -> None:
+    """A writing that comes to nothing."""
+    with writing(folder):
+        pass
 
 
 def refused(terminal: Terminal, *words: str | Path) -> str:
@@ -49,7 +54,7 @@ def test_a_folder_of_somebody_else_is_left_alone(terminal: Terminal) -> None:
     assert files(theirs) == {"index.html": b"theirs"}
     (terminal.folder / "link").symlink_to(theirs)
     assert refused(terminal, "--out", "link") == (
-        "link is a symbolic link; a dashboard is only written to a real folder."
+        "link is a symbolic link; a dashboard is only written to real files and folders."
     )
     assert "cannot be written to app.py" in refused(terminal, "--out", "app.py")
     (terminal.folder / "empty").mkdir()
@@ -60,7 +65,7 @@ def test_a_folder_of_somebody_else_is_left_alone(terminal: Terminal) -> None:
 def test_nothing_is_begun_among_the_files_of_somebody_else(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("mine")
     with pytest.raises(SiteError, match="holds something else than a dashboard"):
-        Site(tmp_path).begin()
+        begin(tmp_path)
     assert files(tmp_path) == {name: b"mine"}
 
 
@@ -71,37 +76,87 @@ def test_links_within_the_folder_lead_nowhere(terminal: Terminal, tmp_path: Path
     (terminal.folder / "site" / "data").rename(outside)
     (terminal.folder / "site" / "data").symlink_to(outside)
     before = files(outside)
-    assert "data is a symbolic link" in refused(terminal, "--out", "site")
+    assert "site/data is a symbolic link" in refused(terminal, "--out", "site")
     assert files(outside) == before
 
 
-@pytest.mark.parametrize(
-    "name", ["notes.txt", "data/notes.txt", "data/runs/mine.js", "data/lists/old", "words.js/mine"]
+THEIRS = (
+    *(".DS_Store", "Thumbs.db", "notes.txt", "old.js", "data/notes.txt", "data/lists/old/1.js", "data/runs/mine.js"),
+    *(
+        "data/list-1.json",
+        f"data/runs/{'0' * 20}.txt",
+        f"data/lists/{'0' * 20}.js",
+        f"data/{'0' * 32}.js",
+        "lists/1.js",
+    ),
 )
-def test_what_is_not_ours_in_a_folder_of_ours_is_left_alone(tmp_path: Path, name: str) -> None:
+"""What others may leave in a folder of ours: some looks like ours, and is not."""
+
+
+def test_what_is_not_ours_in_a_folder_of_ours_is_left_as_it_is(tmp_path: Path) -> None:
     folder = written(tmp_path / "site")
-    if name.startswith("words.js/"):
-        (folder / "words.js").unlink()
-    theirs = folder / name
-    theirs.parent.mkdir(exist_ok=True)
-    theirs.write_text("mine")
+    for name in THEIRS:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("mine")
+    (folder / "link").symlink_to(tmp_path / "nowhere")
+    before = files(folder)
+    assert files(written(folder)) == before
+    assert (folder / "link").is_symlink()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("words.js", "index.html", MARKER, ".gitignore", "data/overview.js", "data/list-1.js"),
+        *(f"data/runs/{'0' * 32}.js", f"data/lists/{'0' * 32}.js", f"data/runs/{'0' * 20}.js"),
+        f"data/.review-advisor-{'0' * 16}",
+    ],
+)
+@pytest.mark.parametrize("is_link", [True, False])
+def test_a_link_or_a_folder_in_the_place_of_a_file_of_ours_is_refused(tmp_path: Path, name: str, is_link: bool) -> None:
+    folder = written(tmp_path / "site")
+    (tmp_path / "theirs").write_text("mine")
+    (folder / name).unlink(missing_ok=True)
+    if is_link:
+        (folder / name).symlink_to(tmp_path / "theirs")
+    else:
+        (folder / name).mkdir()
     before = files(folder)
     with pytest.raises(SiteError) as refusal:
-        Site(folder).begin()
-    assert str(refusal.value) == (
-        f"The folder {folder} holds {name.removesuffix('/mine')!r}, which is no part of a dashboard: name another one,"
-        " or an empty one."
-    )
+        begin(folder)
+    what = "is a symbolic link; a dashboard is only written to real files and folders."
+    if not is_link:
+        what = f"holds something else than a dashboard ({MARKER} is not there)"
+        what = (
+            what if name == MARKER else "is no plain file, as it is in a dashboard: remove it, or name another place."
+        )
+    assert what in str(refusal.value)
     assert files(folder) == before
+    assert (tmp_path / "theirs").read_text() == "mine"
 
 
-def test_a_link_in_the_place_of_a_file_is_not_ours(tmp_path: Path) -> None:
-    file = written(tmp_path / "site") / "words.js"
-    file.rename(tmp_path / "theirs.js")
-    file.symlink_to(tmp_path / "theirs.js")
-    with pytest.raises(SiteError, match=r"holds 'words\.js', which is no part of a dashboard"):
-        Site(tmp_path / "site").begin()
-    assert file.is_symlink()
+def test_a_file_in_the_place_of_a_folder_of_ours_is_refused(tmp_path: Path) -> None:
+    folder = written(tmp_path / "site")
+    (folder / "data" / "runs").rmdir()
+    (folder / "data" / "runs").write_text("mine")
+    with pytest.raises(SiteError) as refusal:
+        begin(folder)
+    assert str(refusal.value) == (
+        f"{folder / 'data' / 'runs'} is no folder, as it is in a dashboard: remove it, or name another place."
+    )
+    assert (folder / "data" / "runs").read_text() == "mine"
+
+
+def test_what_an_earlier_layout_of_ours_left_is_removed_once_the_new_one_is_whole(tmp_path: Path) -> None:
+    folder = written(tmp_path / "site")
+    whole = files(folder)
+    earlier = {"data/list-0.js", "data/list-12.js", f"data/runs/{'0a' * 10}.js"}
+    for name in earlier:
+        (folder / name).write_text("dashboard.receive(1);")
+    with writing(folder) as site:
+        assert files(folder).keys() == whole.keys() | earlier
+        site.finish({})
+    assert files(folder) == whole
 
 
 @pytest.mark.usefixtures("kept")
@@ -127,16 +182,14 @@ def _umask(umask: int) -> None:
 def test_an_earlier_dashboard_is_whole_until_the_later_one_is(tmp_path: Path) -> None:
     """Whenever the writing ends: an open page finds what its overview names, as it was."""
     folder = tmp_path / "site"
-    site = Site(folder)
-    site.begin()
-    site.finish({"lists": [site.write("lists", ["old"])], "file": site.write("runs", "old")})
+    with writing(folder) as site:
+        site.finish({"lists": [site.write("lists", ["old"])], "file": site.write("runs", "old")})
     before = files(folder)
-    later = Site(folder)
-    later.begin()
-    assert files(folder) == before
-    new = later.write("lists", ["new"]), later.write("runs", "new")
-    assert {name: content for name, content in files(folder).items() if name in before} == before
-    later.finish({"lists": [new[0]], "file": new[1]})
+    with writing(folder) as later:
+        assert files(folder) == before
+        new = later.write("lists", ["new"]), later.write("runs", "new")
+        assert {name: content for name, content in files(folder).items() if name in before} == before
+        later.finish({"lists": [new[0]], "file": new[1]})
     assert {name for name in files(folder) if name.startswith("data/")} == {
         "data/overview.js",
         f"data/lists/{new[0]}.js",
@@ -144,24 +197,67 @@ def test_an_earlier_dashboard_is_whole_until_the_later_one_is(tmp_path: Path) ->
     }
 
 
+# --- one writer at a time ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("kept")
+def test_one_dashboard_is_written_at_a_time_and_the_second_writer_changes_nothing(terminal: Terminal) -> None:
+    """As where cron and a person write the same one: each would remove what the other has just written."""
+    folder = terminal.folder / "site"
+    with writing(folder) as site:
+        digest = site.write("runs", {"a": 1})
+        before = files(folder)
+        assert refused(terminal, "--out", "site") == (
+            "The dashboard in site is being written by somebody else: ask again when that is done."
+        )
+        assert files(folder) == before
+        (folder / "data" / "list-1.js").mkdir()
+        assert refused(terminal, "--out", "site").startswith("The dashboard in site is being written"), (
+            "it is half done"
+        )
+        (folder / "data" / "list-1.js").rmdir()
+        site.finish({"runs": [digest]})
+        assert f"data/runs/{digest}.js" in files(folder)
+        assert refused(terminal, "--out", "site").startswith("The dashboard in site is being written"), "to the end"
+    assert terminal.run("ui", "--out", "site").code == 0
+
+
+def test_a_writing_that_came_to_nothing_holds_nobody_back(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="lost"), writing(tmp_path / "site"):
+        raise RuntimeError("lost")
+    assert files(tmp_path / "site").keys() == {MARKER, ".gitignore"}
+    written(tmp_path / "site")
+
+
+def test_the_marker_is_the_same_file_for_every_writer(tmp_path: Path) -> None:
+    """The lock is on the file and not on its name: one that is replaced locks nobody out."""
+    marker = written(tmp_path / "site") / MARKER
+    said, first = marker.read_text(), marker.stat().st_ino
+    for other in ("half a sen", 2 * said, ""):
+        marker.write_text(other)
+        written(tmp_path / "site")
+        assert (marker.read_text(), marker.stat().st_ino) == (said, first)
+
+
+# --- its files --------------------------------------------------------------------------------------------------------
+
+
 def test_a_file_is_called_by_its_content_and_nothing_of_it_stands_in_the_name(tmp_path: Path) -> None:
-    site = Site(tmp_path / "site")
-    site.begin()
-    names = [site.write("runs", {"run_id": run_id}) for run_id in ("../../evil", "", "a", "a")]
+    with writing(tmp_path / "site") as site:
+        names = [site.write("runs", {"run_id": run_id}) for run_id in ("../../evil", "", "a", "a")]
     assert all(re.fullmatch("[0-9a-f]{32}", name) for name in names)
     assert len(set(names)) == 3
     assert names[2] == names[3]
 
 
 def test_a_file_that_cannot_be_written_is_one_sentence_and_leaves_no_half_of_it(tmp_path: Path) -> None:
-    site = Site(tmp_path / "site")
-    site.begin()
-    digest = site.write("lists", {})
-    (tmp_path / "site" / "data" / "lists" / f"{digest}.js").unlink()
-    (tmp_path / "site" / "data" / "lists" / f"{digest}.js").mkdir()
-    before = files(tmp_path / "site")
-    with pytest.raises(SiteError, match=r"cannot be written to .*Is a directory"):
-        site.write("lists", {})
+    with writing(tmp_path / "site") as site:
+        digest = site.write("lists", {})
+        (tmp_path / "site" / "data" / "lists" / f"{digest}.js").unlink()
+        (tmp_path / "site" / "data" / "lists" / f"{digest}.js").mkdir()
+        before = files(tmp_path / "site")
+        with pytest.raises(SiteError, match=r"cannot be written to .*Is a directory"):
+            site.write("lists", {})
     assert files(tmp_path / "site") == before
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.ledgers import exported, five, meddle, record, retold, rows, told
+from tests.adapters.ledgers import events_as_json, exported, five, forge, meddle, record, retold, rows, told
 from tests.scenarios.five_stories import a_veto_then_a_recovery, answers_that_do_not_come
 
 from review_advisor.adapters.ledger.exchange import Folded, events_of_run, import_lines, merge
 from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
+from review_advisor.bookkeeping import export_ledger
 from review_advisor.core.record.chain import LedgerError, canonical, links
 from review_advisor.core.record.runs import RunFilter
 
@@ -141,6 +143,35 @@ def test_what_is_written_out_can_be_read_back(ours: Path, tmp_path: Path) -> Non
     assert verify(again) == verify(ours)
 
 
+def test_an_export_replaces_an_empty_file_or_an_export_and_nothing_else(
+    ours: Path, theirs: Path, tmp_path: Path
+) -> None:
+    file, notes = tmp_path / "runs.jsonl", tmp_path / "notes.txt"
+    file.touch()
+    for ledger, runs in ((ours, 3), (theirs, 3)):
+        assert export_ledger(ledger, file).runs == runs
+        assert file.read_text() == "".join(exported(ledger))
+    notes.write_text("mine\n")
+    for ledger, place in ((ours, ours), (ours, theirs), (ours, notes)):
+        before = place.read_bytes()
+        with pytest.raises(LedgerError, match=r"is the ledger itself: name|is there already and no export: name"):
+            export_ledger(ledger, place)
+        assert place.read_bytes() == before
+
+
+def test_an_export_holds_one_run_at_a_time(ours: Path, tmp_path: Path) -> None:
+    """A ledger of a million runs is larger than any memory."""
+    source, file, events = tmp_path / "source.jsonl", tmp_path / "runs.jsonl", events_as_json(ours, "run-1")[:1]
+    for number in range(30):
+        large = {**events[0], "run_id": f"large-{number}", "title": "x" * 500_000}
+        import_lines(ours, forge(source, f"large-{number}", [large]))
+    tracemalloc.start()
+    export_ledger(ours, file)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < file.stat().st_size / 2
+
+
 def test_several_exports_in_one_file_may_hold_a_run_again_wherever_it_stands(ours: Path, tmp_path: Path) -> None:
     early, file = tmp_path / "early.sqlite3", tmp_path / "runs.jsonl"
     record(early, five()[2], until=4)
@@ -153,7 +184,7 @@ def test_several_exports_in_one_file_may_hold_a_run_again_wherever_it_stands(our
 
 
 def test_a_run_whose_title_is_hostile_is_written_out_and_read_back(tmp_path: Path) -> None:
-    hostile = "\x00\x1b[2J\u202e'; DROP TABLE runs; --\ud800\n"
+    hostile = "\x00\x1b[2J\u202e'; DROP TABLE runs; --\U0001f600\n"
     one, other, file = tmp_path / "one.sqlite3", tmp_path / "other.sqlite3", tmp_path / "runs.jsonl"
     record(one, retold(told(), title=hostile))
     file.write_text("".join(exported(one)), encoding="ascii")

@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 from tests.adapters.ledgers import database, events_as_json, exported, five, forge, meddle, record, rows, told
 
+from review_advisor.adapters.ledger.browsing import read_reviews
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id, read_chain
 from review_advisor.adapters.ledger.database import open_to_write, transaction
-from review_advisor.adapters.ledger.exchange import Folded, Rebuilt, import_lines, merge, rebuild
+from review_advisor.adapters.ledger.exchange import Folded, Rebuilt, events_of_run, import_lines, merge, rebuild
 from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.rows import read_all_anew
-from review_advisor.core.record.chain import LARGEST_RUN, LedgerError, canonical, link
+from review_advisor.core.record.chain import FIRST, LARGEST_RUN, LedgerError, canonical, link, links
 from review_advisor.core.record.runs import RunFilter
 
 Events = list[dict[str, Any]]
@@ -92,6 +93,18 @@ def ended(at: str) -> Callable[[Events], None]:
     return lambda events: events[-1].update(at=at)
 
 
+def of_pull_request(number: int) -> Callable[[Events], None]:
+    return lambda events: events[0].update(pull_request=number)
+
+
+def titled(title: str) -> Callable[[Events], None]:
+    return lambda events: events[0].update(title=title)
+
+
+def told_last(words: str) -> Callable[[Events], None]:
+    return lambda events: events[-1].update(because=[words])
+
+
 def called(**told: Any) -> Callable[[Events], None]:
     return lambda events: calls(events)[0].update(told)
 
@@ -108,6 +121,14 @@ IMPOSSIBLE: dict[str, tuple[Callable[[Events], None], str]] = {
     "the day after tomorrow": (begun(IN_TWO_DAYS), "cannot have begun at "),
     "no zone at first": (begun("2026-01-05T09:00:00"), "cannot have begun at 2026-01-05T09:00:00"),
     "no zone at last": (ended("2026-01-05T09:00:00"), r"Event \d+ of run-1 has no time zone"),
+    "over before it began": (ended("2026-01-05T09:59:59Z"), r"Event \d+ of run-1 happened before the run began\."),
+    "a pull request below all": (of_pull_request(0), r"The run run-1 names a pull request that cannot be\."),
+    "a pull request beyond all": (of_pull_request(2**31 + 1), r"The run run-1 names a pull request that cannot be\."),
+    "half a character at first": (
+        titled("half \ud800"),
+        r"Event 0 of run-1 holds half a character: no file takes that\.",
+    ),
+    "half a character at last": (told_last("\udfff"), r"Event \d+ of run-1 holds half a character"),
     "a call for ever": (called(duration_seconds=1e308), "has a negative figure, or one beyond measure"),
     "a call that ended first": (called(duration_seconds=-1.0), "has a negative figure"),
     "money back": (used(cost_usd=-5.0), "has a negative figure"),
@@ -129,9 +150,42 @@ def test_a_run_that_cannot_be_is_refused(
     assert [path.name for path in new.parent.iterdir()] == [".gitignore"], "no empty ledger is left behind"
 
 
+@pytest.mark.parametrize("number", [1, 2**31])
+def test_the_first_and_the_last_pull_request_there_can_be_are_taken(ledger: Path, tmp_path: Path, number: int) -> None:
+    events = events_as_json(ledger, "run-1")
+    of_pull_request(number)(events)
+    new = tmp_path / "new.sqlite3"
+    assert import_lines(new, forge(tmp_path / "runs.jsonl", "run-1", events)) == Folded(1, 0, 0)
+    assert [run.pull_request for run in list_runs(new, RunFilter())] == [number]
+
+
+def test_no_reader_tells_of_a_run_that_cannot_be(ledger: Path, tmp_path: Path) -> None:
+    """Of one that an earlier version took in: every reader of its events says why, and none of them stumbles."""
+    theirs = events_as_json(ledger, "run-1")
+    told_last("\ud800")(theirs)
+    meddle(ledger, "DELETE FROM events WHERE chain = (SELECT min(id) FROM chains)")
+    meddle(ledger, f"UPDATE chains SET events = 0, last_hash = '{FIRST}' WHERE id = (SELECT min(id) FROM chains)")
+    connection = open_to_write(ledger)
+    row = chain_id(connection, "run-1")
+    assert row is not None
+    with transaction(connection):
+        for each in links("run-1", map(canonical, theirs)):
+            add_link(connection, row, each)
+    connection.close()
+    why = f"Event {len(theirs) - 1} of run-1 holds half a character: no file takes that."
+    assert [(each.run_id, each.says) for each in verify(ledger).broken] == [("run-1", why)]
+    assert next(read_reviews(ledger, ["run-1"])) == why
+    with pytest.raises(LedgerError, match=why):
+        events_of_run(ledger, "run-1")
+    with pytest.raises(LedgerError, match=why):
+        merge(tmp_path / "new.sqlite3", ledger)
+    assert rebuild(ledger, whole_runs=True) == Rebuilt(4, (why,))
+
+
 def test_a_clock_that_goes_ahead_is_believed(ledger: Path, tmp_path: Path) -> None:
     events = events_as_json(ledger, "run-1")
-    begun((datetime.now(UTC) + timedelta(hours=23)).isoformat())(events)
+    for event in events:
+        event["at"] = (datetime.now(UTC) + timedelta(hours=23)).isoformat()
     assert import_lines(tmp_path / "new.sqlite3", forge(tmp_path / "runs.jsonl", "run-1", events[:4])) == Folded(
         1, 0, 0
     )
@@ -174,6 +228,15 @@ def test_a_refused_merge_leaves_no_new_ledger_behind(ledger: Path, tmp_path: Pat
     with pytest.raises(LedgerError, match="is not what was recorded"):
         merge(new, ledger)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", ["none.sqlite3", "app.py"])
+def test_what_cannot_be_read_leaves_no_folder_behind(tmp_path: Path, name: str) -> None:
+    (tmp_path / "app.py").write_text("value = 1\n")
+    for fold in (merge, import_lines):
+        with pytest.raises(LedgerError):
+            fold(tmp_path / "deep" / "er" / "new.sqlite3", tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["app.py"]
 
 
 def test_a_ledger_that_another_process_makes_meanwhile_is_not_lost(ledger: Path, tmp_path: Path) -> None:
@@ -259,7 +322,7 @@ def test_a_run_that_was_taken_out_leaves_its_rows(ledger: Path) -> None:
     )
     proof = verify(ledger)
     assert (proof.runs, proof.broken, proof.whole) == (4, (), False)
-    assert "1 rows of runs name chains that are not there" in proof.stray
+    assert "1 row of runs naming chains that are not there" in proof.stray
     rebuild(ledger)
     assert verify(ledger).whole
     assert "run-4" not in {run.run_id for run in list_runs(ledger, RunFilter())}

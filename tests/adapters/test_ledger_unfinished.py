@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.adapters.ledgers import Story, exported, record, refuse, rows, told
 from tests.scenarios.five_stories import STORIES, an_approval_after_consults
 
-from review_advisor.adapters.ledger.exchange import import_lines, merge, rebuild
+from review_advisor.adapters.ledger.exchange import events_of_run, import_lines, merge, rebuild
 from review_advisor.adapters.ledger.listing import list_runs, show_run
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.record.periods import Period
 from review_advisor.core.record.runs import Between, RunFilter
@@ -58,6 +60,27 @@ def test_while_it_runs_its_rows_are_what_its_events_say(story: Story, tmp_path: 
     other = tmp_path / "other.sqlite3"
     record(other, document)
     assert rows(ledger) == rows(other)
+
+
+def test_a_clock_that_is_set_back_leaves_a_run_that_every_ledger_takes(tmp_path: Path) -> None:
+    """After the first call an hour is taken back, and with it every later moment is before the beginning."""
+    ledger, merged, document = (
+        tmp_path / "ledger.sqlite3",
+        tmp_path / "merged.sqlite3",
+        told(an_approval_after_consults),
+    )
+    first, *later = document.events
+    back = outcome_document([first, *(replace(event, at=event.at - timedelta(hours=1)) for event in later)])
+    record(ledger, back, until=without_its_end(document))
+    assert verify(ledger).whole, "as if it was killed"
+    record(tmp_path / "whole.sqlite3", back)
+    for path in (ledger, tmp_path / "whole.sqlite3"):
+        assert verify(path).whole
+        merge(merged, path)
+    (run,) = list_runs(merged, RunFilter())
+    assert (run.status, run.wall_ms) == ("approved", 0)
+    events, _ = events_of_run(merged, "run-1")
+    assert [replace(event, at=first.at) for event in later] == events[1:], "nothing else is told otherwise"
 
 
 def test_it_shows_the_same_in_a_ledger_that_took_it_in(tmp_path: Path) -> None:

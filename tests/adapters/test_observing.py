@@ -36,7 +36,12 @@ from review_advisor.adapters.ledger.exchange import Folded, import_lines, merge,
 from review_advisor.adapters.ledger.observations import keep, open_ended
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.core.publication.markers import finding_in, finding_marker
+from review_advisor.core.publication.dismissals import with_dismissed
+from review_advisor.core.publication.markers import SUMMARY, finding_in, finding_marker
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.standing import StandingComment
+from review_advisor.core.publication.state import read_state
+from review_advisor.core.publication.summary import amended
 from review_advisor.core.record import fate
 from review_advisor.core.record.chain import LedgerError, canonical, links
 from review_advisor.core.record.kpis import Kpi, kpis
@@ -635,8 +640,14 @@ def test_what_a_person_dismissed_did_not_prove_right_although_it_changed(rejecte
 def test_the_author_of_a_change_who_dismisses_a_finding_decides_nothing(
     rejected: tuple[Actions, Pull], right: bool
 ) -> None:
+    """The bot hears no such command of the author: the summary is from before it refused them."""
     actions, pull = rejected
-    actions.said(pull, f"/advisor dismiss {ID} it is the answer", by=AUTHOR)
+    login = PublicationRules().login
+    (summary,) = [each for each in pull.comments if each.body.startswith(SUMMARY)]
+    state = read_state(StandingComment(summary.id, login, summary.body), login)
+    assert state is not None
+    theirs = with_dismissed(state, ID, by=AUTHOR, reason="it is the answer")
+    actions.github.edits(summary, by=login, body=amended(summary.body, theirs))
     if right:
         actions.pushed(pull, {APP: RIGHT})
     actions.merges(pull)
@@ -797,6 +808,11 @@ def test_whatever_was_merged_and_is_not_proven_to_be_reverted_is_looked_at_again
         (lambda event: [event | {"run_id": "observed_y"}], "The events of observed_x are those of no observation."),
         (lambda event: [event | {"at": "2026-01-05"}], "Event 0 of observed_x is none that this version knows."),
         (lambda event: [event | {"labels": 7}], "Event 0 of observed_x is none that this version knows."),
+        (lambda event: [event | {"pull_request": 0}], "The run observed_x names a pull request that cannot be."),
+        (
+            lambda event: [event | {"head_sha": "\ud800"}],
+            "Event 0 of observed_x holds half a character: no file takes that.",
+        ),
     ],
 )
 def test_an_observation_that_somebody_made_up_is_not_taken_in(

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,21 @@ from tests.scenarios.five_stories import STORIES
 
 from review_advisor.adapters.ledger.listing import show_run
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.publication.account import how
+from review_advisor.core.publication.sections import cost
 from review_advisor.core.record import metrics
 from review_advisor.core.record.advisor_log import advisor_log
 from review_advisor.core.record.harness_run import harness_run
 from review_advisor.core.record.kpis import kpis
 from review_advisor.core.record.metrics import Metric, measurements
 from review_advisor.core.record.periods import Period
+from review_advisor.core.record.prices import Price, money
 from review_advisor.core.record.runs import RunRecord
+from review_advisor.core.roles.calls import ModelUsage, Usage
 from review_advisor.dashboard import write_dashboard
 from review_advisor.mockworld.lines import approve, confirm, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld
@@ -118,6 +123,72 @@ def test_money_and_tokens(account: Account) -> None:
     assert (split.sonnet_tokens, split.opus_tokens) == (executor, advisor)
     words = account.reported(r"^  total .*?([\d,]+ in +[\d,]+ cached +[\d,]+ out)")
     assert sum(map(number, re.findall(r"[\d,]+", words))) == executor + advisor
+
+
+def two_models_and_no_word_of_their_cost(document: OutcomeDocument, first: Usage, second: Usage) -> OutcomeDocument:
+    """The same review, whose executor and a subagent of it used this without a word about its cost."""
+    used = (ModelUsage("one", first), ModelUsage("two", second))
+    return outcome_document(
+        [
+            replace(event, resolved_model="one", by_model=used, usage=Usage())
+            if isinstance(event, CallEnded) and event.role is Role.EXECUTOR
+            else event
+            for event in document.events
+        ]
+    )
+
+
+def one_call_of_the_executor(world: MockWorld) -> None:
+    world.agents.script(Role.PRE_FLIGHT, plan().costing(0.02))
+    world.agents.script(Role.EXECUTOR, approve())
+    world.agents.script(Role.POST_VERIFY, confirm().costing(0.19))
+
+
+def test_a_call_whose_cost_nobody_told_is_one_call_however_many_models_it_used(tmp_path: Path) -> None:
+    review = told(one_call_of_the_executor)
+    account = Account(two_models_and_no_word_of_their_cost(review, Usage(7), Usage(9)), tmp_path)
+    assert [(row["model"], row["calls"], row["unpriced"]) for row in account.outcome["cost"]] == [
+        ("one", 1, 1),
+        ("two", 1, 1),
+        ("opus", 1, 0),
+        ("opus", 1, 0),
+    ]
+    assert account.outcome["unpriced"] == account.ledger.line.unpriced == account.columns["unpriced"][0] == 1
+    assert account.page["run"]["unpriced"] == account.overview["money"]["unknown_calls"] == 1
+    said = "$0.2100, and 1 call unknown"
+    assert account.reported(r"^  total .* (\$.*)$") == dict(account.page["summary"])["Cost"] == said
+    assert ": 0.2100 USD, and 1 call unknown;" in cost(account.document).text
+    assert ", 0.21 USD, and 1 call unknown" in how(account.document).text
+
+
+@pytest.mark.parametrize(
+    "priced, used, unknown",
+    [
+        ((), (7, 9), 1),
+        (("one",), (7, 9), 1),
+        (("two",), (7, 9), 1),
+        (("one", "two"), (7, 9), 0),
+        (("one", "two"), (7, 0), 1),
+        (("one", "two"), (0, 9), 1),
+        (("one",), (0, 9), 1),
+        (("two",), (7, 0), 1),
+    ],
+)
+def test_a_rollup_counts_a_call_once_unless_the_cost_of_all_its_models_is_known(
+    tmp_path: Path, priced: tuple[str, ...], used: tuple[int, int], unknown: int
+) -> None:
+    """Beside a call of post-verify, of which nobody knows it either."""
+
+    def story(world: MockWorld) -> None:
+        world.agents.script(Role.POST_VERIFY, confirm().costing(None))
+
+    review = two_models_and_no_word_of_their_cost(told(story), *map(Usage, used))
+    added = Account(review, tmp_path).added
+    prices = [Price(model, date(2026, 1, 1), 1.0, 1.0, 1.0, 1.0) for model in priced]
+    found = money(added.reported_usd, added.unpriced, prices)
+    assert found.unknown_calls == unknown + 1
+    assert set(found.unknown_models) == {"one", "two", "opus"} - set(priced)
+    assert sum(each.tokens for each in added.unpriced) == sum(used)
 
 
 def test_calls_and_consults(account: Account) -> None:

@@ -137,8 +137,7 @@ def test_the_overview_tells_what_rollup_tells_and_plots_have_tables(reader: Read
     assert tiles[0].split("\n")[:2] == [str(approved), "Approved"]
     assert page.locator(".kpi", has_text="Objections proved right").locator(".value").inner_text() == "not measured"
     share = page.locator(".kpi", has_text="Advisor share").inner_text()
-    tokens = sum(line.executor_tokens + line.advisor_tokens for line in lines)
-    assert f"the advisors' part of all tokens; {tokens:,} tokens." in share
+    assert f"the advisors' part of all tokens; {len(lines):,} runs." in share
     assert page.locator(".plot").count() == 5
     assert page.locator(".plot canvas").count() == 5
     plot = page.locator(".plot", has=page.get_by_role("heading", name="Reviews by outcome"))
@@ -331,13 +330,38 @@ def test_a_run_outside_of_the_time_is_shown_and_listed_apart(reader: Reader, tmp
     page.wait_for_selector("#count")
     assert page.locator("#count").inner_text() == "1 run"
     assert shown_runs(page) == ["run-5", "run-1"]
-    apart = page.locator("section", has=page.get_by_role("heading", name="Asked for, and not of this time"))
+    apart = page.locator("section", has=page.get_by_role("heading", name="Asked for, and not in the list"))
     assert apart.locator("a.run").count() == 1
+    assert "It is not of this time, and counts in nothing else" in apart.inner_text()
     assert reader.finds_barriers() == []
     place = written.write(since=MADE, opens="run-1").place
     assert "The ledger has no run of this time" in reader.opens(place, "#/overview").locator(".empty").inner_text()
     page = reader.opens(place, "#/runs")
     assert shown_runs(page) == ["run-1"]
+
+
+def test_a_run_beyond_the_limit_is_listed_apart_and_nothing_is_called_older_than_it(
+    reader: Reader, tmp_path: Path
+) -> None:
+    written = Written(tmp_path)
+    record(written.ledger, *(told(nothing, number) for number in (1, 2, 3)))
+    place = written.write(limit=1, opens="run-1").place
+    page = reader.opens(place, "#/runs")
+    page.wait_for_selector("#count")
+    assert page.locator("#count").inner_text() == "1 run; 1 more has no page"
+    assert shown_runs(page) == ["run-3", "run-1"]
+    apart = page.locator("section", has=page.get_by_role("heading", name="Asked for, and not in the list"))
+    assert "It is of this time, and counts as the listed ones do." in apart.inner_text()
+    assert reader.finds_barriers() == []
+    page = reader.opens(place, "#/overview")
+    assert (
+        page.locator(".notice")
+        .first.inner_text()
+        .startswith("1 run has no page here and counts in the KPIs and plots only: ")
+    )
+    assert page.locator(".notice").last.inner_text() == "Not in this table: what 1 run used that has no page."
+    page = reader.opens(place, "#/run/run-1")
+    page.wait_for_selector(".timeline")
 
 
 def test_a_cost_that_is_known_in_part_is_said_so_wherever_it_stands(reader: Reader, tmp_path: Path) -> None:
@@ -374,7 +398,7 @@ def test_what_cannot_be_told_is_said_beside_what_is(reader: Reader, tmp_path: Pa
     )
     page = reader.opens(written.write(limit=2).place, "#/overview")
     assert page.locator(".notice").last.inner_text() == (
-        "Not in this table: what 1 older run used; what 1 run used whose events cannot be told."
+        "Not in this table: what 1 run used that has no page; what 1 run used whose events cannot be told."
     )
     page = reader.opens(written.place, "#/run/run-2")
     page.wait_for_selector(".timeline")

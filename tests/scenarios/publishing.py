@@ -1,6 +1,6 @@
 """A pull request on MockWorld's GitHub, reviewed in MockWorld, and the bot that publishes there."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from review_advisor.adapters.git.apply import GitPatcher
@@ -101,3 +101,15 @@ class Desk:
     def state(self) -> State | None:
         (summary,) = own_summaries(self.forge.comments(self.pull.number), self.rules.login)
         return read_state(summary, self.rules.login)
+
+
+class Afternoon(FakeClock):
+    """While somebody waits, something happens."""
+
+    def __init__(self, happening: Callable[[], object]) -> None:
+        super().__init__()
+        self._happening = happening
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        self._happening()

@@ -1,13 +1,14 @@
 """Several workflow runs on one head: the one that began last concludes the check, whichever ends when."""
 
 import pytest
-from tests.scenarios.publishing import AUTHOR, BOT, MAINTAINER, PATH, REPOSITORY, Desk
+from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.begin_phase import BeginPhase
 from review_advisor.conversation import Comment, Conversation
-from review_advisor.core.facts.event import PullRequestEvent
+from review_advisor.core.facts.event import CommentEvent, PullRequestEvent
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.standing import StandingCheck
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.traffic import Moment
@@ -143,6 +144,67 @@ def test_an_older_run_does_not_conclude_what_waits_for_a_person(desk: Desk) -> N
     assert not BeginPhase(desk.forge, desk.clock, desk.rules, run="2").begin(event).review
     publishes(desk, "1", approval)
     assert conclusions(desk) == ["action_required"]
+
+
+def left_with_its_words(desk: Desk, published: Published, *others: str | None) -> None:
+    """The check is as the newer run has it, and what the older one found is said all the same."""
+    assert published.notes[-1:] == (LEFT,)
+    assert conclusions(desk) == list(others)
+    assert len(desk.threads) == 1
+    assert "Changes requested: 1 high" in desk.summaries[0].body
+    assert desk.state is not None
+    assert desk.state.outcome == "changes_requested"
+
+
+REJECTED = reject(finding(PATH, 3, "value = 3"))
+
+
+def test_a_review_is_said_though_a_newer_run_was_cancelled_before_it_reviewed_anything(desk: Desk) -> None:
+    begins(desk, "100")
+    document = desk.reviewed(REJECTED)
+    begins(desk, "101")
+    publishes(desk, "101")
+    left_with_its_words(desk, publishes(desk, "100", document), "failure")
+
+
+def test_a_review_is_said_though_a_newer_run_waits_for_a_label(desk: Desk) -> None:
+    """A maintainer lets a stranger's change be reviewed; the stranger closes it and opens it again."""
+    desk.github.forks(REPOSITORY, "eve")
+    desk.pull = desk.github.opens(REPOSITORY, {PATH: LINES}, by="eve")
+    desk.github.labels(desk.pull, desk.rules.fork_label)
+    told = (REPOSITORY, desk.pull.number, desk.pull.head_sha)
+    labelled = PullRequestEvent("labeled", *told, MAINTAINER, desk.rules.fork_label)
+    assert BeginPhase(desk.forge, desk.clock, desk.rules, run="1").begin(labelled).review
+    document = desk.reviewed(REJECTED)
+    again = PullRequestEvent("reopened", *told, "eve")
+    assert not BeginPhase(desk.forge, desk.clock, desk.rules, run="2").begin(again).review
+    left_with_its_words(desk, publishes(desk, "1", document), "action_required")
+
+
+def test_a_review_is_said_though_a_newer_run_found_the_rounds_used_up(desk: Desk) -> None:
+    desk.rules = PublicationRules(most_rounds=1)
+    begins(desk, "1")
+    publishes(desk, "1", desk.reviewed(approve()))
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
+    asked = CommentEvent("created", REPOSITORY, desk.pull.number, 77, MAINTAINER, "/advisor review", True)
+    assert BeginPhase(desk.forge, desk.clock, desk.rules, run="2").begin(asked).review
+    document = desk.reviewed(REJECTED)
+    event = PullRequestEvent("reopened", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
+    assert not BeginPhase(desk.forge, desk.clock, desk.rules, run="3").begin(event).review
+    left_with_its_words(desk, publishes(desk, "2", document), "action_required")
+
+
+def test_a_review_that_a_newer_one_followed_is_not_said_though_a_still_newer_run_did_not_run(desk: Desk) -> None:
+    begins(desk, "1")
+    document = desk.reviewed(approve())
+    begins(desk, "2")
+    publishes(desk, "2", desk.reviewed(REJECTED))
+    begins(desk, "3")
+    publishes(desk, "3")
+    written = len(desk.github.traffic.writes)
+    publishes(desk, "1", document)
+    assert len(desk.github.traffic.writes) == written
+    assert conclusions(desk) == ["failure"]
 
 
 def test_two_runs_that_begin_in_one_moment_leave_the_check_to_one_of_them(desk: Desk) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.scenarios.publishing import LINES, MAINTAINER, PATH, Desk
+from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, Desk
 from tests.scenarios.reading import is_shown, own_words, shown
 
 from review_advisor.conversation import Comment, Conversation
@@ -14,10 +14,13 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.publication.memory import MOST_FINDINGS
+from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.roles.evidence import finding_id
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.lines import approve, confirm, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.publish_phase import DidNotRun
 
 FIRST_HEAD = "1" * 40
 FOUND = EarlierFinding("f-0123456789", "src/a.py", 3, "value is wrong", "high", "open")
@@ -185,3 +188,32 @@ def test_a_fixed_finding_that_comes_back_is_said_in_one_open_thread(resolving: b
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
     desk.publish(desk.reviewed(reject(FAULT)))
     assert [thread.resolved_by is None for thread in desk.threads] == ([False, True] if resolving else [True])
+
+
+def resolved_after(desk: Desk, document: OutcomeDocument) -> int:
+    """The review is published, and the author resolves every thread; how many there are."""
+    desk.publish(document)
+    for thread in desk.threads:
+        desk.github.resolves(thread, by=AUTHOR)
+    return len(desk.threads)
+
+
+def test_what_a_full_memory_forgot_is_not_said_again_after_its_threads_were_resolved() -> None:
+    most = MOST_FINDINGS + 5
+    desk = Desk(PublicationRules(most_inline=most))
+    desk.github.pushes(desk.pull, {PATH: "".join(f"value = {n}\n" for n in range(1, most + 1))})
+    many = [finding(PATH, n, f"value = {n}", "low", title=f"odd {n}") for n in range(1, most + 1)]
+    for _ in range(2):
+        assert resolved_after(desk, desk.reviewed(reject(*many), files=(edited(PATH, most),))) == most
+    assert desk.state is not None
+    assert (len(desk.state.findings), desk.state.complete) == (MOST_FINDINGS, False)
+
+
+def test_what_a_lost_memory_does_not_know_is_not_said_again_after_its_thread_was_resolved() -> None:
+    desk = Desk()
+    assert resolved_after(desk, desk.reviewed(reject(FAULT))) == 1
+    desk.github.edits(desk.summaries[0], by=MAINTAINER, body=desk.summaries[0].body + "\nNB")
+    desk.publish(DidNotRun("run-2", desk.pull.head_sha, "The credit is spent."))
+    assert desk.state is not None
+    assert desk.state.findings == ()
+    assert resolved_after(desk, desk.reviewed(reject(FAULT))) == 1

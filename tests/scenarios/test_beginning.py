@@ -12,6 +12,7 @@ from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.summary import amended
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.lines import approve, reject
+from review_advisor.patience import LAGS
 from review_advisor.publish_phase import DidNotRun
 
 
@@ -150,6 +151,24 @@ def test_any_other_label_begins_nothing(desk: Desk) -> None:
     assert desk.checks == []
 
 
+def test_an_answer_that_lags_behind_the_push_is_not_believed_at_once(desk: Desk) -> None:
+    """The event names the new head, and GitHub still answers the old one: no further event would come."""
+    desk.github.traffic.lags(desk.pull, reads=2)
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
+    assert happens(desk, "synchronize").review
+    assert [check.conclusion for check in desk.checks] == [None]
+    assert desk.github.traffic.unmet == 0
+    assert desk.clock.monotonic() == sum(LAGS)
+
+
+def test_an_event_of_a_head_that_moved_on_is_believed_in_the_end(desk: Desk) -> None:
+    event = PullRequestEvent("synchronize", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
+    begun = BeginPhase(desk.forge, desk.clock, desk.rules).begin(event)
+    assert (begun.review, begun.because) == (False, "the head has moved since: that push is an event of its own")
+    assert desk.checks == []
+
+
 def test_a_closed_pull_request_is_left_alone(desk: Desk) -> None:
     desk.github.closes(desk.pull)
     assert not happens(desk, "edited").review
@@ -210,6 +229,22 @@ def test_a_merge_queue_takes_no_review_against_another_base(desk: Desk) -> None:
     assert [check.conclusion for check in desk.checks] == ["success"]
     assert queued(desk) == ["action_required"]
     assert "was reviewed against main, not release" in told_in_queue(desk)
+
+
+def test_a_merge_queue_takes_no_pass_of_a_head_that_the_last_review_is_not_of(desk: Desk) -> None:
+    """What passed against another base is put back by force, and queued before the run that this begins has looked."""
+    desk.github.commits(REPOSITORY, "release", {PATH: "x\n"}, by="acme")
+    desk.github.retargets(desk.pull, "release")
+    desk.publish(desk.reviewed(approve()))
+    passed = desk.pull.head_sha
+    desk.github.retargets(desk.pull, "main")
+    desk.github.pushes(desk.pull, {PATH: LINES + "harmless = 1\n"})
+    desk.publish(desk.reviewed(approve()))
+    assert queued(desk) == ["success"]
+    desk.github.move_branch(desk.github.repository(REPOSITORY), desk.pull.head_ref, passed)
+    assert [check.conclusion for check in desk.checks] == ["success"]
+    assert queued(desk) == ["action_required"]
+    assert "last review is of another head" in told_in_queue(desk)
 
 
 def test_a_merge_queue_takes_no_review_against_nobody_knows_which_base(desk: Desk) -> None:

@@ -116,6 +116,22 @@ def test_a_dismissed_finding_is_settled_and_not_said_again(desk: Desk) -> None:
     }
 
 
+@pytest.mark.parametrize("login", [AUTHOR, "Max"])
+def test_nobody_dismisses_what_was_found_in_their_own_work(desk: Desk, login: str) -> None:
+    """Executor and judge are told that a dismissed finding was settled: two comments would undo a rejection."""
+    desk.github.grants(REPOSITORY, "Max", Permission.WRITE)
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"}, by="Max")
+    desk.publish(desk.reviewed(reject(FAULT)))
+    says(desk, login.upper(), f"/advisor dismiss {ID} it is fine")
+    (answer,) = answers(desk)
+    assert "can neither dismiss its findings nor approve its escalation" in answer
+    assert "Push a change, answer in the thread, or ask somebody else" in answer
+    assert desk.state is not None
+    assert [each.status for each in desk.state.findings] == ["open"]
+    says(desk, MAINTAINER, f"/advisor dismiss {ID} it is fine", 2)
+    assert [each.status for each in desk.state.findings] == ["dismissed"]
+
+
 @pytest.mark.parametrize("operation", ["list reviews", "update check run"])
 def test_a_dismissal_while_a_review_is_published_holds(desk: Desk, operation: str) -> None:
     again = desk.reviewed(reject(FAULT))
@@ -145,6 +161,14 @@ def test_the_same_comment_heard_twice_is_answered_once(desk: Desk) -> None:
         says(desk, MAINTAINER, f"/advisor explain {ID}")
     (answer,) = answers(desk)
     assert "three is wrong" in answer
+
+
+@pytest.mark.parametrize("moment", [Moment(operation="list comments", after=True), Moment(operation="create comment")])
+def test_the_same_comment_heard_twice_in_one_moment_is_answered_once(desk: Desk, moment: Moment) -> None:
+    desk.github.traffic.meanwhile(lambda: says(desk, MAINTAINER, "/advisor help"), moment)
+    says(desk, MAINTAINER, "/advisor help")
+    assert desk.github.traffic.unmet == 0
+    assert len(answers(desk)) == 1
 
 
 @pytest.mark.parametrize(
@@ -177,7 +201,7 @@ def test_a_human_approves_an_escalation_of_this_very_head(escalated: Desk) -> No
 def test_the_author_cannot_approve_their_own_escalation(escalated: Desk) -> None:
     says(escalated, AUTHOR, f"/advisor approve-escalation {escalated.pull.head_sha} trust me")
     assert [check.conclusion for check in escalated.checks] == ["action_required"]
-    assert ["The author of a pull request cannot approve" in each for each in answers(escalated)] == [True]
+    assert ["The author of a pull request can neither dismiss" in each for each in answers(escalated)] == [True]
 
 
 def test_whoever_made_the_head_commit_cannot_approve_its_escalation(escalated: Desk) -> None:
@@ -199,6 +223,13 @@ def test_another_head_is_not_approved(escalated: Desk) -> None:
     assert escalated.checks == []
     assert [check.conclusion for check in escalated.checks_on(old)] == ["action_required"]
     assert len(answers(escalated)) == 2
+
+
+def test_a_command_that_is_refused_takes_no_approval_back(escalated: Desk) -> None:
+    approves(escalated)
+    says(escalated, MAINTAINER, f"/advisor approve-escalation {'a' * 40} looked at it", 2)
+    (check,) = escalated.checks
+    assert check.title == f"Approved by @{MAINTAINER} after an escalation"
 
 
 def test_a_rejection_is_not_an_escalation(desk: Desk) -> None:
@@ -262,7 +293,7 @@ def test_a_newer_rejection_is_not_approved_over(escalated: Desk) -> None:
 
 def test_a_check_that_failed_for_another_reason_is_not_approved(escalated: Desk) -> None:
     failed = check_did_not_run(escalated.rules, escalated.pull.number, "The base's configuration cannot be used.")
-    Scribe(escalated.forge, escalated.clock, escalated.rules, escalated.pull.number).check(
+    Scribe(escalated.forge, escalated.clock, escalated.rules, escalated.pull.number).checks.stand(
         escalated.pull.head_sha, failed
     )
     assert "does not ask for a person's decision" in approves(escalated)

@@ -1,5 +1,7 @@
 """What stands on a pull request after a review, and after the next one."""
 
+from dataclasses import replace
+
 import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, PATH, REPOSITORY, Desk
 
@@ -65,7 +67,7 @@ def test_an_unsound_record_is_a_finding_like_any_other(desk: Desk) -> None:
 def test_nothing_passes_before_everything_else_stands_d34(desk: Desk) -> None:
     """The check is the gate: killed before its last word, a publication leaves it in progress."""
     scribe = Scribe(desk.forge, desk.clock, desk.rules, desk.pull.number)
-    scribe.check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
+    scribe.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     document = desk.reviewed(approve(OTHER))
     desk.github.traffic.meets(killed(), Moment(operation="update check run"))
     with pytest.raises(Killed):
@@ -170,6 +172,19 @@ def test_a_head_that_moved_gets_a_superseded_check_on_the_old_commit_only(desk: 
     assert desk.summaries == []
 
 
+@pytest.mark.parametrize("before", [0, 1], ids=["at first", "at last"])
+def test_an_answer_that_lags_behind_the_push_supersedes_no_review_of_the_true_head(desk: Desk, before: int) -> None:
+    old = replace(desk.pull)
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
+    document = desk.reviewed(approve())
+    lags = lambda: desk.github.traffic.lags(old, reads=2)  # noqa: E731
+    desk.github.traffic.meanwhile(lags, Moment(before, operation="get pull request"))
+    desk.publish(document)
+    assert desk.github.traffic.unmet == 0
+    assert [check.conclusion for check in desk.checks] == ["success"]
+    assert len(desk.summaries) == 1
+
+
 def test_a_head_that_moves_while_it_is_published_never_gets_the_verdict(desk: Desk) -> None:
     document = desk.reviewed(approve())
     old = desk.pull.head_sha
@@ -264,7 +279,7 @@ def test_a_token_of_another_account_than_the_configured_one_is_said_at_once(desk
     forge = FakeForge(desk.github, REPOSITORY, "other[bot]")
     scribe = Scribe(forge, desk.clock, desk.rules, desk.pull.number)
     with pytest.raises(ForgeError, match=r"writes as other\[bot\], but github.login is github-actions\[bot\]"):
-        scribe.check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
+        scribe.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     with pytest.raises(ForgeError, match="writes as other"):
         scribe.summary(lambda _, __: f"{SUMMARY}\nApproved.")
 

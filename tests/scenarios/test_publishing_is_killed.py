@@ -13,8 +13,9 @@ from review_advisor.core.publication.writes import InlineComment
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.traffic import Limited, Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
+from review_advisor.patience import WAITS
 from review_advisor.ports.forge import ForgeUnavailable
-from review_advisor.scribe import WAITS, Scribe
+from review_advisor.scribe import Scribe
 
 FINDINGS = tuple(finding(PATH, n, f"value = {n}", title=f"fault {n}") for n in (3, 7, 11))
 """Enough to say for every kind of write: a check, a review, a label, a request, a summary."""
@@ -23,7 +24,7 @@ FINDINGS = tuple(finding(PATH, n, f"value = {n}", title=f"fault {n}") for n in (
 def escalating() -> tuple[Desk, OutcomeDocument]:
     desk = Desk(PublicationRules(reviewers=("maria",)))
     desk.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
-    Scribe(desk.forge, desk.clock, desk.rules, desk.pull.number).check(
+    Scribe(desk.forge, desk.clock, desk.rules, desk.pull.number).checks.stand(
         desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number)
     )
     reports = [reject(*FINDINGS[: n + 1]) for n in range(3)]

@@ -1,10 +1,9 @@
 """A pull request is pointed at another base branch: what was reviewed against the old one decides nothing any more."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Desk
+from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Afternoon, Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.begin_phase import BeginPhase
@@ -15,7 +14,6 @@ from review_advisor.core.publication.summary import amended
 from review_advisor.core.roles.redaction import NO_SECRETS, redactor
 from review_advisor.mockworld.github.traffic import Moment, ServerFailure
 from review_advisor.mockworld.lines import approve, finding, veto
-from review_advisor.mockworld.world import FakeClock
 from review_advisor.publish_phase import LEFT, DidNotRun, PublishPhase
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
@@ -75,18 +73,6 @@ def test_the_check_of_the_run_that_reviews_the_new_base_is_left_alone(desk: Desk
     assert [check.conclusion for check in desk.checks] == [None]
 
 
-class Afternoon(FakeClock):
-    """While somebody waits, something happens."""
-
-    def __init__(self, happening: Callable[[], object]) -> None:
-        super().__init__()
-        self._happening = happening
-
-    def sleep(self, seconds: float) -> None:
-        super().sleep(seconds)
-        self._happening()
-
-
 @pytest.mark.parametrize("after", [False, True], ids=["lost", "unheard"])
 def test_who_waits_for_an_answer_looks_again_before_an_old_base_passes(desk: Desk, *, after: bool) -> None:
     outcome = desk.reviewed(approve())
@@ -94,8 +80,10 @@ def test_who_waits_for_an_answer_looks_again_before_an_old_base_passes(desk: Des
     unanswered = Moment(operation="update check run", after=after)
     desk.github.traffic.meets(ServerFailure(), unanswered)
     waiting = Afternoon(lambda: retargets(desk))
+    before = len(desk.github.traffic.writes)
     PublishPhase(desk.forge, waiting, desk.rules, GitPatcher()).publish(desk.pull.number, outcome, asked=False)
     assert desk.github.traffic.unmet == 0
+    assert [each.operation for each in desk.github.traffic.writes[before:]] == ["update check run"] * 2
     superseded(desk)
 
 
@@ -123,7 +111,7 @@ def test_an_escalation_is_not_approved_over_a_review_that_began_while_the_answer
     talk = Conversation(desk.forge, clock, desk.rules, run="2")
     order = f"/advisor approve-escalation {desk.pull.head_sha} looked at it"
     said = talk.hear(desk.pull.number, Comment(77, MAINTAINER, order)).because
-    assert "has begun meanwhile" in said
+    assert "is under way" in said
     assert [check.conclusion for check in desk.checks] == [None]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +23,7 @@ _NAMES = (
     ".advisor/*.json",
 )
 _FOLDERS = ("wiki", ".advisor")
+_DEVICES = (Path("/dev"), Path("/dev/fd"))
 _PREFIX = ".review-advisor-"
 _MOST_SAID = 2_000
 """Characters or bytes of a refusal."""
@@ -86,7 +89,22 @@ def write_whole(path: Path, text: str) -> None:
             with path.open("w", encoding="utf-8", errors="backslashreplace") as device:
                 device.write(text)
         else:
-            _replace(path, text)
+            _replace(path, (text,))
+    except OSError as error:
+        raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def write_as_it_comes(path: Path, texts: Iterable[str]) -> None:
+    """The same for a text in parts, which are never in memory together: if getting one fails, nothing is written."""
+    try:
+        if _is_device(path):
+            with tempfile.TemporaryFile() as parts:
+                parts.writelines(text.encode("utf-8", "backslashreplace") for text in texts)
+                parts.seek(0)
+                with path.open("wb") as device:
+                    shutil.copyfileobj(parts, device)
+        else:
+            _replace(path, texts)
     except OSError as error:
         raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from None
 
@@ -117,11 +135,11 @@ def _refusal_of(outcome: Path) -> Path:
     return outcome.with_suffix(".refusal.txt")
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, texts: Iterable[str]) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_PREFIX)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
+            file.writelines(texts)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)
@@ -154,6 +172,9 @@ def remove_stale(path: Path) -> None:
 
 
 def _is_device(path: Path) -> bool:
+    """Whether it is written to and never replaced, as everybody's /dev/stdout: also where that leads to a file."""
+    if path.parent in _DEVICES:
+        return True
     try:
         mode = path.stat().st_mode
     except OSError:

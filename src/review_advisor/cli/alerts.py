@@ -27,7 +27,8 @@ def alerts(
 ) -> None:
     """Hold the KPIs of the last day or week against what they must never be. Exit code 3 if an alert is raised.
 
-    An alert says nothing while there are too few cases of it.
+    An alert says nothing while there are too few cases of it. Exit code 2 for a repository that the ledger has no run
+    of: else a name that is wrong would be quiet for ever.
     """
     with ledger_refusals():
         from review_advisor.core.record.kpis import alarms_text

@@ -51,6 +51,7 @@ def verify(context: click.Context, ledger_file: Path, as_json: bool) -> None:
     """
     with ledger_refusals():
         from review_advisor.bookkeeping import prove
+        from review_advisor.core.outcome.counted import counted
         from review_advisor.core.record.runs import cell
 
         proof = prove(ledger_file)
@@ -61,8 +62,8 @@ def verify(context: click.Context, ledger_file: Path, as_json: bool) -> None:
             put(cell(f"BROKEN {broken.run_id}: {broken.says}") + "\n")
         for stray in proof.stray:
             put(cell(f"BROKEN {stray}") + "\n")
-        found = "all is as it was recorded" if proof.whole else f"{len(proof.broken)} broken"
-        put(f"{proof.runs} runs, {proof.events} events: {found}\n")
+        found = "all is as it was recorded" if proof.whole else f"{len(proof.broken) + len(proof.stray)} broken"
+        put(f"{counted(proof.runs, 'run')}, {counted(proof.events, 'event')}: {found}\n")
     context.exit(0 if proof.whole else BROKEN)
 
 
@@ -92,11 +93,14 @@ def merge(context: click.Context, a: Path, b: Path, whole_runs: bool, as_json: b
 @AS_JSON
 @click.pass_context
 def export_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
-    """Write all events to FILE, one JSON object a line."""
+    """Write all events to FILE, one JSON object a line. A FILE that is there and no export is left as it is."""
     with ledger_refusals():
         from review_advisor.bookkeeping import export_ledger
+        from review_advisor.core.outcome.counted import counted
 
         exported = export_ledger(ledger_file, file, whole_runs=whole_runs)
+    if not as_json:  # on stderr, as FILE may be stdout
+        note(f"{counted(exported.runs, 'run')}, {counted(exported.events, 'event')} written")
     _tell(context, exported, "", as_json)
 
 
@@ -126,11 +130,17 @@ def rebuild(context: click.Context, ledger_file: Path, whole_runs: bool, as_json
         from review_advisor.bookkeeping import rebuild as read_anew
 
         rebuilt = read_anew(ledger_file, whole_runs=whole_runs)
-    _tell(context, rebuilt, f"{rebuilt.runs} runs read anew\n", as_json)
+    _tell(context, rebuilt, f"{_runs(rebuilt.runs)} read anew\n", as_json)
 
 
 def _folded(folded: Folded) -> str:
-    return f"{folded.added} runs added, {folded.grown} grown, {folded.present} there already\n"
+    return f"{_runs(folded.added)} added, {folded.grown:,} grown, {folded.present:,} there already\n"
+
+
+def _runs(number: int) -> str:
+    from review_advisor.core.outcome.counted import counted
+
+    return counted(number, "run")
 
 
 def _tell(context: click.Context, came: Folded | Exported | Rebuilt, words: str, as_json: bool) -> None:

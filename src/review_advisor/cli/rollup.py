@@ -11,7 +11,7 @@ import click
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
 from review_advisor.cli.output import put
 from review_advisor.cli.problems import ledger_refusals
-from review_advisor.cli.runs import moment
+from review_advisor.cli.runs import in_order, moment, note_unknown
 
 
 @click.command(short_help="Show the KPIs of a period with their targets.")
@@ -41,10 +41,13 @@ def rollup(
     What the ledger cannot tell is "not measured". A cost that the CLI did not report is taken from a dated list of
     prices; that of a model which is not in it is unknown.
     """
+    end = until or datetime.now(UTC)
+    in_order(since, end)
     with ledger_refusals():
         from review_advisor.core.record.kpis import rollup_text
         from review_advisor.core.record.periods import Period
         from review_advisor.rollups import roll_up
 
-        found = roll_up(ledger_file, Period(since, until or datetime.now(UTC), repository), prices)
+        found = roll_up(ledger_file, Period(since, end, repository), prices)
+        note_unknown(ledger_file, repository)
     put(json.dumps(found.as_json(), indent=2) + "\n" if as_json else rollup_text(found))

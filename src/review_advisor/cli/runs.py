@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
-from review_advisor.cli.output import put
+from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import ledger_refusals
+from review_advisor.core.record.numbers import LARGEST_PULL_REQUEST
 
 if TYPE_CHECKING:
     from review_advisor.core.record.runs import Between
@@ -38,6 +39,8 @@ def between(text: str) -> Between:
         raise click.BadParameter(f"{text!r} is no range: give N, A..B, A.. or ..B.")
     low = None if found["low"] is None else float(found["low"])
     high = None if found["high"] is None else float(found["high"])
+    if low is not None and high is not None and low > high:
+        raise click.BadParameter(f"{text!r} is upside down: give the lower number first.")
     return Between(low, high if found["dots"] else low)
 
 
@@ -55,6 +58,21 @@ def moment(text: str) -> datetime:
     return said if said.tzinfo else said.replace(tzinfo=UTC)
 
 
+def in_order(since: datetime | None, until: datetime | None) -> None:
+    """Refuse a period in which nothing can be."""
+    if since is not None and until is not None and since >= until:
+        raise click.UsageError(f"No time is between --since ({since.isoformat()}) and --until ({until.isoformat()}).")
+
+
+def note_unknown(ledger_file: Path, repository: str | None) -> None:
+    """Say of a repository that the ledger has no run of that it has none: its name may be wrong."""
+    from review_advisor.core.record.runs import cell
+    from review_advisor.records import knows_repository
+
+    if repository is not None and not knows_repository(ledger_file, repository):
+        note(cell(f"The ledger {ledger_file} has no run of {repository}."))
+
+
 _FILTERS = (
     click.option("--status", type=click.Choice(STATUSES), help="How it ended."),
     click.option("--surface", type=click.Choice(SURFACES), help="It had this surface."),
@@ -70,7 +88,13 @@ _FILTERS = (
     ),
     click.option("--consults", type=between, metavar="A..B", help="How many consults it had."),
     click.option("--repository", metavar="OWNER/NAME", help="The pull request's repository."),
-    click.option("--pr", "pull_request", type=click.IntRange(1, 2**31), metavar="N", help="The pull request's number."),
+    click.option(
+        "--pr",
+        "pull_request",
+        type=click.IntRange(1, LARGEST_PULL_REQUEST),
+        metavar="N",
+        help="The pull request's number.",
+    ),
     click.option("--text", help="Words that stand in its title."),
     click.option("--since", type=moment, metavar="WHEN", help="It began then or later: a date, or 24h, 7d, 2w ago."),
     click.option("--until", type=moment, metavar="WHEN", help="It began before."),
@@ -99,11 +123,13 @@ def list_(ledger_file: Path, as_json: bool, **wanted: Any) -> None:
     Surface, role, model and error are held against one call or consult at a time; --error none against all of the run.
     A run without an end, which is under way or was killed, is unfinished.
     """
+    in_order(wanted["since"], wanted["until"])
     with ledger_refusals():
         from review_advisor.core.record.runs import RunFilter, runs_text
         from review_advisor.records import list_runs
 
         found = list_runs(ledger_file, RunFilter(**wanted))
+        note_unknown(ledger_file, wanted["repository"])
     _put(json.dumps([run.as_json() for run in found], indent=2) + "\n" if as_json else runs_text(found, *_width()))
 
 

@@ -75,5 +75,5 @@ def _sentence(runs: int, left_out: int) -> str:
     told = f"{runs} run{'' if runs == 1 else 's'} written."
     if not left_out:
         return told
-    older = "1 older one is left out: it counts" if left_out == 1 else f"{left_out} older ones are left out: they count"
-    return f"{told} {older} in the KPIs and plots. --since or --limit chooses."
+    more = "1 more has no page: it counts" if left_out == 1 else f"{left_out} more have no page: they count"
+    return f"{told} {more} in the KPIs and plots. --since or --limit chooses."

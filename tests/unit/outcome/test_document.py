@@ -177,6 +177,15 @@ def test_costs_are_summed_by_role_and_model_d32() -> None:
     assert cost.usage == Usage(11, 22, 33, 44, 0.5)
 
 
+def test_a_call_of_two_models_without_a_cost_is_one_call_of_which_it_is_unknown() -> None:
+    priced, unpriced = (ModelUsage("sonnet-5", Usage(cost_usd=0.1)), ModelUsage("opus-5", Usage()))
+    neither = call(by_model=(ModelUsage("sonnet-5", Usage()), unpriced))
+    document = of(neither, call(attempt=1, by_model=(priced, unpriced)), call(attempt=2, by_model=(priced,)))
+    assert [(cost.model, cost.calls, cost.unpriced) for cost in document.cost] == [("sonnet-5", 3, 1), ("opus-5", 2, 2)]
+    assert document.unpriced == 2
+    assert of(call(ended="refused")).unpriced == 0
+
+
 def test_what_a_subagent_used_is_the_mid_flight_advisors() -> None:
     within = (ModelUsage("sonnet-5", Usage(cost_usd=0.1)), ModelUsage("opus-5", Usage(cost_usd=0.4)))
     costs = of(call(usage=Usage(cost_usd=0.5), by_model=within)).cost

@@ -75,7 +75,7 @@ def test_the_page_says_what_was_decided_why_and_what_it_cost() -> None:
     summary = check_of(told(tell), RULES, 7, ("The label could not be put on.",)).summary
     for words in (
         "> two values clash\n\n**What next**: fix what is open and push.",
-        "comment `/advisor dismiss FINDING reason` with its `f-` id, then `/advisor review`.",
+        "somebody else who may write comments `/advisor dismiss FINDING reason` with its `f-` id, then",
         "| pr_review | changes requested | agrees | 1 |",
         "**Change**: 1 file, 30 changed lines of code, blast radius low.",
         "**Read**: 1 of 1 file.",

@@ -54,7 +54,7 @@ def test_a_comment_says_what_is_wrong_and_how_to_disagree() -> None:
         "**High: value 7 is taken**\n\n"
         "It clashes with `six`.\n\n"
         "<sub>correctness, confidence 0.90. Wrong or accepted?"
-        f" Comment `/advisor dismiss {finding.id} reason` in the conversation.</sub>"
+        f" Somebody else who may write comments `/advisor dismiss {finding.id} reason` in the conversation.</sub>"
     )
 
 

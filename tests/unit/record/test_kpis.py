@@ -63,7 +63,7 @@ def used(model: str = "opus", day: date = date(2026, 1, 15), tokens: int = 1_000
     [
         ("self_repair", 0.8, "met", 100),
         ("wall_clock", 1.2, "met", 900),
-        ("advisor_share", 0.1, "met", 1_000_000),
+        ("advisor_share", 0.1, "met", 1_030),
         ("consult_rate", 0.1, "met", 1_000),
         ("degraded_share", 0.05, "met", 1_000),
         ("conflicts", 7.0, "no target", 1_000),
@@ -111,7 +111,7 @@ def test_of_nothing_nothing_is_measured() -> None:
 def test_a_person_reads_the_target_beside_each_value() -> None:
     text = rollup_text(Rollup(HEALTHY, Money(12.5, 0.25, 3, ("mystery",)), kpis(HEALTHY)))
     lines = text.splitlines()
-    assert lines[0] == "1030 runs: 1000 with a verdict, 20 stopped, 10 unfinished"
+    assert lines[0] == "1,030 runs: 1,000 with a verdict, 20 stopped, 10 unfinished"
     assert lines[1] == "cost: $12.5000 reported, $0.2500 by the list of prices; unknown for 3 calls of mystery"
     told = {line.split()[0]: line for line in lines[4:]}
     assert list(told) == [each.name for each in kpis(HEALTHY)]
@@ -161,7 +161,9 @@ def test_a_limit_itself_is_allowed() -> None:
 
 
 def test_a_quiet_day_says_nothing() -> None:
-    one_bad_review = replace(HEALTHY, judged=1, advised=1, consulting=1, degraded=1, vetoed=1, recovered=0)
+    one_bad_review = replace(HEALTHY, runs=1, judged=1, advised=1, consulting=1, degraded=1, vetoed=1, recovered=0)
+    expensive = replace(one_bad_review, executor_tokens=100_000, advisor_tokens=900_000)
+    assert alarm("advisor-share", day=expensive).state == "too few", "however many tokens it used"
     assert alarm("degraded", day=one_bad_review).state == "too few"
     assert alarm("consult-flood", day=one_bad_review).state == "too few"
     assert alarm("self-repair", week=one_bad_review).state == "too few"
@@ -208,6 +210,10 @@ def test_what_is_not_listed_is_unknown_and_never_guessed(what: Unpriced, models:
 def test_a_models_name_moves_no_cursor() -> None:
     told = money(0.0, [used(model="op\x1b[2Jus\n")], ()).words()
     assert told.isprintable()
+
+
+def test_one_call_of_unknown_cost_is_one() -> None:
+    assert Money(1.0, 0.0, 1).words().endswith("; unknown for 1 call")
 
 
 def test_a_target_says_what_it_is() -> None:

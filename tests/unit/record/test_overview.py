@@ -71,7 +71,7 @@ def test_a_kpi_is_told_in_the_words_of_rollup() -> None:
 
 def test_what_a_kpi_counts_is_named_where_it_is_no_case() -> None:
     told = {kpi.name: (kpi.counted, kpi_json(kpi)["case"]) for kpi in ROLLUP.kpis}
-    assert told.pop("advisor_share") == ("100 tokens", "token")
+    assert told.pop("advisor_share") == ("3 runs", "run")
     assert told["consult_rate"] == ("2", "case")
     assert {case for _, case in told.values()} == {"case"}
 

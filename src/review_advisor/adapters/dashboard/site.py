@@ -1,9 +1,11 @@
-"""Writing the dashboard's folder: our own files and nobody else's, each whole or not at all."""
+"""Writing the dashboard's folder: our own files and nobody else's, each whole or not at all, by one at a time."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
 import re
 import secrets
 from collections.abc import Iterator
@@ -19,9 +21,13 @@ _IGNORING = ".gitignore"
 _DATA = "data"
 _OVERVIEW = "overview"
 _FOLDERS = (_DATA, f"{_DATA}/lists", f"{_DATA}/runs")
-_OUR_FILE = re.compile(r"data/(overview|(lists|runs)/[0-9a-f]{32})\.js|(.*/)?\.review-advisor-[0-9a-f]{16}", re.ASCII)
-"""The data, and what a writer left that was killed. All else that is ours lies in the folder itself."""
-_OUR_PAGES = frozenset({MARKER, _IGNORING, *(file.name for file in STATIC.iterdir())})
+_PAGES = frozenset({MARKER, _IGNORING, *(file.name for file in STATIC.iterdir())})
+_OURS_TO_REMOVE = re.compile(
+    r"data/(overview|(lists|runs)/[0-9a-f]{32})\.js"
+    r"|data/(list-[0-9]{1,6}|runs/[0-9a-f]{20})\.js"  # as an earlier version called them
+    r"|(.*/)?\.review-advisor-[0-9a-f]{16}",  # what a writer left that was killed
+    re.ASCII,
+)
 
 
 class SiteError(Exception):
@@ -41,8 +47,28 @@ def script(name: str, text: str) -> str:
     return f'dashboard.receive("{name}",{text});\n'
 
 
+@contextmanager
+def writing(folder: Path) -> Iterator[Site]:
+    """One writing of the dashboard into ``folder``, which it makes. Nobody else writes it meanwhile.
+
+    Raises ``SiteError``: also for a folder of somebody else, of which nothing is changed.
+    """
+    with _sentences(folder):
+        _refuse_a_folder_of_somebody_else(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        with _sentences(folder):
+            _refuse_what_is_not_ours(folder)
+            for below in _FOLDERS:
+                (folder / below).mkdir(exist_ok=True)
+            ignoring = folder / _IGNORING
+            if not ignoring.exists():
+                _put(ignoring, b"*\n")  # texts of reviews are never committed by accident
+        yield Site(folder)
+
+
 class Site:
-    """One writing of the dashboard into ``folder``. ``begin`` comes first, ``finish`` last.
+    """What is written into a dashboard's ``folder``, ``finish`` last.
 
     A file of data is called by its content, and ``finish`` puts the first page there that names them. So an earlier
     dashboard is whole until then, and a page of it that is open never shows anything of the later one.
@@ -51,19 +77,6 @@ class Site:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._written: set[str] = set()
-
-    def begin(self) -> None:
-        """Make the folder, or see that it is ours. Raises ``SiteError``."""
-        with _sentences(self.folder):
-            self._refuse_links()
-            self._refuse_what_is_not_ours()
-            self.folder.mkdir(parents=True, exist_ok=True)
-            _put(self.folder / MARKER, _MARKED.encode())
-            for below in _FOLDERS:
-                (self.folder / below).mkdir(exist_ok=True)
-            ignoring = self.folder / _IGNORING
-            if not ignoring.exists():
-                _put(ignoring, b"*\n")  # texts of reviews are never committed by accident
 
     def write(self, kind: Literal["lists", "runs"], value: Any) -> str:
         """Hand a value to the pages, under its kind and the digest that this returns. Raises ``SiteError``."""
@@ -83,8 +96,8 @@ class Site:
                     _put(self.folder / file.name, file.read_bytes())
             self._hand_over(_OVERVIEW, literal(overview))
             _put(self.folder / "index.html", (STATIC / "index.html").read_bytes())
-            for name, file in self._entries():
-                if _OUR_FILE.fullmatch(name) and name not in self._written:
+            for name, file in _entries(self.folder):
+                if _OURS_TO_REMOVE.fullmatch(name) and name not in self._written:
                     file.unlink(missing_ok=True)
 
     def _hand_over(self, name: str, text: str) -> None:
@@ -93,39 +106,62 @@ class Site:
             _put(self.folder / path, script(name, text).encode("ascii"))
         self._written.add(path)
 
-    def _entries(self) -> Iterator[tuple[str, Path]]:
-        """What lies in the folder and in those below it that are ours, by its path from there."""
-        for folder in (self.folder, *(self.folder / below for below in _FOLDERS)):
-            for path in folder.iterdir() if folder.is_dir() else ():
-                yield path.relative_to(self.folder).as_posix(), path
 
-    def _refuse_what_is_not_ours(self) -> None:
-        """Nobody else's file is replaced, removed, or ignored by git because of us."""
-        found = list(self._entries())
-        if found and not (self.folder / MARKER).is_file():
-            raise SiteError(
-                f"The folder {self.folder} holds something else than a dashboard ({MARKER} is not there):"
-                " name another one, or an empty one."
-            )
-        for name, path in found:
-            if not _is_ours(name, path):
-                raise SiteError(
-                    f"The folder {self.folder} holds {name!r}, which is no part of a dashboard: name another one, or an"
-                    " empty one."
-                )
-
-    def _refuse_links(self) -> None:
-        for part in (self.folder, self.folder / MARKER, *(self.folder / below for below in _FOLDERS)):
-            if part.is_symlink():
-                raise SiteError(f"{part} is a symbolic link; a dashboard is only written to a real folder.")
+def _entries(site: Path) -> Iterator[tuple[str, Path]]:
+    """What lies in a dashboard's folder and in those below it that are ours, by its path from there."""
+    for folder in (site, *(site / below for below in _FOLDERS)):
+        for path in folder.iterdir() if folder.is_dir() else ():
+            yield path.relative_to(site).as_posix(), path
 
 
-def _is_ours(name: str, path: Path) -> bool:
+def _refuse_a_folder_of_somebody_else(site: Path) -> None:
+    _refuse_link(site)
+    _refuse_link(site / MARKER)
+    if site.is_dir() and any(site.iterdir()) and not (site / MARKER).is_file():
+        raise SiteError(
+            f"The folder {site} holds something else than a dashboard ({MARKER} is not there): name another one, or an"
+            " empty one."
+        )
+
+
+def _refuse_what_is_not_ours(site: Path) -> None:
+    """Nothing is written through what stands where a file or a folder of ours would."""
+    for name, path in _entries(site):
+        is_folder = name in _FOLDERS
+        if is_folder or name in _PAGES or _OURS_TO_REMOVE.fullmatch(name):
+            _refuse_link(path)
+            if not (path.is_dir() if is_folder else path.is_file()):
+                kind = "folder" if is_folder else "plain file"
+                raise SiteError(f"{path} is no {kind}, as it is in a dashboard: remove it, or name another place.")
+
+
+def _refuse_link(path: Path) -> None:
     if path.is_symlink():
-        return False
-    return (
-        path.is_dir() if name in _FOLDERS else path.is_file() and bool(name in _OUR_PAGES or _OUR_FILE.fullmatch(name))
-    )
+        raise SiteError(f"{path} is a symbolic link; a dashboard is only written to real files and folders.")
+
+
+@contextmanager
+def _alone(site: Path) -> Iterator[None]:
+    """Hold the marker, so that nobody else writes: they would remove what this writer has just written.
+
+    The system lets go of it when this process ends, however it ends.
+    """
+    with _sentences(site):
+        marker = os.open(site / MARKER, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    with os.fdopen(marker, "r+", encoding="ascii", errors="replace") as held:
+        with _sentences(site):
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise SiteError(
+                    f"The dashboard in {site} is being written by somebody else: ask again when that is done."
+                ) from None
+            if held.read() != _MARKED:
+                held.seek(0)
+                held.truncate()
+                held.write(_MARKED)
+                held.flush()
+        yield
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 from review_advisor.adapters.ledger.chains import read_chain
 from review_advisor.adapters.ledger.conditions import PAID_ELSEWHERE
 from review_advisor.adapters.ledger.database import open_to_read, sentences
-from review_advisor.adapters.ledger.rows import document_in, observation_in, review_in
+from review_advisor.adapters.ledger.reading import document_in, observation_in, review_in
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.record.chain import LedgerError

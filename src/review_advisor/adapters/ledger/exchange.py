@@ -13,7 +13,8 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import count, groupby
+from itertools import chain as chain_up
+from itertools import count, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,7 +33,8 @@ from review_advisor.adapters.ledger.database import (
     transaction,
 )
 from review_advisor.adapters.ledger.listing import find_run
-from review_advisor.adapters.ledger.rows import begun_at, read_all_anew, read_anew, refuse_broken, review_in
+from review_advisor.adapters.ledger.reading import begun_at, refuse_broken, review_in
+from review_advisor.adapters.ledger.rows import read_all_anew, read_anew
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.record.chain import LARGEST_RUN, RUN_ID, Chain, LedgerError, Link, canonical, proven
 from review_advisor.core.record.moments import microseconds
@@ -105,6 +107,21 @@ def export_runs(path: Path) -> Iterator[tuple[str, ...] | str]:
             yield tuple(_line(chain.run_id, link) for link in chain.links)
 
 
+def refuse_to_replace(file: Path, ledger: Path) -> None:
+    """Raise ``LedgerError`` for a file that somebody would miss: it is neither empty nor an export, or the ledger."""
+    own = os.path.realpath(ledger)
+    if os.path.realpath(file) in (own, f"{own}-wal", f"{own}-shm"):
+        raise LedgerError(f"{file} is the ledger itself: name another file for the export.")
+    try:
+        if file.is_file():
+            with file.open("rb") as lines:
+                next(_read_lines(file, lines), None)
+    except OSError as error:
+        raise LedgerError(f"{file} cannot be read: {error.strerror}.") from None
+    except LedgerError:
+        raise LedgerError(f"{file} is there already and no export: name another file, or remove it.") from None
+
+
 def rebuild(path: Path, *, whole_runs: bool = False) -> Rebuilt:
     """Read all rows anew from the events. Raises ``LedgerError``, and leaves all as it was."""
     open_to_read(path).close()  # none is made here
@@ -137,10 +154,12 @@ def _fold(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
     with sentences(path):
         if path.exists():
             return _fold_in(path, chains, whole_runs=whole_runs)
+        coming = iter(chains)
+        first = list(islice(coming, 1))  # what cannot be read leaves no folder behind
         make_folder(path.parent)
         with TemporaryDirectory(dir=path.parent, prefix=".fold-") as folder:  # a refusal leaves no new ledger behind
             made = Path(folder, "ledger.sqlite3")
-            folded = _fold_in(made, chains, whole_runs=whole_runs)
+            folded = _fold_in(made, chain_up(first, coming), whole_runs=whole_runs)
             try:
                 os.link(made, path)
             except OSError:  # another process was first, or the file system knows no second name of a file

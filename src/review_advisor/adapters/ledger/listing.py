@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from review_advisor.adapters.ledger.chains import read_chain
-from review_advisor.adapters.ledger.conditions import within
+from review_advisor.adapters.ledger.conditions import of_repository, within
 from review_advisor.adapters.ledger.database import bindable, open_to_read, sentences
 from review_advisor.core.record.chain import LedgerError
 from review_advisor.core.record.moments import moment_of
@@ -23,7 +24,8 @@ _HINTS = get_type_hints(RunLine)
 _FLAGS = ("degraded", "disabled", "recovered", "exhausted")
 _LINES = """
     SELECT chains.run_id, runs.chain AS started_at, status, repositories.name AS repository, pull_request, label, title,
-           head_sha, cost_usd, (SELECT count(*) FROM unreported WHERE unreported.chain = found.chain) AS unpriced,
+           head_sha, cost_usd,
+           (SELECT count(DISTINCT number) FROM unreported WHERE unreported.chain = found.chain) AS unpriced,
            consults, findings, vetoes, degraded, disabled, recovered, exhausted, wall_ms, executor_ms, executor_tokens,
            advisor_tokens
     FROM ({}) AS found
@@ -94,6 +96,13 @@ def show_run(path: Path, named: str) -> RunRecord:
             return RunRecord(_line(path, row), tables, events, broken)
         finally:
             connection.close()
+
+
+def knows_repository(path: Path, name: str) -> bool:
+    """Whether the ledger has a run of this repository. Raises ``LedgerError``."""
+    statement = f"SELECT EXISTS (SELECT 1 FROM runs WHERE {of_repository()})"  # noqa: S608 (our own names)
+    with sentences(path), closing(open_to_read(path)) as connection:
+        return bool(connection.execute(statement, (bindable(name),)).fetchone()[0])
 
 
 def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:

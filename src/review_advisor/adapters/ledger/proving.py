@@ -13,14 +13,9 @@ from typing import Any
 
 from review_advisor.adapters.ledger.chains import read_chains
 from review_advisor.adapters.ledger.database import one_moment, open_to_read, sentences
-from review_advisor.adapters.ledger.rows import (
-    MET,
-    OBSERVED_TABLES,
-    TABLES,
-    begun_at,
-    observation_in,
-    readings_of_chain,
-)
+from review_advisor.adapters.ledger.reading import begun_at, observation_in, readings_of_chain
+from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, TABLES
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.record.chain import Break, Chain, LedgerError, canonical
 from review_advisor.core.record.moments import microseconds
 from review_advisor.core.record.observation_rows import readings_of_observation
@@ -132,7 +127,7 @@ def _stray(connection: sqlite3.Connection) -> Iterator[str]:
     """Rows that name what is not there, such as those of a run that was taken out."""
     found = Counter((table, parent) for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"))
     for (table, parent), count in sorted(found.items()):
-        yield f"{count} rows of {table} name {parent} that are not there"
+        yield f"{counted(count, 'row')} of {table} naming {parent} that are not there"
 
 
 def _met_otherwise(connection: sqlite3.Connection) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,7 +12,7 @@ from typing import Self
 from review_advisor.adapters.ledger.chains import add_link, begin_chain
 from review_advisor.adapters.ledger.database import open_to_write, sentences, transaction
 from review_advisor.adapters.ledger.rows import add_readings, event_text, write_readings
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Event, PolicyFrozen, ReviewEnded
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.record.chain import FIRST, LedgerError, link
@@ -67,7 +68,8 @@ class Recorder:
             self.close()
             self._warn(f"{problem} This review is not recorded there to its end.")
 
-    def _append(self, event: Event) -> None:
+    def _append(self, happened: Event) -> None:
+        event = self._since_it_began(happened)
         with transaction(self._open()):
             tables = event_rows(self._policy, len(self._events), event) if self._policy else {}
             self._add(event)
@@ -81,11 +83,18 @@ class Recorder:
             self._add(first)
             write_readings(self._open(), self._chain, readings_so_far([first]))
 
-    def _finish(self, document: OutcomeDocument) -> None:
+    def _finish(self, settled: OutcomeDocument) -> None:
+        events = tuple(map(self._since_it_began, settled.events))
+        document = settled if events == settled.events else outcome_document(events)
         with transaction(self._open()):
             for event in document.events[len(self._events) :]:
                 self._add(event)
             write_readings(self._open(), self._chain, readings_of(document))
+
+    def _since_it_began(self, event: Event) -> Event:
+        """A clock may be set back meanwhile, and no run is read that has an event before its first one."""
+        began = self._events[0].at if self._events else event.at
+        return event if event.at >= began else replace(event, at=began)
 
     def _add(self, event: Event) -> None:
         made = link(self._run_id, len(self._events), self._last, event_text(event))

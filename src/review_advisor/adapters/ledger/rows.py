@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sqlite3
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple
-from datetime import datetime, timedelta
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from review_advisor.adapters.ledger.chains import read_chains
 from review_advisor.adapters.ledger.conditions import JUDGED, of_repository
 from review_advisor.adapters.ledger.database import savepoint
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PolicyFrozen, ReviewEnded
-from review_advisor.core.record.chain import RUN_ID, Chain, LedgerError, Link, canonical
+from review_advisor.adapters.ledger.reading import no_review, observation_in, readings_of_chain
+from review_advisor.core.outcome.events import Event
+from review_advisor.core.record.chain import Chain, LedgerError, canonical
 from review_advisor.core.record.labels import Observed
-from review_advisor.core.record.moments import EPOCH
 from review_advisor.core.record.observation_rows import readings_of_observation
-from review_advisor.core.record.readings import readings_of, readings_so_far
 from review_advisor.core.record.row import Part, Readings, Row, Scalar, Tables
 
 TABLES = (
@@ -50,10 +44,6 @@ MET = {
     """,  # noqa: S608 (our own names)
 }
 """The tables of what an observation and the reviews say together, and how they are read, column by column."""
-_OBSERVED = '"kind":"observed"'
-"""Stands in an observation's JSON; in a text of another event its quotes would be escaped."""
-_LARGEST_FIGURE = 10**15
-"""Beyond any review's tokens, dollars and seconds; sums of such numbers are still exact."""
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
 """Writes any value; the adapter of all events, which is slow to make, is needed only to read one."""
 
@@ -64,117 +54,6 @@ def event_text(event: Event | Observed) -> str:
         return canonical(_VALUES.dump_python(event, mode="json"))
     except ValueError:
         raise LedgerError("An event holds a number that is not finite: it cannot be kept.") from None
-
-
-def review_in(chain: Chain) -> tuple[PolicyFrozen, list[Event]]:
-    """The first event of a chain, which is the policy of its run, and all of them.
-
-    Raises ``LedgerError`` for a chain that is broken, that does not begin so, or that goes on after its end, and for an
-    event that this version does not know.
-    """
-    refuse_broken(chain)
-    first = _first(chain)
-    events: list[Event] = [first, *(_read(chain, link, _reader()) for link in chain.links[1:])]
-    for index, event in enumerate(events):
-        if isinstance(event, ReviewEnded) and event is not events[-1]:
-            raise LedgerError(f"The run {chain.run_id} ended with event {index}: nothing comes after that.")
-        if event.at.utcoffset() is None:
-            raise LedgerError(f"Event {index} of {chain.run_id} has no time zone.")
-        if not all(0 <= figure <= _LARGEST_FIGURE for figure in _figures(event)):
-            raise LedgerError(f"Event {index} of {chain.run_id} has a negative figure, or one beyond measure.")
-    return first, events
-
-
-def _figures(event: Event) -> Iterator[float]:
-    """What is added up: tokens, money, times."""
-    match event:
-        case CallEnded():
-            yield event.duration_seconds
-            for usage in (event.usage, *(each.usage for each in event.by_model)):
-                yield from (figure for figure in astuple(usage) if figure is not None)
-        case Consulted():
-            yield from (figure for figure in (event.note.tokens, event.note.duration_ms) if figure is not None)
-        case _:
-            pass
-
-
-def document_in(chain: Chain, events: Sequence[Event]) -> OutcomeDocument | None:
-    """What a run's events come to; None for one that is not over. Raises ``LedgerError``."""
-    if not isinstance(events[-1], ReviewEnded):
-        return None
-    try:
-        return outcome_document(events)
-    except (LookupError, TypeError, ValueError, ArithmeticError, StopIteration):  # a forged chain has any order
-        raise _no_review(chain) from None
-
-
-def observation_in(chain: Chain) -> Observed | None:
-    """The one event of an observation's chain; None for the chain of a review. Raises ``LedgerError`` as above."""
-    refuse_broken(chain)
-    if not chain.links or _OBSERVED not in chain.links[0].event:
-        return None
-    observed: Observed = _read(chain, chain.links[0], _observation_reader())
-    if len(chain.links) > 1 or observed.run_id != chain.run_id:
-        raise LedgerError(f"The events of {chain.run_id} are those of no observation.")
-    return observed
-
-
-def begun_at(chain: Chain, now: datetime) -> datetime:
-    """When a chain's first event happened: in or after 1970, and not after tomorrow. Raises ``LedgerError``.
-
-    The other events are not looked at.
-    """
-    first = observation_in(chain) or _first(chain)
-    if first.at.utcoffset() is None or not EPOCH <= first.at <= now + timedelta(days=1):  # clocks differ a little
-        raise LedgerError(f"The run {chain.run_id} cannot have begun at {first.at.isoformat()}.")
-    return first.at
-
-
-def _first(chain: Chain) -> PolicyFrozen:
-    first = _read(chain, chain.links[0], _reader()) if chain.links else None
-    if not isinstance(first, PolicyFrozen) or first.run_id != chain.run_id or not re.fullmatch(RUN_ID, chain.run_id):
-        raise LedgerError(f"The events of {chain.run_id} do not begin with its policy.")
-    return first
-
-
-def refuse_broken(chain: Chain) -> None:
-    """Raise ``LedgerError`` for a chain that is not what was recorded."""
-    if chain.broken is not None:
-        raise LedgerError(f"The run {chain.run_id} is not what was recorded: {chain.broken.says}.")
-
-
-def _no_review(chain: Chain) -> LedgerError:
-    return LedgerError(f"The events of {chain.run_id} are those of no review.")
-
-
-def _read(chain: Chain, link: Link, reader: TypeAdapter[Any]) -> Any:
-    try:
-        told = json.loads(link.event)
-        if canonical(told) == link.event:
-            return reader.validate_python(told)
-    except (ValidationError, ValueError, ArithmeticError, RecursionError):
-        pass
-    raise LedgerError(f"Event {link.index} of {chain.run_id} is none that this version knows.")
-
-
-@cache
-def _reader() -> TypeAdapter[Event]:
-    return TypeAdapter(Event)
-
-
-@cache
-def _observation_reader() -> TypeAdapter[Observed]:
-    return TypeAdapter(Observed)
-
-
-def readings_of_chain(chain: Chain) -> Readings:
-    """The rows of a run, from its events. Raises ``LedgerError``."""
-    _, events = review_in(chain)
-    document = document_in(chain, events)
-    try:
-        return readings_so_far(events) if document is None else readings_of(document)
-    except (LookupError, TypeError, ValueError, ArithmeticError, StopIteration):  # as above
-        raise _no_review(chain) from None
 
 
 def write_readings(connection: sqlite3.Connection, chain: int, readings: Readings) -> None:
@@ -237,7 +116,7 @@ def read_anew(connection: sqlite3.Connection, row: int, chain: Chain) -> None:
             else:
                 write_observation(connection, row, observed)
     except sqlite3.IntegrityError:  # as above: such as two findings of one id
-        raise _no_review(chain) from None
+        raise no_review(chain) from None
 
 
 def read_all_anew(connection: sqlite3.Connection) -> tuple[int, tuple[str, ...]]:

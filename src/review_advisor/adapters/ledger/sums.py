@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 from collections.abc import Iterator
@@ -46,13 +47,21 @@ _CONTESTED = """
         WHERE disposition = 'contested' AND {} AND {}
     )
 """
+_BESIDE = """(
+        SELECT json_group_array(json_array(
+            model, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens > 0
+        ))
+        FROM unreported AS other
+        WHERE (other.chain, other.number) = (unreported.chain, unreported.number)
+              AND (other.role, other.model) < (unreported.role, unreported.model)
+    )"""
 _UNREPORTED = f"""
     SELECT model, chain / {_DAY} AS day, count(*) AS calls, sum(input_tokens) AS input_tokens,
            sum(output_tokens) AS output_tokens, sum(cache_read_tokens) AS cache_read_tokens,
-           sum(cache_write_tokens) AS cache_write_tokens
+           sum(cache_write_tokens) AS cache_write_tokens, {_BESIDE} AS beside
     FROM unreported CROSS JOIN runs USING (chain) LEFT JOIN kept USING (chain, number)
     WHERE {{}} AND (kept.reply IS NULL OR NOT {PAID_ELSEWHERE})
-    GROUP BY 1, 2, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens = 0
+    GROUP BY 1, 2, beside, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens = 0
 """  # noqa: S608 (our own names)
 _TIMED = f"runs {{}} WHERE {{}} AND {JUDGED} AND executor_ms > 0 AND NOT given"
 _VALIDATIONS = "SELECT count(*) AS labelled, sum(proved_right) AS proved FROM validations WHERE {}"
@@ -134,7 +143,7 @@ def _rows(connection: sqlite3.Connection, statement: str, values: list[Any]) -> 
 
 def _can_be(name: str, value: object) -> bool:
     """Whether a column of ours can hold this: somebody may have written past us."""
-    if name == "model":
+    if name in ("model", "beside"):
         return isinstance(value, str)
     if name == "day":
         return isinstance(value, int) and 0 <= value < _LAST_DAY
@@ -151,4 +160,5 @@ def _median(connection: sqlite3.Connection, column: str, timed: str, values: lis
 
 
 def _unpriced(row: dict[str, Any]) -> Unpriced:
-    return Unpriced(**row | {"day": (EPOCH + timedelta(days=row["day"])).date()})
+    beside = tuple((model, bool(used)) for model, used in json.loads(row["beside"]))
+    return Unpriced(**row | {"day": (EPOCH + timedelta(days=row["day"])).date(), "beside": beside})

@@ -15,7 +15,8 @@ from review_advisor.core.roles.calls import ModelUsage, Usage
 class RoleCost:
     """What one role used of one model: ``unpriced`` of its calls reported no cost, which nobody guesses.
 
-    ``usage.cost_usd`` is None where none did.
+    ``usage.cost_usd`` is None where none did. A call that used several models is one of each: ``unpriced_calls`` counts
+    it once.
     """
 
     role: Role
@@ -35,6 +36,11 @@ def role_costs(calls: Iterable[CallEnded]) -> tuple[RoleCost, ...]:
         RoleCost(role, model, len(usages), total_usage(usages), sum(usage.cost_usd is None for usage in usages))
         for (role, model), usages in sorted(used.items(), key=lambda item: (item[0][0].value, item[0][1]))
     )
+
+
+def unpriced_calls(calls: Iterable[CallEnded]) -> int:
+    """How many of these calls lack a part of their cost: each is one, whichever of its models nobody told it of."""
+    return sum(any(each.usage.cost_usd is None for _, each in used_within(call)) for call in calls)
 
 
 def used_within(call: CallEnded) -> Iterator[tuple[Role, ModelUsage]]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.outcome.cost import RoleCost, role_costs
+from review_advisor.core.outcome.cost import RoleCost, role_costs, unpriced_calls
 from review_advisor.core.outcome.coverage import FileCoverage, coverage
 from review_advisor.core.outcome.events import (
     BlindJudged,
@@ -64,7 +64,8 @@ class OutcomeDocument:
 
     ``repository`` (``owner/name``) and ``pull_request`` (its number) say where it may be published; both are None for a
     change that is no pull request. ``base_sha`` and ``head_sha`` are a pull request's own: the tips of its branches.
-    ``base_ref`` names its base branch; None also in a document that was written before this was kept.
+    ``base_ref`` names its base branch; None also in a document that was written before this was kept. ``unpriced`` is
+    how many calls did not report their cost, or not that of each of their models.
     """
 
     schema_version: Literal[1]
@@ -92,6 +93,7 @@ class OutcomeDocument:
     repository: str | None = None
     pull_request: int | None = None
     base_ref: str | None = None
+    unpriced: int = 0
 
 
 def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
@@ -128,6 +130,7 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         repository=first.repository,
         pull_request=first.pull_request,
         base_ref=first.base_ref,
+        unpriced=unpriced_calls(stream.only(CallEnded)),
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from review_advisor.core.outcome.counted import counted
+
 
 def and_unknown(unpriced: int) -> str:
     """What stands behind a sum that lacks the cost of so many calls; nothing behind a whole one."""
-    return f", and {unpriced:,} call{'' if unpriced == 1 else 's'} unknown" if unpriced else ""
+    return f", and {counted(unpriced, 'call')} unknown" if unpriced else ""

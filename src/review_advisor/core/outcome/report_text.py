@@ -232,8 +232,8 @@ def _cost_text(document: OutcomeDocument) -> str:
     for row in document.cost:
         times = f"{row.calls} call{'' if row.calls == 1 else 's'}"
         lines.append(f"  {row.role.value:<12} {said(row.model):<24} {times:<9} {_usage_text(row.usage, row.unpriced)}")
-    total, unpriced = total_usage(row.usage for row in document.cost), sum(row.unpriced for row in document.cost)
-    lines.append(f"  {'total':<47} {_usage_text(total, unpriced)}")
+    total = total_usage(row.usage for row in document.cost)
+    lines.append(f"  {'total':<47} {_usage_text(total, document.unpriced)}")
     return "\n".join(lines)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from review_advisor.core.outcome.cost import total_usage
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, ReviewStopped
 from review_advisor.core.outcome.money import and_unknown
@@ -19,7 +20,6 @@ from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.sections import (
     MOST_REASONS,
     cost,
-    counted,
     coverage,
     is_read_whole,
     signature,
@@ -113,7 +113,9 @@ def _mend(document: OutcomeDocument, *, is_open: bool) -> str:
         return f"answer it with a push, or comment `{WORD} review` for another review."
     if is_open:
         dismiss = f"`{WORD} dismiss FINDING reason` with its `f-` id"
-        words += f" If a finding is wrong or accepted, comment {dismiss}, then `{WORD} review`."
+        words += (
+            f" If a finding is wrong or accepted, somebody else who may write comments {dismiss}, then `{WORD} review`."
+        )
     return words
 
 
@@ -133,7 +135,6 @@ def _how_title(document: OutcomeDocument) -> str:
     calls = sum(isinstance(event, CallEnded) and event.ended != "refused" for event in document.events)
     seconds = max(0.0, (document.ended_at - document.started_at).total_seconds())
     usd = total_usage(row.usage for row in document.cost).cost_usd
-    unpriced = sum(row.unpriced for row in document.cost)
-    price = "" if usd is None else f", {usd:,.2f} USD{and_unknown(unpriced)}"
+    price = "" if usd is None else f", {usd:,.2f} USD{and_unknown(document.unpriced)}"
     head = _HEAD.match(document.head_sha or "")
     return f"How {head[0] if head else 'this'} was reviewed: {counted(calls, 'call')}, {seconds:,.0f} s{price}"

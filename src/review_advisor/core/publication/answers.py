@@ -11,9 +11,9 @@ DOES = dict(
         USAGE,
         (
             "review this head, again if it was reviewed already",
-            "the finding is wrong or accepted; it is not raised again",
+            "settle a finding that is wrong or accepted, unless the change is your own; it is not raised again",
             "say what is known of a finding",
-            "let an escalated head pass in your name, unless you are its author",
+            "let an escalated head pass in your name, unless the change is your own",
             "list these commands",
         ),
         strict=True,

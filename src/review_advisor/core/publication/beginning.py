@@ -26,9 +26,10 @@ class Beginning:
 
 
 def beginning(pull_request: PullRequest, state: State | None, rules: PublicationRules, *, asked: bool) -> Beginning:
-    """The decision. ``asked``: somebody who may push asked for a review of this very head.
+    """The decision. ``asked``: somebody who may push asked for a review, by a label of this very head or by a command.
 
-    A fork is reviewed only then: a label that is still there may be older than what is there now.
+    A command means whatever head is there when it is heard. A fork is reviewed only when asked: a label that is still
+    there may be older than what is there now.
     """
     if pull_request.state != "open":
         return Beginning(review=False, because=f"the pull request is {pull_request.state}")

@@ -138,6 +138,12 @@ def _parsed(line: str) -> Command | Misspelt:
             return Misspelt("This is not one of the commands.")
 
 
+_SETTLES_NOTHING = (
+    "can neither dismiss its findings nor approve its escalation. Push a change, answer in the thread, or ask somebody"
+    " else with write permission."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Leave:
     """Whether somebody may give a command, and why not."""
@@ -147,20 +153,21 @@ class Leave:
 
 
 def leave(command: Command, login: str, permission: Permission, pull_request: PullRequest) -> Leave:
-    """Who may say what: those who may push; the author may ask. Whose escalation is theirs, ``may_approve`` says."""
+    """Who may say what: those who may push; the author may ask. Whose work is their own, ``may_settle`` says."""
     own = login.casefold() == pull_request.author.casefold()
     if permission.may_write or (own and isinstance(command, Help | Explain)):
         return Leave(granted=True)
     return Leave(granted=False, because=f"This needs write permission; GitHub says {permission.value}.")
 
 
-def may_approve(login: str, pull_request: PullRequest, makers: Iterable[str]) -> Leave:
-    """Nobody approves an escalation of their own work. ``makers``: whom the forge names for the head commit.
+def may_settle(login: str, pull_request: PullRequest, makers: Iterable[str]) -> Leave:
+    """Nobody settles what was found in their own work. ``makers``: whom the forge names for the head commit.
 
+    Own is a pull request of one's own, and a head commit that one made; who made the commits below it is not asked.
     A commit's names are its pusher's own word, so this holds back whoever pushes under their own name, and no other.
     """
     if login.casefold() == pull_request.author.casefold():
-        return Leave(granted=False, because="The author of a pull request cannot approve its escalation.")
+        return Leave(granted=False, because=f"The author of a pull request {_SETTLES_NOTHING}")
     if login.casefold() in {maker.casefold() for maker in makers}:
-        return Leave(granted=False, because="Whoever made the head commit cannot approve its escalation.")
+        return Leave(granted=False, because=f"Whoever made the head commit {_SETTLES_NOTHING}")
     return Leave(granted=True)

@@ -13,14 +13,16 @@ def with_dismissed(state: State, finding: str, *, by: str, reason: str) -> State
     return _with(state, {each.id: each.model_copy(update=done) for each in state.findings if each.id == finding})
 
 
-def remembered_beside(standing: State | None, before: State | None, document: OutcomeDocument, *, asked: bool) -> State:
+def remembered_beside(
+    standing: State | None, before: State | None, document: OutcomeDocument, *, asked: bool, run: str = ""
+) -> State:
     """What ``remembered`` says, and everything that people have dismissed or approved since ``before`` was read.
 
     ``standing`` is what stands now. Whoever dismisses a finding by the id that it had before its file was renamed means
     the one that it is now. Whoever approves an escalation means the review that it is of, and no other.
     """
     settled = with_dismissals_of(before, standing) if before is not None else None
-    now = with_dismissals_of(remembered(settled, document, asked=asked), standing)
+    now = with_dismissals_of(remembered(settled, document, asked=asked, run=run), standing)
     if standing is None or standing.run_id != document.run_id:
         return now
     return now.model_copy(update={"approved_by": standing.approved_by})

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.commands import WORD
 from review_advisor.core.publication.conclusion import SEVERITIES, title_of
 from review_advisor.core.publication.markdown import code, code_block, is_exact, phrase, prose, whole
 from review_advisor.core.publication.markers import finding_marker
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.sections import counted, ordered
+from review_advisor.core.publication.sections import ordered
 from review_advisor.core.publication.writes import InlineComment
 from review_advisor.core.roles.answers import Severity
 from review_advisor.core.roles.evidence import FINDING_ID, Finding
@@ -66,7 +67,7 @@ def finding_body(finding: Finding) -> str:
         prose(finding.body),
         _evidence(finding),
         _suggestion(finding),
-        f"<sub>{facts} Wrong or accepted? Comment {dispute} in the conversation.</sub>",
+        f"<sub>{facts} Wrong or accepted? Somebody else who may write comments {dispute} in the conversation.</sub>",
     ]
     return "\n\n".join(block for block in blocks if block)
 

@@ -65,6 +65,10 @@ def begun_by(external: str) -> str:
 
 
 def is_by_newer(external: str, run: str) -> bool:
-    """Whether the check was written last by a workflow run that began after ``run``: GitHub numbers runs upwards."""
-    other = begun_by(external)
+    """Whether the check was written last by a workflow run that began after ``run``."""
+    return is_newer(begun_by(external), run)
+
+
+def is_newer(other: str, run: str) -> bool:
+    """Whether the workflow run ``other`` began after ``run``: GitHub numbers runs upwards. False for an empty one."""
     return other.isascii() and other.isdecimal() and (len(other), other) > (len(run), run)

@@ -19,8 +19,10 @@ MOST_FINDINGS = 120
 """So many are remembered, the weightiest: more do not fit into a comment."""
 
 
-def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) -> State:
+def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, run: str = "") -> State:
     """The state after a review that ran. ``asked``: a person wanted it, so that it is no round of its own.
+
+    ``run`` is the workflow run that it ran in; empty outside of one.
 
     The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed,
     also under the name that its file had before git says that it was renamed. The same lines in any other file are not
@@ -50,6 +52,7 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
         head_sha=document.head_sha or "",
         base_sha=document.base_sha or "",
         base_ref=document.base_ref or "",
+        reviewed_in=run,
         policy_digest=policy_digest(document.policy),
         outcome=Outcome.ESCALATED if document.exit_code == EXIT_CODES[Outcome.ESCALATED] else document.outcome,
         complete=_complete(document) and not unsettled(forgotten),
@@ -63,12 +66,15 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool) 
 def come_back(before: State | None, document: OutcomeDocument) -> frozenset[str]:
     """What the review raised that was remembered as fixed or not at all: whatever was said of it before is closed.
 
-    What went under another name meanwhile is not remembered either. Without any memory nobody knows.
+    What went under another name meanwhile is not remembered either. Where the memory is not whole, or there is none,
+    nobody knows what was forgotten and what is new: only what it calls fixed comes back.
     """
     if before is None:
         return frozenset()
-    standing = {each.id for each in before.findings if each.status != "fixed"}
-    return frozenset(each.id for each in document.findings if each.id not in standing)
+    raised = {each.id for each in document.findings}
+    fixed = {each.id for each in before.findings if each.status == "fixed"}
+    unknown = raised - {each.id for each in before.findings} if before.complete else set[str]()
+    return frozenset(raised & fixed | unknown)
 
 
 def earlier_review(state: State) -> Earlier:

@@ -30,3 +30,7 @@ class PublicationRules:
     most_inline: int = 25
     most_rounds: int = 10
     push_repairs: bool = False
+
+    def is_ours(self, login: str) -> bool:
+        """Whether this account is the bot's own."""
+        return login.casefold() == self.login.casefold()

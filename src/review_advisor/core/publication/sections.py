@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.cost import total_usage
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.money import and_unknown
@@ -28,11 +29,6 @@ MOST_PATCH = 12_000
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The worst first, then by place."""
     return tuple(sorted(findings, key=lambda each: (SEVERITIES.index(each.severity), each.path, each.line, each.id)))
-
-
-def counted(number: int, what: str) -> str:
-    """``1 file``, ``2 files``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def stake(document: OutcomeDocument) -> Section:
@@ -158,7 +154,7 @@ def cost(document: OutcomeDocument) -> Section:
         return Section(("**Cost**: no model was asked.",))
     total = total_usage(row.usage for row in document.cost)
     cached = total.cache_read_tokens + total.cache_write_tokens
-    lacking = and_unknown(sum(row.unpriced for row in document.cost))
+    lacking = and_unknown(document.unpriced)
     money = "cost not reported" if total.cost_usd is None else f"{total.cost_usd:,.4f} USD{lacking}"
     tokens = f"{total.input_tokens:,} tokens in, {cached:,} cached, {total.output_tokens:,} out"
     seconds = max(0.0, (document.ended_at - document.started_at).total_seconds())

@@ -69,7 +69,8 @@ class State(_Kept):
 
     ``base_ref`` is the name of the base branch; empty where it was not kept. ``policy_digest`` stands for the
     configuration and the switches that held. ``complete``: every file was read and judged. ``rounds`` counts the
-    reviews that pushes started. ``approved_by`` is who took an escalation of ``head_sha`` upon themselves.
+    reviews that pushes started. ``reviewed_in`` is the workflow run whose review this is; empty where it was none, or
+    none ended yet. ``approved_by`` is who took an escalation of ``head_sha`` upon themselves.
     """
 
     version: Literal[1] = 1
@@ -77,6 +78,7 @@ class State(_Kept):
     head_sha: Commit
     base_sha: Commit
     base_ref: str = ""
+    reviewed_in: str = ""
     policy_digest: Annotated[str, Field(pattern=r"^([0-9a-f]{16})?$")]
     outcome: Outcome
     complete: bool
@@ -136,11 +138,14 @@ def without_state(body: str) -> str:
     return _STATE.sub("", body)
 
 
+def own_comments(comments: tuple[StandingComment, ...], login: str, mark: str) -> tuple[StandingComment, ...]:
+    """The bot's own comments with this mark, the oldest first: they begin with it, and its account wrote them."""
+    return tuple(each for each in comments if each.author.casefold() == login.casefold() and each.body.startswith(mark))
+
+
 def own_summaries(comments: tuple[StandingComment, ...], login: str) -> tuple[StandingComment, ...]:
-    """The bot's own summaries, the oldest first: they begin with its mark, and its account wrote them."""
-    return tuple(
-        each for each in comments if each.author.casefold() == login.casefold() and each.body.startswith(SUMMARY)
-    )
+    """The bot's own summaries, the oldest first."""
+    return own_comments(comments, login, SUMMARY)
 
 
 def read_state(comment: StandingComment, login: str) -> State | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.publication.account import how, what_next, why
@@ -17,7 +18,6 @@ from review_advisor.core.publication.markdown import code, phrase
 from review_advisor.core.publication.markers import PREFIX, SUMMARY
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.sections import (
-    counted,
     coverage,
     finding_line,
     is_read_whole,

@@ -43,6 +43,14 @@ def same_head(other: int) -> Waiting:
     )
 
 
+def approval_fell(because: str) -> Waiting:
+    """A person's approval of an escalation was written, and then something was no more as that person had seen it."""
+    return Waiting(
+        "Not decided: the approval did not hold",
+        f"A person approved this head, and at the same moment something changed. {phrase(because)}",
+    )
+
+
 def rounds_used_up(rules: PublicationRules) -> Waiting:
     """Pushes have started as many reviews as they may."""
     return Waiting(

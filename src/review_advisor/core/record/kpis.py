@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.record.prices import Money
 from review_advisor.core.record.targets import (
     ADVISOR_SHARE,
@@ -24,8 +25,8 @@ from review_advisor.core.record.targets import (
     shown,
 )
 
-Case = Literal["case", "token"]
-"""What a KPI counts in its denominator: a review, a finding, a merge and the like, or a token."""
+Case = Literal["case", "run"]
+"""What a KPI is of: cases that it divides by, such as findings or merges, or the runs whose tokens it divides."""
 
 NO_CASE = "there is no case of it"
 NOT_OBSERVED = "no case of it was observed"
@@ -73,7 +74,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Kpi:
-    """One figure: ``cases`` is its denominator, and ``case`` what one of them is.
+    """One figure: of how many ``cases`` it is, and what one is: its denominator, or the runs whose tokens it divides.
 
     ``value`` is None where it is not measured; ``because`` says why.
     """
@@ -90,7 +91,7 @@ class Kpi:
     @property
     def counted(self) -> str:
         """How many cases there are, in a column of cases: anything else is named."""
-        return str(self.cases) if self.case == "case" else f"{self.cases} {self.case}s"
+        return str(self.cases) if self.case == "case" else counted(self.cases, self.case)
 
     @property
     def judgement(self) -> Literal["met", "missed", "no target", "not measured"]:
@@ -134,6 +135,7 @@ class Alarm:
             "low": self.rule.allowed.low,
             "high": self.rule.allowed.high,
             "cases": self.kpi.cases,
+            "case": self.kpi.case,
             "least": self.rule.least,
             "means": self.rule.means,
         }
@@ -158,19 +160,11 @@ class Rollup:
 
 def kpis(sums: Sums) -> tuple[Kpi, ...]:
     """Every KPI, in the order in which they are told."""
-    tokens = sums.executor_tokens + sums.advisor_tokens
     return (
         _share("self_repair", "vetoed reviews that were repaired", SELF_REPAIR, sums.recovered, sums.vetoed),
         _share("validated", "objections that proved right", VALIDATED, sums.proved, sums.labelled, none=NOT_OBSERVED),
         _wall_clock(sums),
-        _share(
-            "advisor_share",
-            "the advisors' part of all tokens",
-            ADVISOR_SHARE,
-            sums.advisor_tokens,
-            tokens,
-            case="token",
-        ),
+        _advisor_share(sums),
         _share("consult_rate", "reviews with a consult", CONSULT_RATE, sums.consulting, sums.advised),
         _share("degraded_share", "reviews that lack a judgement", DEGRADED, sums.degraded, sums.judged),
         _share(
@@ -203,11 +197,16 @@ def _alarm(rule: Rule, kpi: Kpi) -> Alarm:
     return Alarm(rule, kpi, "quiet" if rule.allowed.holds(kpi.value) else "raised")
 
 
-def _share(
-    name: str, means: str, target: Target, part: int, cases: int, *, none: str = NO_CASE, case: Case = "case"
-) -> Kpi:
+def _share(name: str, means: str, target: Target, part: int, cases: int, *, none: str = NO_CASE) -> Kpi:
     value = part / cases if cases else None
-    return Kpi(name, means, "share", target, value, cases, "" if cases else none, case)
+    return Kpi(name, means, "share", target, value, cases, "" if cases else none)
+
+
+def _advisor_share(sums: Sums) -> Kpi:
+    name, means = "advisor_share", "the advisors' part of all tokens"
+    tokens = sums.executor_tokens + sums.advisor_tokens
+    value = sums.advisor_tokens / tokens if tokens else None
+    return Kpi(name, means, "share", ADVISOR_SHARE, value, sums.runs, "" if tokens else "no run used any", "run")
 
 
 def _wall_clock(sums: Sums) -> Kpi:
@@ -244,8 +243,8 @@ def rollup_text(rollup: Rollup) -> str:
         )
         for kpi in rollup.kpis
     ]
-    about = f"{sums.runs} runs: {sums.judged} with a verdict, {sums.stopped} stopped, {sums.unfinished} unfinished\n"
-    return f"{about}{rollup.money.words()}\n\n{_table([head, *rows])}"
+    ends = f"{sums.judged:,} with a verdict, {sums.stopped:,} stopped, {sums.unfinished:,} unfinished"
+    return f"{counted(sums.runs, 'run')}: {ends}\n{rollup.money.words()}\n\n{_table([head, *rows])}"
 
 
 def alarms_text(found: Sequence[Alarm]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.record.runs import cell
 
 _MILLION = 1_000_000
@@ -30,7 +31,11 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Unpriced:
-    """What calls of one model used on one day, with no word about its cost."""
+    """What calls of one model used on one day, with no word about its cost.
+
+    ``beside`` are models that the same calls used so as well, each with whether it told tokens. Of two models of a call
+    only one has the other beside it, so that the call can be counted once.
+    """
 
     model: str
     day: date
@@ -39,6 +44,7 @@ class Unpriced:
     output_tokens: int
     cache_read_tokens: int
     cache_write_tokens: int
+    beside: tuple[tuple[str, bool], ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -70,7 +76,7 @@ class Money:
         if not self.unknown_calls:
             return told
         models = f" of {cell(', '.join(self.unknown_models))}" if self.unknown_models else ""
-        return f"{told}; unknown for {self.unknown_calls} calls{models}"
+        return f"{told}; unknown for {counted(self.unknown_calls, 'call')}{models}"
 
 
 def money(reported_usd: float, used: Iterable[Unpriced], prices: Iterable[Price]) -> Money:
@@ -80,7 +86,8 @@ def money(reported_usd: float, used: Iterable[Unpriced], prices: Iterable[Price]
     for each in used:
         price = price_on(each.model, each.day, listed)
         if price is None or not each.tokens:
-            unknown_calls += each.calls
+            beside = (not told or price_on(model, each.day, listed) is None for model, told in each.beside)
+            unknown_calls += 0 if any(beside) else each.calls  # counted with that model
             unknown_models |= {each.model} if price is None else set()
         else:
             by_price += cost(each, price)

@@ -85,7 +85,7 @@ RULES = (
         "advisor_share",
         DAY,
         Target(high=0.3),
-        1,
+        10,
         "Advisors use too large a part of the tokens: they are asked too often, or told too much.",
     ),
     Rule(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import Killed
 
 Kind = Literal["read", "write"]
@@ -109,12 +110,13 @@ class Traffic:
     """Every request in order, and what was planned to happen around one of them.
 
     ``allowance`` is how many more requests the primary limit lets through, ``write_allowance`` how many more writes
-    the secondary one does; None is no limit.
+    the secondary one does; None is no limit. ``lagging`` are old answers: each next read of a pull request is one.
     """
 
     log: list[Request] = field(default_factory=list)
     allowance: int | None = None
     write_allowance: int | None = None
+    lagging: list[Pull] = field(default_factory=list)
     _planned: list[_Planned] = field(default_factory=list)
     _following: list[_Planned] = field(default_factory=list)
 
@@ -133,6 +135,10 @@ class Traffic:
         """
         self._planned.append(_Planned(moment, happening, trouble=False))
 
+    def lags(self, pull: Pull, reads: int) -> None:
+        """So many reads of a pull request answer what it is now, whatever is pushed meanwhile."""
+        self.lagging += [replace(pull)] * reads
+
     def settle(self) -> None:
         """The answer is read: whatever was to happen after the request happens now."""
         while self._following:
@@ -146,7 +152,7 @@ class Traffic:
     @property
     def unmet(self) -> int:
         """How much of what was planned has not happened."""
-        return len(self._planned) + len(self._following)
+        return len(self._planned) + len(self._following) + len(self.lagging)
 
     @contextmanager
     def request(self, operation: str, kind: Kind, account: str) -> Iterator[None]:

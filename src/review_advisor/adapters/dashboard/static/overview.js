@@ -24,8 +24,8 @@
   }
 
   function leftOut(about) {
-    return `The newest ${words.number(about.runs)} runs have a page here. ${words.count(about.left_out, "older run")} `
-      + `${about.left_out === 1 ? "counts" : "count"} in the KPIs and plots only: \`review-advisor ui --limit\` chooses.`;
+    return `${words.count(about.left_out, "run")} ${about.left_out === 1 ? "has no page here and counts" : "have no page here and count"} `
+      + "in the KPIs and plots only: `review-advisor ui --limit` chooses.";
   }
 
   function ends(about) {
@@ -80,7 +80,7 @@
 
   // The table is made of the events of the runs that have a page.
   function lacking(about) {
-    const told = [about.left_out && `what ${words.count(about.left_out, "older run")} used`,
+    const told = [about.left_out && `what ${words.count(about.left_out, "run")} used that ${about.left_out === 1 ? "has" : "have"} no page`,
       about.untold && `what ${words.count(about.untold, "run")} used whose events cannot be told`].filter(Boolean);
     return told.length > 0 && element("p", { class: "notice" }, `Not in this table: ${told.join("; ")}.`);
   }

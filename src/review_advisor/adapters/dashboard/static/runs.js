@@ -94,17 +94,18 @@
     const rows = hits.slice(first, first + ROWS);
     const told = hits.length === about.runs ? words.count(about.runs, "run") : `${words.number(hits.length)} of ${words.count(about.runs, "run")}`;
     put(found,
-      element("p", { class: "count", id: "count" }, told, about.left_out ? `; ${words.count(about.left_out, "older run")} left out` : ""),
+      element("p", { class: "count", id: "count" }, told, about.left_out ? `; ${words.number(about.left_out)} more ${about.left_out === 1 ? "has" : "have"} no page` : ""),
       rows.length ? element("ol", { class: "runs" }, rows.map(([chunk, row]) => line(chunk.columns, row)))
         : element("p", { class: "empty" }, "No run matches. Fewer filters find more."),
       pages > 1 && turning(query, page, pages));
     say(told);
   }
 
-  // The run at which the dashboard opens, where it is not of the time that the dashboard is of.
+  // The run at which the dashboard opens, where it is none of the list: beyond its limit, or not of its time.
   function asideFrom(about) {
-    return element("section", {}, element("h2", {}, "Asked for, and not of this time"),
-      element("p", { class: "quiet" }, "It counts in nothing else that is shown here."),
+    return element("section", {}, element("h2", {}, "Asked for, and not in the list"),
+      element("p", { class: "quiet" }, about.apart_counts ? "It is of this time, and counts as the listed ones do."
+        : "It is not of this time, and counts in nothing else that is shown here."),
       element("ol", { class: "runs" }, line(about.apart.columns, 0)));
   }
 

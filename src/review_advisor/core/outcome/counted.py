@@ -1,0 +1,8 @@
+"""How a number of things is told. Standard library only: a list of runs must come at once."""
+
+from __future__ import annotations
+
+
+def counted(number: int, what: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,56 @@
+"""What nobody answered is looked after before anything is sent again, and again after longer and longer waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from review_advisor.ports.forge import ForgeUnavailable
+from review_advisor.ports.review import Clock
+
+WAITS = (2.0, 10.0, 30.0)
+"""Seconds before each further look, after a request without an answer; more where the forge asks for more."""
+LAGS = WAITS[:2]
+"""Seconds before each further look, where an answer may lag behind what happened."""
+MOST_WAITED = 120.0
+"""The longest wait that a forge may ask for; a longer one is not waited for at all."""
+
+T = TypeVar("T")
+
+
+class Patience:
+    """Waits for a forge. What is asked within something else is asked again as a part of that, and not by itself."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._within = False
+
+    def until_it_stands(self, look_and_write: Callable[[], T]) -> T:
+        """What ``look_and_write`` comes to. Raises ``ForgeError`` once the forge stays silent."""
+        if self._within:
+            return look_and_write()
+        self._within = True
+        try:
+            return self._tried(look_and_write)
+        finally:
+            self._within = False
+
+    def _tried(self, look_and_write: Callable[[], T]) -> T:
+        for seconds in WAITS:
+            try:
+                return look_and_write()
+            except ForgeUnavailable as silent:
+                if silent.wait > MOST_WAITED:
+                    raise
+                self._clock.sleep(max(seconds, silent.wait))
+        return look_and_write()
+
+    def until_believed(self, look: Callable[[], T], believed: Callable[[T], bool]) -> T:
+        """What ``look`` finds: at once where that is ``believed``, and after some waits whatever it is."""
+        found = look()
+        for seconds in LAGS:
+            if believed(found):
+                break
+            self._clock.sleep(seconds)
+            found = look()
+        return found
