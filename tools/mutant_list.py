@@ -988,12 +988,7 @@ MUTANTS = (
         "adapters/dashboard/site.py",
         "fcntl.LOCK_EX | fcntl.LOCK_NB",
         "fcntl.LOCK_SH | fcntl.LOCK_NB",
-        (
-            (
-                "tests/adapters/test_dashboard_folder.py"
-                "::test_one_dashboard_is_written_at_a_time_and_the_second_writer_changes_nothing"
-            ),
-        ),
+        ("tests/adapters/test_dashboard_folder.py::test_who_writes_holds_every_other_writer_back",),
     ),
     Mutant(
         "a dashboard's costs leave out what only this ledger knows to be paid",

@@ -222,6 +222,11 @@ def test_one_dashboard_is_written_at_a_time_and_the_second_writer_changes_nothin
     assert terminal.run("ui", "--out", "site").code == 0
 
 
+def test_who_writes_holds_every_other_writer_back(tmp_path: Path) -> None:
+    with writing(tmp_path / "site"), pytest.raises(SiteError, match="is being written"), writing(tmp_path / "site"):
+        raise AssertionError("there were two")
+
+
 def test_a_writing_that_came_to_nothing_holds_nobody_back(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="lost"), writing(tmp_path / "site"):
         raise RuntimeError("lost")
