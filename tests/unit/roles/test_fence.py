@@ -88,6 +88,20 @@ def test_a_token_never_enters_a_prompt(secret: str) -> None:
     assert clean(f'key = "{secret}"') == f'key = "{REDACTED}"'
 
 
+@pytest.mark.parametrize("shape", ["eyJ", "eyJaaaaaaaaaa.eyJ/", "PRIVATE KEY-----\n"])
+def test_a_long_line_of_beginnings_is_read_once_and_not_again_from_each_of_them(shape: str) -> None:
+    """Anybody can put one into a diff: if each was followed to the end of the line, this would take half an hour."""
+    line = shape * (2_000_000 // len(shape))
+    assert clean(line) == line
+
+
+@pytest.mark.parametrize("before", ["", "x_", "eyJ", "eyJeyJeyJeyJ ", "Bearer "])
+@pytest.mark.parametrize("header", [20, 390])
+def test_a_web_token_is_found_wherever_it_begins(before: str, header: int) -> None:
+    token = "eyJ" + (LONG * 20)[:header] + ".eyJ" + LONG[:20] + "." + LONG[:20]
+    assert LONG[:20] not in clean(f"{before}{token} after")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -20,7 +20,10 @@ _SHAPES = (
     r"glpat-[A-Za-z0-9_-]{20,}",
     r"npm_[A-Za-z0-9]{36}",
     r"AIza[A-Za-z0-9_-]{35}",
-    r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    # A header of any length is looked for where a word begins, within one a short one: else each "eyJ" of a long line
+    # would be followed to its end.
+    r"e(?<![A-Za-z0-9_-]e)yJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    r"eyJ[A-Za-z0-9_-]{10,400}+\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
 )
 _SECRETS = re.compile("|".join(_SHAPES))
 _SIGNS = {
