@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from review_advisor.adapters.git.attributes import Attributes, base_attributes
-from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.adapters.git.store import RENAMES, ObjectStore
 from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.facts.patch import Section, split_git_diff
 from review_advisor.core.facts.patch_files import count_lines, shown_name
 
-_DIFF = ("diff-tree", "-r", "-M50%", "-l1000", "--diff-algorithm=myers", "--no-ext-diff", "--no-textconv", "--no-color")
+_DIFF = ("diff-tree", "-r", *RENAMES, "--diff-algorithm=myers", "--no-ext-diff", "--no-textconv", "--no-color")
 _FACTS = ("--raw", "--numstat", "-z", "--no-abbrev")
 _TEXT = (
     "-p",

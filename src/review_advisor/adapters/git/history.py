@@ -16,7 +16,7 @@ from pathlib import Path
 from review_advisor.adapters.git.fetch import DEPTHS, Remote, fetch, not_fetched
 from review_advisor.adapters.git.objects import REGULAR_FILES, Objects
 from review_advisor.adapters.git.repository import open_repository
-from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.adapters.git.store import RENAMES, ObjectStore
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.core.facts.pull_request import PullRequest
@@ -37,7 +37,7 @@ _HEAD, _BASE = "refs/observe/head", "refs/observe/base"
 _COMMIT = re.compile(OBJECT_NAME)
 _MOST_OWN = 250
 _LINE = ("rev-list", "--first-parent")
-_TOUCHED = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "-M50%", "-l1000", "--no-ext-diff")
+_TOUCHED = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", *RENAMES, "--no-ext-diff")
 
 
 class GitHistory:

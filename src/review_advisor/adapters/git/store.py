@@ -13,6 +13,8 @@ from review_advisor.adapters.git.repository import Repository
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.ports.review import SourceError
 
+RENAMES = ("-M50%", "-l1000")
+"""What counts as renamed, wherever git is asked: half of it is the same, among a thousand files at the most."""
 _INDEX = "staged-index"
 _REGULAR_FILES = (b"100644", b"100755")
 _LINK = b"120000"
@@ -84,7 +86,7 @@ class ObjectStore:
         """
         if self.git.attempt("merge-base", "--is-ancestor", "--end-of-options", commit, head).code != 0:
             return None
-        compare = ("diff-tree", "-r", "-z", "--name-status", "-M50%", "-l1000", "--end-of-options", commit, head)
+        compare = ("diff-tree", "-r", "-z", "--name-status", *RENAMES, "--end-of-options", commit, head)
         fields = iter(self.git.run(*compare).split(b"\0")[:-1])
         paths, renames = set[str](), set[tuple[str, str]]()
         for status in fields:
