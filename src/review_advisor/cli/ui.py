@@ -72,7 +72,9 @@ def ui(
 
 
 def _sentence(runs: int, left_out: int) -> str:
-    told = f"{runs} run{'' if runs == 1 else 's'} written."
+    from review_advisor.core.outcome.counted import counted
+
+    told = f"{counted(runs, 'run')} written."
     if not left_out:
         return told
     more = "1 more has no page: it counts" if left_out == 1 else f"{left_out} more have no page: they count"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from review_advisor.core.outcome.blind_text import blind_words
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.events import (
     BlindJudged,
     CallEnded,
@@ -39,7 +40,7 @@ def trace_text(origin: str, played: PlayedStory, unmet: Sequence[str]) -> str:
 
 def _review_lines(review: PlayedReview) -> Iterator[str]:
     change = review.change
-    files = f"{len(change.files)} file{'' if len(change.files) == 1 else 's'}"
+    files = counted(len(change.files), "file")
     yield f"  review {review.number} of {change.label} at {(change.head_sha or '')[:8]}, {files}"
     calls = iter(review.asked)
     number = 0

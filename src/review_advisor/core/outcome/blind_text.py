@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.ends import flipped
 from review_advisor.core.outcome.events import BlindJudged
@@ -14,7 +15,7 @@ def blind_words(blind: BlindJudged) -> str:
     """The verdict with its reason, or why there is none."""
     if blind.report is None:
         return f"no verdict: {blind.missing}"
-    found = f"{len(blind.report.findings)} finding{'' if len(blind.report.findings) == 1 else 's'}"
+    found = counted(len(blind.report.findings), "finding")
     return f"{blind.report.verdict}, {found}: {blind.report.summary}"
 
 

@@ -10,6 +10,7 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.blind_text import blind_words, lacks_blind
 from review_advisor.core.outcome.cost import total_usage
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.money import and_unknown
@@ -77,7 +78,7 @@ def _opening(document: OutcomeDocument) -> str:
     lines = [headline(document)]
     lines += [wrapped("  because ", reason) for reason in document.because]
     lines.append(wrapped(f"  {document.label}  ", document.title))
-    files = f"{len(document.coverage)} file{'' if len(document.coverage) == 1 else 's'}"
+    files = counted(len(document.coverage), "file")
     lines.append(f"  {files}, {policy.code_lines} changed lines of code, blast radius {policy.blast.radius.value}")
     lines += [wrapped("    ", reason) for reason in _first(policy.blast.because, 3)]
     if no_repair := no_repair_words(document):
@@ -129,7 +130,7 @@ def _surface_text(surface: SurfaceRecord, consults: Consults) -> str:
 
 def _part_lines(surface: Surface, part: PartRecord, consults: Consults) -> Iterator[str]:
     for number, report in enumerate(part.reports):
-        found = f"{len(report.findings)} finding{'' if len(report.findings) == 1 else 's'}"
+        found = counted(len(report.findings), "finding")
         yield wrapped(
             "  executor     ", f"{report.verdict}, {found}, confidence {report.confidence:.2f}: {report.summary}"
         )
@@ -227,10 +228,10 @@ def _cost_text(document: OutcomeDocument) -> str:
     if not calls:
         return "Calls: none"
     consults = sum(isinstance(event, Consulted) and event.note.asked for event in document.events)
-    asked = f", with {consults} consult{'' if consults == 1 else 's'} inside them" if consults else ""
+    asked = f", with {counted(consults, 'consult')} inside them" if consults else ""
     lines = [f"Calls: {len(calls)}{asked}"]
     for row in document.cost:
-        times = f"{row.calls} call{'' if row.calls == 1 else 's'}"
+        times = counted(row.calls, "call")
         lines.append(f"  {row.role.value:<12} {said(row.model):<24} {times:<9} {_usage_text(row.usage, row.unpriced)}")
     total = total_usage(row.usage for row in document.cost)
     lines.append(f"  {'total':<47} {_usage_text(total, document.unpriced)}")
