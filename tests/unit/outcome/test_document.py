@@ -280,3 +280,13 @@ def test_a_document_is_a_reading_of_its_events_alone() -> None:
     document = eventful()
     assert outcome_document(document.events) == document
     assert replace(document, events=()) != document
+
+
+def test_what_happened_on_a_surface_that_the_policy_does_not_have_is_in_no_record() -> None:
+    """No review of ours does that; a chain that somebody hands in may."""
+    here, elsewhere = (
+        RoleSkipped(at=NOON, surface=each, role=Role.EXECUTOR, because=("so",))
+        for each in (Surface.PR_REVIEW, Surface.VISUAL_GATE)
+    )
+    (record,) = of(here, elsewhere).surfaces
+    assert (record.surface, record.skipped) == (Surface.PR_REVIEW, (here,))

@@ -85,7 +85,7 @@ def surface_records(policy: Policy, events: Iterable[Event]) -> tuple[SurfaceRec
         if isinstance(event, Step) and event.surface in steps:
             steps[event.surface].append(event)
         elif isinstance(event, SurfaceEnded):
-            ended.setdefault(event.surface, event)
+            ended[event.surface] = event
     return tuple(_surface(surface, its, ended.get(surface)) for surface, its in steps.items())
 
 
