@@ -17,7 +17,9 @@ from review_advisor.core.record.fate import (
     Touched,
     Wanted,
     at_merge,
+    may_be_there,
     may_undo,
+    moves_away,
     of_file,
     restores,
     times,
@@ -106,7 +108,11 @@ class Aftermath:
         place = self._place(history, said, lines)
         before = None if text is None else times(lines, text)
         found = at_merge(removed=said.removed, reviewed=before, merged=place.times)
-        return Label(finding, "at_merge", found.value, found.because), lines, place
+        moved = (
+            "" if said.removed or found.value != "fixed" else _moved(history, history.since(said.commit), lines, place)
+        )
+        value, because = ("unknown", moved) if moved else (found.value, found.because)
+        return Label(finding, "at_merge", value, because), lines, place
 
     def _place(self, history: History, said: Said, lines: Wanted) -> _Place:
         """Their file, under the name that it was merged with, by git's word. No other file stands in for it."""
@@ -127,6 +133,9 @@ class Aftermath:
         for commit, file in self._touching(history, place.path):
             now = times(lines, history.content(file.new)) if file.new else 0
             if (now > (place.times or 0)) if said.removed else not now:
+                moved = "" if said.removed else _moved(history, commit.files, lines, _Place(file.path, now))
+                if moved:
+                    return Label(finding, name, "unknown", moved)
                 return Label(finding, name, "gone", f"commit {commit.commit[:12]} {does}")
         return self._judged(history, Label(finding, name, "there", f"no later commit that was looked at {does}"))
 
@@ -167,10 +176,11 @@ def _first_revert(history: History) -> LaterCommit | None:
     compared, problem = _Compared(history, brought), None
     for commit in history.later():
         files = [each for each in commit.files if not paths.isdisjoint((each.old_path, each.path))]
-        if restores(brought, files):
-            return commit
+        others = [each for each in commit.files if each.new and each not in files]
         try:
-            if files and problem is None and compared.undone_by(files):
+            if restores(brought, files) and not (others and moves_away(history.lines(files), history.lines(others))):
+                return commit
+            if files and problem is None and compared.undone_by(files, others):
                 return commit
         except SourceError as told:
             problem = told
@@ -189,8 +199,11 @@ class _Compared:
         self._weights = Counter[str]()
         self._looked_at = 0
 
-    def undone_by(self, files: Sequence[Touched]) -> bool:
-        """Whether a commit that does this to the files takes the change back. Raises ``SourceError`` past a bound."""
+    def undone_by(self, files: Sequence[Touched], others: Sequence[Touched]) -> bool:
+        """Whether a commit that does this to the files takes the change back. Raises ``SourceError`` past a bound.
+
+        The ``others`` that it writes are read only where it looks like that.
+        """
         if self._lines is None:
             self._lines = self._history.lines(self._brought)
             self._weights = weights(self._lines)
@@ -199,7 +212,25 @@ class _Compared:
         self._looked_at += 1
         if self._looked_at > MOST_LATER:
             raise SourceError(f"more than {MOST_LATER} later commits touch what it changed")
-        return undoes(self._lines, self._history.lines(files))
+        later = self._history.lines(files)
+        return undoes(self._lines, later) and (not others or undoes(self._lines, later, self._history.lines(others)))
+
+
+def _moved(history: History, files: Sequence[Touched], lines: Wanted, place: _Place) -> str:
+    """Why nobody can tell that lines are gone from their place: what the same commits wrote; empty if nothing did.
+
+    Raises ``SourceError`` past a bound.
+    """
+    for each in files:
+        if not each.new or each.path == place.path or each.old == each.new:
+            continue
+        try:
+            before = history.content(each.old) if each.old else ""
+            if may_be_there(lines, before, history.content(each.new)):
+                return f"they may have moved to {each.path}"
+        except SourceError as problem:
+            raise SourceError(f"they may have moved to {each.path}: {problem}") from problem
+    return ""
 
 
 def _reviewed(history: History, said: Said) -> str | None:

@@ -265,9 +265,47 @@ def test_lines_are_followed_from_name_to_name(rejected: tuple[Actions, Pull]) ->
     assert sources(ran)[ID, "later"] == f"commit {commit[:12]} takes its lines away"
 
 
-def test_a_file_that_was_deleted_is_gone_whatever_else_holds_the_same_line(rejected: tuple[Actions, Pull]) -> None:
+@pytest.mark.parametrize("left", [None, LINES])
+def test_lines_that_another_file_got_before_the_merge_may_have_moved(
+    rejected: tuple[Actions, Pull], left: str | None
+) -> None:
     actions, pull = rejected
-    actions.pushes(pull, {APP: None, OTHER: "unlike = 1\nvalue = 31\n", "src/new.py": "value = 31\n"})
+    actions.pushes(pull, {APP: left, "src/new.py": "unlike = 1\n  value = 31\n"})
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "at_merge"] == "unknown"
+    assert sources(ran)[ID, "at_merge"] == "they may have moved to src/new.py"
+    assert kpi(whole(actions), "validated").judgement == "not measured"
+
+
+def test_lines_that_a_later_commit_moves_are_neither_gone_nor_taken_back(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    actions.main_becomes({APP: LINES, "src/new.py": "unlike = 1\nvalue = 31\n"})
+    ran = actions.closed(pull)
+    labels = observed(ran)
+    assert (labels["", "reverted"], labels[ID, "at_merge"], labels[ID, "later"]) == ("not_reverted", "there", "unknown")
+    assert sources(ran)[ID, "later"] == "they may have moved to src/new.py"
+
+
+def test_where_nobody_can_read_what_else_was_written_nobody_can_tell_that_lines_are_gone(
+    rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actions, pull = rejected
+    monkeypatch.setattr(objects, "MOST_BYTES", 1_000)
+    actions.pushes(pull, {APP: LINES, "src/new.py": "x = 1\n" * 1_000})
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "at_merge"] == "unknown"
+    assert sources(ran)[ID, "at_merge"] == "they may have moved to src/new.py: its file is too large"
+
+
+def test_a_file_that_was_deleted_is_gone_whatever_else_held_the_same_line_before(actions: Actions) -> None:
+    actions.main_becomes({"src/held.py": "value = 31\n"})
+    pull = actions.opens({APP: FAULTY})
+    actions.models.executor_says(reject(FAULT))
+    actions.happens("opened", pull)
+    actions.pushes(pull, {APP: None, "src/held.py": "unlike = 1\nvalue = 31\n"})
     actions.merges(pull)
     ran = actions.closed(pull)
     labels = observed(ran)

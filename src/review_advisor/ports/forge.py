@@ -158,6 +158,10 @@ class History(Protocol):
         """What a file of ``commit`` is called in what was merged, where it was renamed since; None if it was not."""
         ...
 
+    def since(self, commit: str) -> tuple[Touched, ...]:
+        """The files that differ between ``commit`` and what was merged; where it is gone, those of the merge."""
+        ...
+
     def later(self) -> Iterator[LaterCommit]:
         """The base branch's commits since, the oldest first; it raises where there are more than are looked at."""
         ...

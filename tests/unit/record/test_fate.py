@@ -13,6 +13,7 @@ from review_advisor.core.record.fate import (
     at_merge,
     changed_lines,
     may_undo,
+    moves_away,
     of_file,
     restores,
     times,
@@ -145,6 +146,23 @@ def test_lines_are_undone_in_their_own_file_and_only_so_often_as_they_were_broug
     assert not undoes(brought("+x = 2"), brought("-x = 2", path="other.py"))
     assert undoes(brought("+x = 2", "+x = 2"), brought("-x = 2", "-x = 2"))
     assert not undoes(brought("+x = 2"), brought("-x = 2", "-x = 2"))
+
+
+def test_lines_that_only_move_are_not_undone() -> None:
+    change = brought("+a = 1", "+b = 2")
+    away = brought("-a = 1", "-b = 2")
+    assert undoes(change, away)
+    assert not undoes(change, away, brought("+  a = 1", "+b = 2", path="new.py")), "to another file, indented"
+    assert not undoes(change + brought("+c", path="other.py"), away + brought("+a = 1", "+b = 2", path="other.py"))
+    assert undoes(change, away, brought("+log", path="log.md"))
+    assert moves_away(away, brought("+b  = 2", path="new.py"))
+    assert not moves_away(away, brought("-b = 2", path="new.py"))
+
+
+def test_who_takes_a_move_back_moves_the_lines_back() -> None:
+    change = brought("-a = 1", "-b = 2", path="old.py") + brought("+a = 1", "+b = 2", path="new.py")
+    back = brought("+a = 1", "+b = 2", path="old.py") + brought("-a = 1", "-b = 2", path="new.py")
+    assert undoes(change, back)
 
 
 def test_a_change_without_lines_is_taken_back_by_whoever_restores_its_files() -> None:

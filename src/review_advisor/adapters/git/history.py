@@ -1,7 +1,7 @@
 """What became of a pull request after its merge: its base branch's history, as git objects in a private store.
 
 However many files and findings there are, so many git processes read it: a handful, and one for each reviewed commit
-of which a file is gone.
+of which lines or a file are gone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class GitHistory:
         self._until = time.monotonic() + MOST_SECONDS
         self._files = Objects(store.git, self._until)
         self._sides = Objects(store.git, self._until)
-        self._renamed: dict[str, dict[str, str]] = {}
+        self._since: dict[str, tuple[Touched, ...]] = {}
 
     @cached_property
     def merged_at(self) -> datetime:
@@ -77,11 +77,14 @@ class GitHistory:
 
         Where the commit is gone, the merge's own renames tell.
         """
+        return next((each.path for each in self.since(commit) if each.is_moved and each.old_path == path), None)
+
+    def since(self, commit: str) -> tuple[Touched, ...]:
+        """Every file that differs between a commit and what was merged; where it is gone, those of the merge."""
         before = commit if self.has(commit) else f"{self._merge}^"
-        if before not in self._renamed:
-            files = self._between(before, self._merge)
-            self._renamed[before] = {each.old_path: each.path for each in files if each.is_moved}
-        return self._renamed[before].get(path)
+        if before not in self._since:
+            self._since[before] = self._between(before, self._merge)
+        return self._since[before]
 
     @cached_property
     def brought(self) -> tuple[Touched, ...]:

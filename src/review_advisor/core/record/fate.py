@@ -112,8 +112,9 @@ def times(lines: Wanted, text: str) -> int:
     """
     if lines.whole:
         return _places("\n".join(["", *lines.lines, ""]), "\n".join(["", *_bare(text.split("\n")), ""]))
-    there = _bare(clean(text).split("\n"))
-    return sum(_quoted(lines.lines, there[start : start + len(lines.lines)]) for start in range(len(there)))
+    first, there = lines.lines[0], _bare(clean(text).split("\n"))
+    starts = (start for start, line in enumerate(there) if first in line)
+    return sum(_quoted(lines.lines, there, start) for start in starts)
 
 
 def of_file(files: Iterable[Touched], path: str) -> Touched | None:
@@ -157,6 +158,16 @@ def restores(brought: Sequence[Touched], files: Sequence[Touched]) -> bool:
     return 0 < len(brought) <= len(files) and {each.back for each in brought} <= {*files}
 
 
+def moves_away(later: Lines, elsewhere: Lines) -> bool:
+    """Whether any line that a commit takes away in some files is one that it adds ``elsewhere``."""
+    return bool((_texts(later, "-") & _texts(elsewhere, "+")).total())
+
+
+def may_be_there(lines: Wanted, before: str, after: str) -> bool:
+    """Whether a file got such lines: they may have moved to it."""
+    return times(lines, after) > times(lines, before)
+
+
 def weights(lines: Lines) -> Counter[str]:
     """How many of the lines are of which file."""
     found: Counter[str] = Counter()
@@ -171,14 +182,25 @@ def may_undo(brought: Counter[str], files: Sequence[Touched]) -> bool:
     return _is_most(sum(brought[path] for path in paths), brought.total())
 
 
-def undoes(brought: Lines, later: Lines) -> bool:
+def undoes(brought: Lines, later: Lines, elsewhere: Lines | None = None) -> bool:
     """Whether a commit takes a change back; ``later`` are its lines in the files that the change touched.
 
-    It undoes most of the change, and most of what it does there is that: who writes lines anew takes nothing back. What
-    its message says proves nothing.
+    It undoes most of the change, and most of what it does there is that: who writes lines anew takes nothing back, and
+    what is only moved, there or to a file ``elsewhere``, is not undone. What its message says proves nothing.
     """
-    undone = (brought & Lines({(path, _EITHER[sign], text): n for (path, sign, text), n in later.items()})).total()
-    return _is_most(undone, brought.total()) and _is_most(undone, later.total())
+    undone = brought & Lines({(path, _EITHER[sign], text): n for (path, sign, text), n in later.items()})
+    added = _texts(later, "+") + _texts(elsewhere or Lines(), "+") - _texts(undone, "-")
+    stays = undone.total() - (_texts(undone, "+") & added).total()
+    return _is_most(stays, brought.total()) and _is_most(stays, later.total())
+
+
+def _texts(lines: Lines, sign: str) -> Counter[str]:
+    """The lines of one sign, wherever they stand and however they are indented."""
+    found: Counter[str] = Counter()
+    for (_, own, text), n in lines.items():
+        if own == sign:
+            found[" ".join(text.split())] += n
+    return found
 
 
 def _is_most(part: int, whole: int) -> bool:
@@ -193,15 +215,14 @@ def _places(wanted: str, text: str) -> int:
     return found
 
 
-def _quoted(quote: Sequence[str], window: Sequence[str]) -> bool:
-    """Whether a quote, which may begin and end within a line, stands in just these lines."""
-    first, *inner = quote
-    if len(window) != len(quote) or first not in window[0]:
-        return False
-    if not inner:
+def _quoted(quote: Sequence[str], there: Sequence[str], start: int) -> bool:
+    """Whether a quote, which may begin and end within a line, stands in the lines from one that holds its first."""
+    end = start + len(quote) - 1
+    if end == start:
         return True
-    last = inner.pop()
-    return window[0].endswith(first) and list(window[1:-1]) == inner and window[-1].startswith(last)
+    if end >= len(there) or not there[start].endswith(quote[0]) or not there[end].startswith(quote[-1]):
+        return False
+    return all(there[start + place] == quote[place] for place in range(1, len(quote) - 1))
 
 
 def _bare(lines: Iterable[str]) -> list[str]:
