@@ -11,11 +11,13 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.record.fate import (
     JUDGED_AFTER,
     MOST_LATER,
+    AtMerge,
     LaterCommit,
     Lines,
     Said,
     Touched,
     Wanted,
+    are_whole,
     at_merge,
     may_be_there,
     may_undo,
@@ -37,10 +39,14 @@ MOST_FINDINGS = 200
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where lines stood in what was merged, and how often. ``times`` is None where their file is gone."""
+    """Where lines stood in what was merged, and how often. ``times`` is None where their file is gone.
+
+    ``whole``: it is known that they are whole lines.
+    """
 
     path: str
     times: int | None
+    whole: bool = True
 
 
 class Aftermath:
@@ -107,12 +113,13 @@ class Aftermath:
             return Label(finding, "at_merge", "unknown", lines), None, _Place(said.path, None)
         place = self._place(history, said, lines)
         before = None if text is None else times(lines, text)
-        found = at_merge(removed=said.removed, reviewed=before, merged=place.times)
+        found = at_merge(removed=said.removed, reviewed=before, merged=place.times, whole=place.whole)
         moved = (
             "" if said.removed or found.value != "fixed" else _moved(history, history.since(said.commit), lines, place)
         )
-        value, because = ("unknown", moved) if moved else (found.value, found.because)
-        return Label(finding, "at_merge", value, because), lines, place
+        if moved:
+            found = AtMerge("unknown", moved)
+        return Label(finding, "at_merge", found.value, found.because), lines, place
 
     def _place(self, history: History, said: Said, lines: Wanted) -> _Place:
         """Their file, under the name that it was merged with, by git's word. No other file stands in for it."""
@@ -121,7 +128,7 @@ class Aftermath:
         if text is None:
             path = history.moved(said.commit, said.path) or said.path
             text = history.text(merge, path)
-        return _Place(path, None if text is None else times(lines, text))
+        return _Place(path, None) if text is None else _Place(path, times(lines, text), are_whole(lines, text))
 
     def _later(self, history: History, finding: str, said: Said, lines: Wanted, place: _Place) -> Label:
         """Whether a later commit takes the merge back, or undoes these very lines, wherever their file moves."""

@@ -40,6 +40,7 @@ from review_advisor.core.record.fate import JUDGED_AFTER
 from review_advisor.core.record.place import LEDGER_FILE
 from review_advisor.mockworld.github.events import Events, PullAction
 from review_advisor.mockworld.github.model import Contents, GitHub
+from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import CheckRun, Comment, Label, Pull, Review, ReviewThread
 
 Json = dict[str, Any]
@@ -189,9 +190,9 @@ class Actions:
             work.git("commit", "--quiet", "--message", f"A change (#{pull.number})")
         else:
             work.git("cherry-pick", f"main..{pull.head_sha}")
-        work.at = None
+        at, work.at = second_of(work.at or datetime.now(UTC)), None
         self.git.push("main:refs/heads/main")
-        return self.github.merges(pull, squashed=how != "merge", sha=work.rev("main"))
+        return self.github.merges(pull, squashed=how != "merge", sha=work.rev("main"), at=at)
 
     def reverts(self, *arguments: str) -> str:
         """Somebody reverts a commit of the base branch, as git does it; the new tip."""

@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.adapters.command_line import executable, processes_that_know
@@ -35,7 +37,7 @@ def merged(remote: Served) -> PullRequest:
     remote.work.git("checkout", "--quiet", "main")
     remote.work.git("merge", "--quiet", "--no-ff", "--message", "Merge #7", "topic")
     remote.push("main:refs/heads/main")
-    return replace(pull_request, state="merged", merge_commit=remote.work.rev("main"))
+    return replace(pull_request, state="merged", merge_commit=remote.work.rev("main"), merged_at=datetime.now(UTC))
 
 
 @pytest.fixture
@@ -118,6 +120,71 @@ def test_what_comes_much_later_says_nothing_about_the_merge(remote: Served, open
     assert [each.commit for each in opened(remote, pull_request).later()] == [seen_then]
     remote.push(f"{commit}:refs/heads/main")
     assert list(opened(remote, pull_request).later()) == []
+
+
+def test_an_author_who_dates_a_commit_back_hides_nothing_that_came_after_its_merge(
+    remote: Served, opened: Open
+) -> None:
+    """Somebody merged it by a push: the merge is the author's own commit."""
+    remote.work.at = datetime(2000, 1, 1, tzinfo=UTC)
+    remote.work.write("app.py", "zero = 0\n")
+    remote.work.commit("In 2000")
+    remote.work.at = None
+    pull_request = remote.opens(7)
+    remote.work.git("checkout", "--quiet", "main")
+    remote.work.git("merge", "--quiet", "--ff-only", "topic")
+    remote.push("main:refs/heads/main")
+    at = datetime.now(UTC)
+    pull_request = replace(pull_request, state="merged", merge_commit=pull_request.head_sha, merged_at=at)
+    commit = later(remote, "n = 1\n")
+    seen = opened(remote, pull_request)
+    assert seen.merged_at == at
+    assert [each.commit for each in seen.later()] == [commit]
+    last = replace(pull_request, merged_at=datetime.max.replace(tzinfo=UTC))
+    assert [each.commit for each in opened(remote, last).later()] == [commit], "at the end of time, too"
+
+
+def test_a_base_branch_that_went_around_the_merge_says_nothing_of_it(remote: Served, opened: Open) -> None:
+    """Somebody with an old base branch pulls and pushes: what was the branch's own line is a side of their merge."""
+    pull_request = merged(remote)
+    later(remote, "n = 1\n")
+    remote.work.git("checkout", "--quiet", "-b", "old", "main~2")
+    remote.work.write("other.py", "x = 1\n")
+    remote.work.commit("Own work")
+    remote.work.git("merge", "--quiet", "--no-edit", "main")
+    remote.push("old:refs/heads/main")
+    with pytest.raises(SourceError, match="the base branch's own line of commits does not hold it"):
+        list(opened(remote, pull_request).later())
+
+
+@pytest.mark.parametrize("how", ["rebased", "squashed", "otherwise"])
+def test_of_a_pull_request_that_was_brought_up_to_date_all_its_own_commits_are_told(
+    remote: Served, opened: Open, how: str
+) -> None:
+    work = remote.work
+    own = [work.rev("topic")]
+    work.git("checkout", "--quiet", "main")
+    work.write("else.py", "x = 1\n")
+    work.commit("Elsewhere")
+    work.git("checkout", "--quiet", "topic")
+    work.git("merge", "--quiet", "--no-edit", "main")
+    work.write("other.py", "y = 1\n")
+    own.append(work.commit("Another"))
+    pull_request = remote.opens(7)
+    work.git("checkout", "--quiet", "main")
+    if how == "squashed":
+        work.git("merge", "--quiet", "--squash", "topic")
+        work.commit("Squashed")
+    else:
+        work.git("cherry-pick", *(own if how == "rebased" else own[1:]))
+    remote.push("main:refs/heads/main")
+    done = replace(pull_request, state="merged", merge_commit=work.rev("main"), merged_at=datetime.now(UTC))
+    seen = opened(remote, done)
+    if how == "otherwise":
+        with pytest.raises(SourceError, match="nobody can tell what its merge brought"):
+            assert seen.brought
+    else:
+        assert {each.path for each in seen.brought} == {"app.py", "other.py"}
 
 
 def test_a_merge_that_nothing_was_before_brought_nothing_that_is_known(remote: Served, opened: Open) -> None:
@@ -273,6 +340,7 @@ def test_only_the_whole_name_of_a_commit_that_is_there_is_one(remote: Served, op
     "about, says",
     [
         ({"merge_commit": ""}, "GitHub does not say which commit merged it"),
+        ({"merged_at": None}, "GitHub does not say when it was merged"),
         ({"merge_commit": "--all"}, "GitHub does not say which commit merged it"),
         ({"merge_commit": "f" * 40}, "its merge is not in the history of the base branch"),
         ({"base_ref": "a:b"}, "the name of its base branch cannot be fetched"),
@@ -280,9 +348,9 @@ def test_only_the_whole_name_of_a_commit_that_is_there_is_one(remote: Served, op
     ],
 )
 def test_a_history_that_cannot_be_read_says_why_and_leaves_nothing(
-    remote: Served, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, about: dict[str, str], says: str
+    remote: Served, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, about: dict[str, Any], says: str
 ) -> None:
-    pull_request = replace(merged(remote), **about)  # type: ignore[arg-type]
+    pull_request = replace(merged(remote), **about)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     with pytest.raises(SourceError) as refusal:

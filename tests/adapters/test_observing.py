@@ -48,6 +48,8 @@ from review_advisor.core.record.kpis import Kpi, kpis
 from review_advisor.core.record.labels import Label, Observed
 from review_advisor.core.record.periods import Period
 from review_advisor.core.roles.evidence import finding_id
+from review_advisor.mockworld.github.model import Contents
+from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.reviewing import Remark
 from review_advisor.mockworld.github.session import session
@@ -432,6 +434,20 @@ def test_after_a_force_push_the_reviewed_commit_is_gone_and_its_lines_are_unknow
     assert observed(actions.closed(pull), *named)[ID, "at_merge"] == "fixed", "the ledger has the quote"
 
 
+def test_after_a_force_push_a_quote_within_a_longer_line_says_nothing(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    contents: Contents = {APP: LINES + "value = 310\n"}
+    actions.git.work.git("checkout", "--quiet", "--detach", "main")
+    actions.git.work.write(APP, str(contents[APP]))
+    sha = actions.git.work.commit()
+    actions.git.push(f"{sha}:refs/pull/{pull.number}/head")
+    actions.github.force_pushes(pull, contents, sha=sha)
+    actions.merges(pull)
+    ran = actions.closed(pull)
+    named = ("--pr", f"{NAME}#{pull.number}", "--ledger", whole(actions))
+    assert observed(ran, *named)[ID, "at_merge"] == "unknown"
+
+
 @pytest.mark.parametrize(
     "back, value, later",
     [("never", "there", "there"), ("before the merge", "fixed", None), ("after it", "there", "gone")],
@@ -790,10 +806,10 @@ def test_what_was_merged_lately_is_observed_again_all_at_once(actions: Actions) 
     merge_commit = actions.merges(reverted)
     actions.git.work.git("checkout", "--quiet", "main")
     for pull in (kept, gone):
-        actions.git.work.at = datetime.now(UTC) - fate.JUDGED_AFTER
+        actions.git.work.at = at = datetime.now(UTC) - fate.JUDGED_AFTER
         actions.git.work.git("merge", "--quiet", "--strategy=ours", "--no-edit", pull.head_sha)
         actions.git.push("main:refs/heads/main")
-        actions.github.merges(pull, sha=actions.git.work.rev("main"))
+        actions.github.merges(pull, sha=actions.git.work.rev("main"), at=second_of(at))
     actions.git.work.at = None
     for pull in (reverted, closed, kept, gone):
         observed(actions.closed(pull))

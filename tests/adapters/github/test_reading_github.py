@@ -270,4 +270,6 @@ def test_a_merged_pull_request_names_the_commit_that_it_ended_with(scene: Scene)
     made = scene.github.merges(pull)
     found = scene.forge.pull_request(pull.number)
     assert (found.state, found.merge_commit) == ("merged", made)
-    assert scene.fake.pull_request(pull.number).merge_commit == made
+    assert found.merged_at is not None
+    fake = scene.fake.pull_request(pull.number)
+    assert (fake.merge_commit, fake.merged_at) == (made, found.merged_at)

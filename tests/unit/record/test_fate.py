@@ -10,6 +10,7 @@ from review_advisor.core.record.fate import (
     Said,
     Touched,
     Wanted,
+    are_whole,
     at_merge,
     changed_lines,
     may_undo,
@@ -112,6 +113,16 @@ def test_places_may_lie_one_after_the_other_and_secrets_are_looked_for_as_they_w
 )
 def test_lines_that_were_brought(reviewed: int | None, merged: int | None, value: str) -> None:
     assert at_merge(removed=False, reviewed=reviewed, merged=merged).value == value
+
+
+def test_a_mere_quote_that_stands_within_a_line_may_be_another_line() -> None:
+    assert at_merge(removed=False, reviewed=None, merged=1, whole=False).value == "unknown"
+    assert at_merge(removed=False, reviewed=None, merged=0, whole=False).value == "fixed"
+    quote = Wanted(("value = 3",), whole=False)
+    assert (times(quote, "value = 30"), are_whole(quote, "value = 30")) == (1, False)
+    assert are_whole(quote, " value  = 3\n")
+    token = "ghp_" + "Zk4mQ9vXw2Ls7Rt1Yb8Nc5Jd3Hf6Pg0TaUeI"
+    assert are_whole(Wanted((f"token = {REDACTED}",), whole=False), f"token = {token}\n"), "as it was shown"
 
 
 @pytest.mark.parametrize(

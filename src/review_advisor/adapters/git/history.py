@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from review_advisor.core.record.fate import LaterCommit, Lines, Touched, changed
 from review_advisor.ports.review import SourceError
 
 LOOKED_AT = timedelta(days=30)
-"""How long after the merge a commit still says something about it, by the commits' own times."""
+"""How long after the merge a commit still says something about it, by its own time."""
 MOST_COMMITS = 5_000
 """So many commits after the merge are listed, the oldest first."""
 MOST_LISTED = 64_000_000
@@ -43,7 +43,8 @@ _TOUCHED = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", *RENAMES, "--no-ext
 class GitHistory:
     """A merged pull request and what came after it, as ``ports.History``; ``open_history`` opens it."""
 
-    def __init__(self, store: ObjectStore, merge: str, head: str, tip: str) -> None:
+    def __init__(self, store: ObjectStore, merge: str, merged_at: datetime, head: str, tip: str) -> None:
+        self.merged_at = merged_at
         self._store = store
         self._merge = merge
         self._head = head
@@ -52,12 +53,6 @@ class GitHistory:
         self._files = Objects(store.git, self._until)
         self._sides = Objects(store.git, self._until)
         self._since: dict[str, tuple[Touched, ...]] = {}
-
-    @cached_property
-    def merged_at(self) -> datetime:
-        """When it was merged, by the merge's own word."""
-        (told,) = self._listed("show", "--no-patch", "--format=%ct", self._merge, "--")
-        return datetime.fromtimestamp(int(told), UTC)
 
     def has(self, commit: str) -> bool:
         """Whether a commit is there. Whatever is no commit's name is none."""
@@ -92,14 +87,22 @@ class GitHistory:
         before, *others = self._store.git.run("rev-parse", f"{self._merge}^@").decode("ascii").split() or [""]
         if not before:
             raise SourceError("the merge has no commit before it")
-        own = self._listed("rev-list", f"--max-count={_MOST_OWN}", self._head, f"^{before}")
-        if not others and len(own) > 1:
-            line = self._listed(*_LINE, f"--max-count={len(own) + 1}", self._merge)
-            base = self._store.merge_base(line[-1], self._head) or before
-            rebased = self._between(line[-1], self._merge)
-            if len(line) > len(own) and self.lines(rebased) == self.lines(self._between(base, self._head)):
-                return rebased
-        return self._between(before, self._merge)
+        if others:
+            return self._between(before, self._merge)
+        if not self._head:
+            raise SourceError("its own commits are not there")
+        own = self._listed("rev-list", "--no-merges", f"--max-count={_MOST_OWN}", self._head, f"^{before}")
+        return self._between(before, self._merge) if len(own) <= 1 else self._rebased_or_squashed(before, len(own))
+
+    def _rebased_or_squashed(self, before: str, own: int) -> tuple[Touched, ...]:
+        """What so many commits brought: whichever of the two comes to the same lines as they do."""
+        line = self._listed(*_LINE, f"--max-count={own + 1}", self._merge)
+        for first in (before, line[-1]):
+            base = self._store.merge_base(first, self._head) or before
+            found = self._between(first, self._merge)
+            if self.lines(found) == self.lines(self._between(base, self._head)):
+                return found
+        raise SourceError("nobody can tell what its merge brought")
 
     def later(self) -> Iterator[LaterCommit]:
         """The base branch's own commits since, the oldest first; past a bound it raises ``SourceError``."""
@@ -130,13 +133,15 @@ class GitHistory:
     def _after(self) -> tuple[tuple[LaterCommit, ...], str]:
         """The commits after the merge, and why there are no more of them where there may be."""
         try:
-            until = int((self.merged_at + LOOKED_AT).timestamp())
-            asked = ("--reverse", "--parents", f"--until={until}", f"{self._merge}..{self._tip}")
-            listed = self._limited(*_LINE, *asked).splitlines()
-            pairs = b"".join(b" ".join(line.split()[:2]) + b"\n" for line in listed[:MOST_COMMITS])
-            told = self._limited(*_TOUCHED, "--stdin", stdin=pairs)
+            asked = ("--reverse", "--parents", "--timestamp", f"{self._merge}..{self._tip}")
+            line = [each.split() for each in self._limited(*_LINE, *asked).splitlines()]
+            until = self.merged_at.timestamp() + LOOKED_AT.total_seconds()
+            listed = [b" ".join(commit[:2]) + b"\n" for at, *commit in line if int(at) <= until]
+            told = self._limited(*_TOUCHED, "--stdin", stdin=b"".join(listed[:MOST_COMMITS]))
         except SourceError as problem:
             return (), str(problem)
+        if line and line[0][2:3] != [self._merge.encode("ascii")]:
+            return (), "the base branch's own line of commits does not hold it"
         more = f"more than {MOST_COMMITS:,} commits came after it" if len(listed) > MOST_COMMITS else ""
         return tuple(LaterCommit(commit, files) for commit, files in _commits(told)), more
 
@@ -186,6 +191,8 @@ def open_history(repo: Path, pull_request: PullRequest, remote: Remote) -> GitHi
     merge, head = pull_request.merge_commit, pull_request.head_sha
     if not _COMMIT.fullmatch(merge) or not _COMMIT.fullmatch(head):
         raise SourceError("GitHub does not say which commit merged it")
+    if pull_request.merged_at is None:
+        raise SourceError("GitHub does not say when it was merged")
     repository = open_repository(repo)
     store = ObjectStore(repository, None)
     try:
@@ -194,7 +201,7 @@ def open_history(repo: Path, pull_request: PullRequest, remote: Remote) -> GitHi
         store.close()
         raise
     head_there = store.git.attempt("cat-file", "-e", f"{head}^{{commit}}").code == 0
-    return GitHistory(store, merge, head if head_there else merge, tip)
+    return GitHistory(store, merge, pull_request.merged_at, head if head_there else "", tip)
 
 
 def _fetch(store: ObjectStore, pull_request: PullRequest, remote: Remote, depth: int | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, field_validator
 
 from review_advisor.core.facts.pull_request import GHOST, Permission, PullRequest
 from review_advisor.core.publication.standing import StandingCheck, StandingReview
@@ -52,7 +52,7 @@ class PullRequestAnswer(Read):
     base: _Branch
     head: _Branch
     state: Literal["open", "closed"]
-    merged_at: str | None = None
+    merged_at: AwareDatetime | None = None
     merge_commit_sha: str | None = None
     draft: bool | None = False
     labels: list[_Label]
@@ -74,6 +74,7 @@ class PullRequestAnswer(Read):
             draft=bool(self.draft),
             labels=tuple(label.name for label in self.labels),
             merge_commit=(self.merge_commit_sha or "") if self.merged_at else "",  # of an open one it is a trial merge
+            merged_at=self.merged_at,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
@@ -33,6 +34,7 @@ class PullRequest:
     ``repository`` and ``head_repository`` are ``owner/name``; ``head_repository`` is None once a fork is deleted.
     ``base_sha`` is the tip of the base branch, not the merge base. ``labels`` are names.
     ``merge_commit`` is the commit of the base branch that the merge ended with; empty where there is none.
+    ``merged_at`` is when it was merged, by the forge's own clock: commits have whatever dates their authors like.
     """
 
     repository: str
@@ -49,6 +51,7 @@ class PullRequest:
     draft: bool = False
     labels: tuple[str, ...] = ()
     merge_commit: str = ""
+    merged_at: datetime | None = None
 
     @property
     def from_fork(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
@@ -117,16 +117,22 @@ def times(lines: Wanted, text: str) -> int:
     return sum(_quoted(lines.lines, there, start) for start in starts)
 
 
+def are_whole(lines: Wanted, text: str) -> bool:
+    """Whether the one place of these lines in a text is whole lines, as they were shown."""
+    return lines.whole or times(replace(lines, whole=True), clean(text)) == 1
+
+
 def of_file(files: Iterable[Touched], path: str) -> Touched | None:
     """What became of a file among these: also of one that was moved away, or made anew; None if nothing did."""
     about = [each for each in files if path in (each.old_path, each.path)]
     return min(about, key=lambda each: each.old_path != path, default=None)
 
 
-def at_merge(*, removed: bool, reviewed: int | None, merged: int | None) -> AtMerge:
+def at_merge(*, removed: bool, reviewed: int | None, merged: int | None, whole: bool = True) -> AtMerge:
     """What so many places at the merge say, against those in the file that was reviewed; None: there is no such file.
 
-    Never a guess: where some of several places are gone, nobody can tell which one was meant.
+    ``whole``: the places are whole lines. A mere quote may stand in what took their place: ``value = 3`` in
+    ``value = 30``. Never a guess: where some of several places are gone, nobody can tell which one was meant.
     """
     if removed:
         if merged is None or merged <= (reviewed or 0):
@@ -140,6 +146,8 @@ def at_merge(*, removed: bool, reviewed: int | None, merged: int | None) -> AtMe
         return AtMerge("unknown", "its lines are not in the file that was reviewed")
     if merged == 0:
         return AtMerge("fixed", "the lines are gone or changed")
+    if reviewed is None and merged == 1 and not whole:
+        return AtMerge("unknown", "only its quote is known, and it stands within other lines")
     if merged >= (reviewed or 1) and (reviewed is not None or merged == 1):
         return AtMerge("there", "the lines stand in the merged file")
     return AtMerge("unknown", "the lines stand in several places, and some are gone")

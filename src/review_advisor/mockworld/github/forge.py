@@ -16,6 +16,7 @@ from review_advisor.mockworld.github.conversation import NO_LABEL
 from review_advisor.mockworld.github.facts import NO_COMMIT
 from review_advisor.mockworld.github.git_data import TreeEntry
 from review_advisor.mockworld.github.model import GitHub
+from review_advisor.mockworld.github.payloads import time_of
 from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Review, ReviewThread
 from review_advisor.mockworld.github.reviewing import Remark
 from review_advisor.mockworld.github.session import Session, session
@@ -223,7 +224,7 @@ class FakeForge:
             self._github.repository(pull.repository).name, pull.number, pull.title, pull.body, pull.author,
             pull.base_ref, self._github.base_sha(pull), pull.head_ref, pull.head_sha, pull.head_repository,
             "merged" if pull.merged else pull.state, pull.draft, tuple(label.name for label in pull.labels),
-            pull.merge_commit or "",
+            pull.merge_commit or "", None if pull.merged_at is None else time_of(pull.merged_at),
         )  # fmt: skip
 
     @contextmanager

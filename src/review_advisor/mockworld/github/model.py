@@ -209,8 +209,11 @@ class GitHub(Ground):
         """The pull request is closed without a merge."""
         pull.state = "closed"
 
-    def merges(self, pull: Pull, *, squashed: bool = False, sha: str | None = None) -> str:
-        """The pull request is merged, by a merge commit or as one squashed commit; that commit, named ``sha``."""
+    def merges(self, pull: Pull, *, squashed: bool = False, sha: str | None = None, at: int | None = None) -> str:
+        """The pull request is merged, by a merge commit or as one squashed commit; that commit, named ``sha``.
+
+        ``at`` is the second of it; now, if it is not given.
+        """
         base = self.base_sha(pull)
         after = self.objects.files(pull.head_sha)
         changed = [file.path for file in self.changed_files(pull)]
@@ -218,6 +221,7 @@ class GitHub(Ground):
         others = () if squashed else (pull.head_sha,)
         made = self._commit(base, contents, f"Merge #{pull.number}", pull.author, sha=sha, others=others)
         pull.state, pull.merged, pull.merge_commit = "closed", True, made.sha
+        pull.merged_at = self.second if at is None else at
         self.repository(pull.repository).branches[pull.base_ref] = made.sha
         return made.sha
 

@@ -33,7 +33,17 @@ _REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eye
 
 def moment(second: int) -> str:
     """A second of the model's clock as GitHub writes a time."""
-    return (_BEGINNING + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time_of(second).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def time_of(second: int) -> datetime:
+    """The same as a time."""
+    return _BEGINNING + timedelta(seconds=second)
+
+
+def second_of(time: datetime) -> int:
+    """The second of the model's clock at a time."""
+    return int((time - _BEGINNING).total_seconds())
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +207,7 @@ class Payloads:
             "created_at": moment(pull.at),
             "updated_at": moment(pull.at),
             "closed_at": moment(pull.at) if closed else None,
-            "merged_at": moment(pull.at) if pull.merged else None,
+            "merged_at": None if pull.merged_at is None else moment(pull.merged_at),
             "merge_commit_sha": pull.merge_commit,
             "assignee": None,
             "assignees": [],

@@ -212,6 +212,7 @@ class Pull:
     at: int
     state: Literal["open", "closed"] = "open"
     merged: bool = False
+    merged_at: int | None = None
     merge_commit: str | None = None
     draft: bool = False
     labels: list[Label] = field(default_factory=list)
