@@ -932,7 +932,7 @@ MUTANTS = (
         "core/record/labels.py",
         "known.get(key, each) if each.value == UNKNOWN else each",
         "each",
-        (f"{UNIT}record/test_labels.py::test_what_cannot_be_told_any_more_stays_known",),
+        (f"{UNIT}record/test_labels.py::test_what_happened_and_cannot_be_told_any_more_stays_known",),
     ),
     Mutant(
         "the author of a change decides that a finding was wrong",
@@ -951,8 +951,8 @@ MUTANTS = (
     Mutant(
         "a revert proves nothing",
         "core/record/labels.py",
-        'known.get("later") in ("reverted", "gone")',
-        'known.get("later") == "gone"',
+        'if known.get("later") == "reverted":',
+        'if known.get("later") == "never":',
         (f"{UNIT}record/test_labels.py::test_what_happened_outweighs_opinions_and_these_what_was_merged",),
     ),
     Mutant(

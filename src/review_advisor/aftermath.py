@@ -22,6 +22,7 @@ from review_advisor.core.record.fate import (
     may_be_there,
     may_undo,
     moves_away,
+    names_renames,
     of_file,
     restores,
     times,
@@ -61,9 +62,10 @@ class Aftermath:
         self._asked = False
 
     def reverted(self) -> Iterator[Label]:
-        """Whether a later commit takes the whole of it back; nothing of what was not merged."""
+        """Whether it is judged, and whether a later commit takes it all back; nothing of what was not merged."""
         if self._history is None:
             return
+        yield self._judged(self._history, Label("", "judged", "judged", f"it was merged on {_day(self._history)}"))
         try:
             yield self._reverted(self._history)
         except SourceError as problem:
@@ -100,7 +102,7 @@ class Aftermath:
         """The label, once enough time has gone by since the merge to say that nothing happened."""
         if self._now - history.merged_at >= JUDGED_AFTER:
             return label
-        because = f"it was merged on {history.merged_at:%Y-%m-%d}, and is judged {JUDGED_AFTER.days} days later"
+        because = f"it was merged on {_day(history)}, and is judged {JUDGED_AFTER.days} days later"
         return Label(label.finding, label.name, "unknown", because)
 
     def _at_merge(self, history: History, finding: str, said: Said) -> tuple[Label, Wanted | None, _Place]:
@@ -140,7 +142,11 @@ class Aftermath:
         for commit, file in self._touching(history, place.path):
             now = times(lines, history.content(file.new)) if file.new else 0
             if (now > (place.times or 0)) if said.removed else not now:
-                moved = "" if said.removed else _moved(history, commit.files, lines, _Place(file.path, now))
+                moved = (
+                    ""
+                    if said.removed
+                    else _moved(history, commit.files, lines, _Place(file.path, now if file.path else None))
+                )
                 if moved:
                     return Label(finding, name, "unknown", moved)
                 return Label(finding, name, "gone", f"commit {commit.commit[:12]} {does}")
@@ -214,6 +220,8 @@ class _Compared:
         if self._lines is None:
             self._lines = self._history.lines(self._brought)
             self._weights = weights(self._lines)
+        if not self._lines:
+            raise SourceError("what it changed has no lines, and nobody gave it back as it was")
         if not may_undo(self._weights, files):
             return False
         self._looked_at += 1
@@ -228,6 +236,8 @@ def _moved(history: History, files: Sequence[Touched], lines: Wanted, place: _Pl
 
     Raises ``SourceError`` past a bound.
     """
+    if place.times is None and not names_renames(files):
+        return "its file may have moved: too many came and went for git to name renames"
     for each in files:
         if not each.new or each.path == place.path or each.old == each.new:
             continue
@@ -243,6 +253,10 @@ def _moved(history: History, files: Sequence[Touched], lines: Wanted, place: _Pl
 def _reviewed(history: History, said: Said) -> str | None:
     """The file as it was reviewed; None if the commit is gone."""
     return history.text(said.commit, said.path) if history.has(said.commit) else None
+
+
+def _day(history: History) -> str:
+    return f"{history.merged_at:%Y-%m-%d}"
 
 
 def _phrase(problem: SourceError) -> str:

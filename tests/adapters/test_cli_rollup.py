@@ -193,7 +193,8 @@ def test_only_an_answer_is_a_consult_before_an_approval_that_was_wrong(tmp_path:
 
         document = told(story, number, pull_request=number)
         record(ledger, document)
-        seen = (Label("", "merge", "merged", "cafe"), Label("", "reverted", "reverted", "beef"))
+        judged, reverted = Label("", "judged", "judged", "it was merged"), Label("", "reverted", "reverted", "beef")
+        seen = (Label("", "merge", "merged", "cafe"), judged, reverted)
         keep(ledger, _observed(number, document.head_sha or "", seen))
     assert (sums(ledger).merged_approvals, sums(ledger).missed) == (3, 2)
     assert sums(ledger).consulting == 2

@@ -213,7 +213,7 @@ def test_a_link_is_no_file(remote: Served, opened: Open) -> None:
     seen = opened(remote, pull_request)
     assert seen.text(commit, "link") is None
     (found,) = seen.later()
-    assert [each.path for each in found.files] == ["app.py"]
+    assert [each.path for each in found.files if each.new] == ["app.py"]
 
 
 def test_a_file_that_was_moved_is_known_by_its_new_name_as_far_as_git_says_so(remote: Served, opened: Open) -> None:

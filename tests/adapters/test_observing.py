@@ -65,7 +65,7 @@ ODD = finding(APP, 31, "value = 31", "low", title="thirty-one is odd")
 ID = finding_id(APP, "correctness", "value = 31")
 ID_ELSEWHERE = finding_id(OTHER, "correctness", "value = 32")
 READS = Moment(kind="read", operation="get pull request")
-OTHER_LABEL = Label("f-0123456789", "thread", "open", "nobody resolved its thread")
+OTHER_LABEL = Label("f-0123456789", "thread", "resolved", "@maria resolved its thread")
 Labels = dict[tuple[str, str], str]
 
 
@@ -219,6 +219,24 @@ def test_a_revert_with_a_conflict_or_a_word_to_the_log_is_one_whatever_it_says(r
     assert observed(actions.closed(pull))["", "reverted"] == "reverted"
 
 
+def test_links_and_modes_that_are_given_back_are_reverted(actions: Actions) -> None:
+    work = actions.git.work
+    pull = actions.opens({"empty": ""})
+    (work.path / "link").symlink_to(APP)
+    (work.path / APP).chmod(0o755)
+    sha = work.commit()
+    actions.git.push(f"{sha}:refs/pull/{pull.number}/head")
+    actions.github.pushes(pull, {"link": APP}, sha=sha)
+    merge_commit = actions.merges(pull)
+    actions.main_becomes({APP: FAULTY})
+    ran = actions.closed(pull)
+    assert observed(ran)["", "reverted"] == "unknown"
+    assert sources(ran)["", "reverted"] == "what it changed has no lines, and nobody gave it back as it was"
+    actions.main_becomes({APP: LINES})
+    actions.reverts("-m", "1", merge_commit)
+    assert observed(actions.closed(pull))["", "reverted"] == "reverted"
+
+
 def test_a_revert_of_what_is_too_large_to_compare_is_known_by_its_files(
     rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,6 +261,21 @@ def test_a_later_commit_that_takes_the_very_lines_away(rejected: tuple[Actions, 
     labels = observed(ran)
     assert (labels["", "reverted"], labels[ID, "later"]) == ("not_reverted", "gone")
     assert sources(ran)[ID, "later"] == f"commit {commit[:12]} takes its lines away"
+
+
+def test_a_file_that_went_with_too_many_others_may_have_moved(
+    rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    actions.main_becomes({APP: None, "src/new.py": "unlike = 1\n"})
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "later"] == "gone"
+    monkeypatch.setattr(fate, "MOST_RENAMES", 0)
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "later"] == "unknown"
+    because = "its file may have moved: too many came and went for git to name renames"
+    assert sources(ran)[ID, "later"] == because
 
 
 def test_lines_that_move_with_their_file_are_still_there(rejected: tuple[Actions, Pull]) -> None:
@@ -510,7 +543,15 @@ def test_a_merge_of_today_is_not_judged_unless_it_is_reverted_already(rejected: 
     actions.reverts("-m", "1", merge_commit)
     labels = observed(actions.closed(pull))
     assert (labels["", "reverted"], labels[ID, "later"]) == ("reverted", "reverted")
-    assert kpi(whole(actions), "validated").value == 1.0
+    assert kpi(whole(actions), "validated").judgement == "not measured", "what was kept is not known yet either"
+
+
+def test_what_was_fixed_has_no_say_before_what_was_kept_has_one(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.pushed(pull, {APP: RIGHT})
+    actions.merges(pull, lately=True)
+    assert observed(actions.closed(pull))[ID, "at_merge"] == "fixed"
+    assert kpi(whole(actions), "validated").judgement == "not measured"
 
 
 def test_an_approval_is_no_good_one_before_it_is_judged(actions: Actions) -> None:
@@ -520,6 +561,9 @@ def test_an_approval_is_no_good_one_before_it_is_judged(actions: Actions) -> Non
     observed(actions.closed(pull))
     assert kpi(whole(actions), "missed_escalations").judgement == "not measured"
     actions.reverts("-m", "1", merge_commit)
+    assert observed(actions.closed(pull))["", "reverted"] == "reverted"
+    assert kpi(whole(actions), "missed_escalations").judgement == "not measured"
+    pull.merged_at = second_of(datetime.now(UTC) - fate.JUDGED_AFTER)
     observed(actions.closed(pull))
     found = kpi(whole(actions), "missed_escalations")
     assert (found.value, found.cases) == (1.0, 1)
@@ -573,9 +617,8 @@ def test_what_git_could_not_tell_once_is_asked_again_and_takes_nothing_from_what
     with monkeypatch.context() as troubled:
         troubled.setattr(history, "MOST_SECONDS", 0)
         labels = observed(actions.closed(pull), "--pr", f"{NAME}#{pull.number}", "--ledger", ran.ledger)
-    assert (labels["", "reverted"], labels[ID, "at_merge"], labels[ID, "later"]) == ("not_reverted", "there", "there")
-    found = kpi(whole(actions), "validated")
-    assert (found.value, found.cases) == (0.0, 1)
+    assert (labels["", "reverted"], labels[ID, "at_merge"], labels.get((ID, "later"))) == ("unknown", "there", None)
+    assert kpi(whole(actions), "validated").judgement == "not measured", "that nothing happened is true of a moment"
 
 
 # --- people -----------------------------------------------------------------------------------------------------------
@@ -835,7 +878,8 @@ def test_what_was_merged_lately_is_observed_again_all_at_once(actions: Actions) 
     [
         ((Label("", "reverted", "unknown", "why"),), True),
         ((Label("", "reverted", "not_reverted", "no commit"),), True),
-        ((Label("", "reverted", "reverted", "commit beef"),), False),
+        ((Label("", "reverted", "reverted", "commit beef"),), True),
+        ((Label("", "judged", "judged", "it was"), Label("", "reverted", "reverted", "commit beef")), False),
         ((Label("", "merge", "closed", "without a merge"), Label("f-1", "at_merge", "unknown", "why")), False),
     ],
 )
@@ -853,6 +897,36 @@ def test_whatever_was_merged_and_is_not_proven_to_be_reverted_is_looked_at_again
     assert keep(ledger, found) == (found, True)
     assert open_ended(ledger, at) == (((NAME, 7),) if again else ())
     assert open_ended(ledger, at + timedelta(days=1)) == (), "by when it was first seen"
+
+
+def test_what_was_closed_first_and_merged_later_is_looked_at_again_from_then_on(tmp_path: Path) -> None:
+    at, ledger = datetime(2026, 1, 5, 9, tzinfo=UTC), tmp_path / "ledger.sqlite3"
+    about: dict[str, Any] = {"repository": NAME, "pull_request": 7, "head_sha": "a" * 40}
+    keep(ledger, Observed(at=at, run_id="observed_1", labels=(Label("", "merge", "closed", "no merge"),), **about))
+    merged = (Label("", "merge", "merged", "beef"), Label("", "reverted", "unknown", "why"))
+    keep(ledger, Observed(at=at + timedelta(days=30), run_id="observed_2", labels=merged, **about))
+    assert open_ended(ledger, at + timedelta(days=1)) == ((NAME, 7),)
+
+
+def test_what_one_ledger_knew_is_known_where_it_is_merged_with_another(
+    rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job that runs again has a ledger of its own, and may be unable to tell what the first one saw."""
+    actions, pull = rejected
+    actions.pushed(pull, {APP: RIGHT})
+    merge_commit = actions.merges(pull)
+    actions.reverts("-m", "1", merge_commit)
+    assert observed(actions.closed(pull))["", "reverted"] == "reverted"
+    monkeypatch.setattr(history, "MOST_SECONDS", 0)
+    labels = observed(actions.closed(pull))
+    assert (labels["", "reverted"], labels[ID, "at_merge"]) == ("unknown", "unknown")
+    path = whole(actions)
+    assert kpi(path, "validated").value == 1.0
+    assert verify(path).broken == ()
+    rebuild(path)
+    assert kpi(path, "validated").value == 1.0
+    words = ("--pr", f"{NAME}#{pull.number}", "--ledger", path)
+    assert observed(actions.closed(pull), *words)["", "reverted"] == "reverted"
 
 
 @pytest.mark.parametrize(

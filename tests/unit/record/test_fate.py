@@ -15,6 +15,7 @@ from review_advisor.core.record.fate import (
     changed_lines,
     may_undo,
     moves_away,
+    names_renames,
     of_file,
     restores,
     times,
@@ -207,6 +208,12 @@ def test_only_who_touches_the_files_of_most_lines_can_undo_them() -> None:
     assert may_undo(weights(change), [touched("elsewhere.py", "app.py")])
     assert not may_undo(weights(change), [touched("x.lock")])
     assert not may_undo(weights(Lines()), [touched()])
+
+
+def test_among_too_many_files_git_names_no_renames() -> None:
+    gone, made = [touched("", "a", new="")] * 1_000, [touched("b", "", old="")] * 1_000
+    assert names_renames([*gone, *made, touched()])
+    assert not names_renames([*gone, *made, touched("b", "", old="")])
 
 
 def test_a_file_is_found_by_the_name_that_it_had_and_else_by_the_one_that_it_got() -> None:

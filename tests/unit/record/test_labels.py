@@ -29,6 +29,7 @@ SEEN = Observed(
     head_sha="a" * 40,
     labels=(
         Label("", "merge", "merged", "cafe"),
+        Label("", "judged", "judged", "it was merged on 2025-12-01"),
         Label("", "reverted", "not_reverted", "no later commit"),
         Label("f-0000000001", "at_merge", "fixed", "the lines are gone"),
         Label("f-0000000002", "at_merge", "unknown", "its file is too large"),
@@ -46,6 +47,8 @@ SEEN = Observed(
         ({"at_merge": "there", "later": "there"}, False),
         ({"at_merge": "there", "later": "gone"}, True),
         ({"at_merge": "there", "later": "reverted", "dismissal": "dismissed", "reaction": "down"}, True),
+        ({"at_merge": "there", "later": "gone", "dismissal": "dismissed", "reaction": "up"}, False),
+        ({"at_merge": "there", "later": "gone", "reaction": "down"}, True),
         ({"at_merge": "fixed", "dismissal": "dismissed", "reaction": "up"}, False),
         ({"at_merge": "fixed", "dismissal": "none", "reaction": "down"}, False),
         ({"at_merge": "there", "reaction": "up"}, True),
@@ -60,7 +63,26 @@ SEEN = Observed(
 def test_what_happened_outweighs_opinions_and_these_what_was_merged(
     known: dict[Name, Value], right: bool | None
 ) -> None:
-    assert proved_right(known) is right
+    assert proved_right(known, judged=True) is right
+
+
+@pytest.mark.parametrize(
+    "known, right",
+    [
+        ({"at_merge": "fixed"}, None),
+        ({"at_merge": "there", "later": "reverted"}, None),
+        ({"at_merge": "fixed", "reaction": "down"}, False),
+        ({"at_merge": "there", "later": "gone", "dismissal": "dismissed"}, False),
+    ],
+)
+def test_before_the_merge_is_judged_only_opinions_have_a_say(known: dict[Name, Value], right: bool | None) -> None:
+    assert proved_right(known, judged=False) is right
+
+
+def test_a_revert_has_a_say_once_the_merge_is_judged() -> None:
+    young = told(Label("", "judged", "unknown", "7 days later"), Label("", "reverted", "reverted", "commit beef"))
+    judged = told(Label("", "judged", "judged", "it was merged"), Label("", "reverted", "reverted", "commit beef"))
+    assert [readings_of_observation(each)["observations"][0]["reverted"] for each in (young, judged)] == [None, 1]
 
 
 def test_what_is_unknown_is_not_known() -> None:
@@ -82,24 +104,38 @@ def told(*labels: Label, head_sha: str = "a" * 40) -> Observed:
     return replace(SEEN, labels=labels, head_sha=head_sha, run_id="observed_2")
 
 
-def test_what_cannot_be_told_any_more_stays_known() -> None:
+def test_what_happened_and_cannot_be_told_any_more_stays_known() -> None:
     why = "git ended while it was read"
     now = told(
-        Label("", "merge", "merged", "cafe"),
+        Label("", "judged", "unknown", why),
         Label("", "reverted", "unknown", why),
         Label("f-0000000001", "at_merge", "unknown", why),
         Label("f-0000000002", "at_merge", "unknown", why),
         Label("f-0000000002", "reaction", "up", "@maria"),
+        Label("f-0000000003", "at_merge", "unknown", why),
     )
-    before = told(*SEEN.labels, Label("f-0000000001", "later", "there", "no later commit"))
-    assert now.after(before) == told(
-        Label("", "merge", "merged", "cafe"),
-        Label("", "reverted", "not_reverted", "no later commit"),
+    there = (Label("f-0000000003", "at_merge", "there", "they stand"), Label("f-0000000003", "later", "gone", "beef"))
+    assert now.after(told(*SEEN.labels, *there)) == told(
+        SEEN.labels[1],
+        Label("", "reverted", "unknown", why),
         Label("f-0000000001", "at_merge", "fixed", "the lines are gone"),
         Label("f-0000000002", "at_merge", "unknown", why),
         Label("f-0000000002", "reaction", "up", "@maria"),
-        Label("f-0000000001", "later", "there", "no later commit"),
+        *there,
     )
+
+
+def test_that_nothing_had_happened_was_true_of_its_moment_only() -> None:
+    before = told(
+        Label("", "reverted", "not_reverted", "no"), Label("f-1", "at_merge", "there", "they stand"),
+        Label("f-1", "later", "there", "no"), Label("f-2", "at_merge", "there", "they stand"),
+        Label("f-2", "later", "gone", "beef"),
+    )  # fmt: skip
+    now = told(
+        Label("", "reverted", "unknown", "more than 200 later commits"), Label("f-1", "later", "unknown", "why"),
+        Label("f-1", "at_merge", "there", "they stand"), Label("f-2", "at_merge", "fixed", "the lines are gone"),
+    )  # fmt: skip
+    assert now.after(before) == now
 
 
 def test_what_is_known_now_takes_the_place_of_what_was() -> None:
@@ -109,9 +145,11 @@ def test_what_is_known_now_takes_the_place_of_what_was() -> None:
 
 
 def test_what_was_known_of_another_head_is_not_known_of_this_one() -> None:
-    before = told(Label("", "escalation", "approved", "@maria"), Label("f-1", "thread", "open", "n"), head_sha="b" * 40)
+    before = told(
+        Label("", "escalation", "approved", "@maria"), Label("f-1", "thread", "resolved", "n"), head_sha="b" * 40
+    )
     unknown = Label("", "escalation", "unknown", "no summary")
-    assert told(unknown).after(before).labels == (unknown, Label("f-1", "thread", "open", "n"))
+    assert told(unknown).after(before).labels == (unknown, Label("f-1", "thread", "resolved", "n"))
 
 
 def test_the_ledgers_rows_say_what_is_proven() -> None:
@@ -127,7 +165,7 @@ def test_a_person_reads_one_line_for_each_label() -> None:
         replace(SEEN, labels=(*SEEN.labels, Label("", "merge", "merged", "two\nlines\x1b[2J")))
     ).splitlines()
     assert lines[0].split() == ["-", "merge", "merged", "cafe"]
-    assert len(lines) == 6
+    assert len(lines) == 7
     assert lines[-1].endswith("two lines\\x1b[2J")
     assert observed_text(replace(SEEN, labels=())) == ""
 

@@ -36,6 +36,7 @@ MOST_CHANGED = 200_000
 _HEAD, _BASE = "refs/observe/head", "refs/observe/base"
 _COMMIT = re.compile(OBJECT_NAME)
 _MOST_OWN = 250
+_NOTHING = "000000"
 _LINE = ("rev-list", "--first-parent")
 _TOUCHED = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", *RENAMES, "--no-ext-diff")
 
@@ -171,9 +172,9 @@ def _commits(told: bytes) -> list[tuple[str, tuple[Touched, ...]]]:
         first = shown_name(next(fields))
         last = shown_name(next(fields)) if status in "RC" else first
         old, new = (name if mode in REGULAR_FILES else "" for mode, name in zip(modes, names, strict=True))
-        touched = Touched(first if old else "", last if new else "", old, new)
-        if old or new:
-            found[-1][1].append(touched)
+        before, after = (f"{mode} {name}" if mode != _NOTHING else "" for mode, name in zip(modes, names, strict=True))
+        touched = Touched(first if before else "", last if after else "", old, new, (before, after))
+        found[-1][1].append(touched)
     return [(commit, tuple(files)) for commit, files in found]
 
 

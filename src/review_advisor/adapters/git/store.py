@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from review_advisor.adapters.git.repository import Repository
+from review_advisor.core.facts.change import MOST_RENAMES
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.ports.review import SourceError
 
-RENAMES = ("-M50%", "-l1000")
-"""What counts as renamed, wherever git is asked: half of it is the same, among a thousand files at the most."""
+RENAMES = ("-M50%", f"-l{MOST_RENAMES}")
+"""What counts as renamed, wherever git is asked: half of it is the same."""
 _INDEX = "staged-index"
 _REGULAR_FILES = (b"100644", b"100755")
 _LINK = b"120000"

@@ -14,6 +14,7 @@ from review_advisor.adapters.ledger.chains import read_chain
 from review_advisor.adapters.ledger.conditions import PAID_ELSEWHERE
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.reading import document_in, observation_in, review_in
+from review_advisor.adapters.ledger.rows import known
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.record.chain import LedgerError
@@ -118,9 +119,11 @@ def _kept(connection: sqlite3.Connection, run_id: str) -> Kept:
 
 
 def _labels(connection: sqlite3.Connection, repository: str | None, number: int | None) -> tuple[Label, ...]:
-    """What was seen last of a pull request. Raises ``LedgerError`` where that cannot be told."""
+    """What is known of a pull request. Raises ``LedgerError`` where what was seen last cannot be told."""
     found = connection.execute(_OBSERVED, (number, repository)).fetchone()
-    observed = None if found is None else observation_in(read_chain(connection, found[0]))
+    if found is None or observation_in(read_chain(connection, found[0])) is None:
+        return ()
+    observed = known(connection, repository, number)
     return () if observed is None else observed.labels
 
 

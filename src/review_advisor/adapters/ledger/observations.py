@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, read_chain
 from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences, transaction
-from review_advisor.adapters.ledger.reading import observation_in, review_in
-from review_advisor.adapters.ledger.rows import event_text, write_observation
+from review_advisor.adapters.ledger.reading import review_in
+from review_advisor.adapters.ledger.rows import event_text, known, write_observation
 from review_advisor.core.outcome.events import Event, Reported
 from review_advisor.core.record.chain import FIRST, LedgerError, link
 from review_advisor.core.record.fate import Said
@@ -21,24 +20,24 @@ _RUNS = """
     SELECT run_id FROM runs JOIN chains ON chains.id = chain JOIN repositories ON repositories.id = repository
     WHERE pull_request = ? AND name = ? COLLATE NOCASE ORDER BY chain
 """
-_NEWEST = """
-    SELECT run_id FROM observations JOIN chains ON chains.id = chain
-    WHERE pull_request = ? AND repository = ? ORDER BY chain DESC LIMIT 1
-"""
 _OPEN_ENDED = """
-    SELECT repository, pull_request FROM observations AS seen GROUP BY pull_request, repository
-    HAVING min(chain) >= ? AND EXISTS (
-        SELECT 1 FROM labels WHERE finding = '' AND label = 'reverted' AND value <> 'reverted' AND labels.chain = (
+    SELECT repository, pull_request FROM observations AS seen
+    WHERE EXISTS (SELECT 1 FROM labels WHERE labels.chain = seen.chain AND finding = '' AND label = 'reverted')
+    GROUP BY pull_request, repository
+    HAVING min(chain) >= ? AND (
+        SELECT count(*) FROM labels WHERE finding = '' AND (label, value) IN (
+            VALUES ('reverted', 'reverted'), ('judged', 'judged')
+        ) AND labels.chain = (
             SELECT max(chain) FROM observations AS newest
             WHERE newest.pull_request = seen.pull_request AND newest.repository = seen.repository
         )
-    ) ORDER BY repository, pull_request
+    ) < 2 ORDER BY repository, pull_request
 """
-"""Only of what was merged is it said whether it was reverted, be it that nobody can tell."""
+"""Only of what was merged is it said whether it was reverted, be it unknown. A revert counts once it is judged."""
 
 
 def open_ended(path: Path, since: datetime) -> tuple[tuple[str, int], ...]:
-    """The merged pull requests first observed at ``since`` or later of which no revert is proven.
+    """The pull requests first observed as merged at ``since`` or later of which no revert is proven and judged.
 
     Raises ``LedgerError``.
     """
@@ -73,7 +72,7 @@ def keep(path: Path, observed: Observed) -> tuple[Observed, bool]:
     holds the same facts already, nothing is recorded.
     """
     with sentences(path), closing(open_to_write(path)) as connection, transaction(connection):
-        before = _newest(connection, observed)
+        before = known(connection, observed.repository, observed.pull_request)
         stands = observed if before is None else observed.after(before)
         if before is not None and before.facts == stands.facts:
             return stands, False
@@ -81,13 +80,6 @@ def keep(path: Path, observed: Observed) -> tuple[Observed, bool]:
         add_link(connection, chain, link(stands.run_id, 0, FIRST, event_text(stands)))
         write_observation(connection, chain, stands)
         return stands, True
-
-
-def _newest(connection: sqlite3.Connection, observed: Observed) -> Observed | None:
-    asked = (observed.pull_request, observed.repository)
-    found = connection.execute(_NEWEST, asked).fetchone()
-    chain = None if found is None else read_chain(connection, found[0])
-    return None if chain is None or chain.broken else observation_in(chain)
 
 
 def _said(head: str, events: list[Event]) -> dict[str, Said]:

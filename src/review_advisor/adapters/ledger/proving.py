@@ -14,7 +14,7 @@ from typing import Any
 from review_advisor.adapters.ledger.chains import read_chains
 from review_advisor.adapters.ledger.database import one_moment, open_to_read, sentences
 from review_advisor.adapters.ledger.reading import begun_at, observation_in, readings_of_chain
-from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, TABLES
+from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, TABLES, meeting
 from review_advisor.core.outcome.counted import counted
 from review_advisor.core.record.chain import Break, Chain, LedgerError, canonical
 from review_advisor.core.record.moments import microseconds
@@ -132,10 +132,8 @@ def _stray(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _met_otherwise(connection: sqlite3.Connection) -> Iterator[str]:
     """Tables in which observations and reviews do not meet as they do when they are read anew."""
-    pairs = connection.execute(
-        "SELECT repository, pull_request AS number, max(chain) AS newest FROM observations GROUP BY 1, 2"
-    )
-    met = [dict(zip(("repository", "number", "newest"), each, strict=True)) for each in pairs]
+    pairs = connection.execute("SELECT DISTINCT repository, pull_request FROM observations").fetchall()
+    met = [asked for each in pairs if (asked := meeting(connection, *each)) is not None]
     for table, reading in MET.items():
         expected = Counter(row for each in met for row in connection.execute(reading, each))
         if expected != Counter(connection.execute(f"SELECT * FROM {table}")):  # noqa: S608 (our own names)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from review_advisor.adapters.ledger.chains import read_chains
+from review_advisor.adapters.ledger.chains import read_chain, read_chains
 from review_advisor.adapters.ledger.conditions import JUDGED, of_repository
 from review_advisor.adapters.ledger.database import savepoint
 from review_advisor.adapters.ledger.reading import no_review, observation_in, readings_of_chain
@@ -33,17 +34,22 @@ _REVIEWS = f"""
 MET = {
     "validations": f"""
         SELECT min(reviews.chain) AS chain, finding, proved_right, reviews.repository
-        FROM ({_REVIEWS}) AS reviews JOIN findings USING (chain) JOIN proofs USING (finding)
-        WHERE proofs.chain = :newest GROUP BY finding
+        FROM ({_REVIEWS}) AS reviews JOIN findings USING (chain) JOIN (
+            SELECT json_extract(value, '$[0]') AS finding, json_extract(value, '$[1]') AS proved_right
+            FROM json_each(:proofs)
+        ) USING (finding) GROUP BY finding
     """,  # noqa: S608 (our own names)
     "fates": f"""
         SELECT max(reviews.chain) AS chain, reviews.repository, status = 'approved' AS approved,
-               consulted, reverted, overridden
-        FROM ({_REVIEWS}) AS reviews JOIN changes USING (chain) JOIN observations USING (head_sha)
-        WHERE observations.chain = :newest GROUP BY head_sha
+               consulted, :reverted AS reverted, :overridden AS overridden
+        FROM ({_REVIEWS}) AS reviews JOIN changes USING (chain) WHERE head_sha = :head_sha GROUP BY head_sha
     """,  # noqa: S608 (our own names)
 }
 """The tables of what an observation and the reviews say together, and how they are read, column by column."""
+_OBSERVATIONS = """
+    SELECT run_id FROM observations JOIN chains ON chains.id = chain
+    WHERE pull_request = ? AND repository = ? ORDER BY chain
+"""
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
 """Writes any value; the adapter of all events, which is slow to make, is needed only to read one."""
 
@@ -95,15 +101,39 @@ def write_observation(connection: sqlite3.Connection, chain: int, observed: Obse
 
 
 def _meet(connection: sqlite3.Connection, repository: Scalar, number: Scalar) -> None:
-    """Let the newest observation of a pull request meet its reviews, in the place of whatever met them before."""
-    named = {"repository": repository, "number": number}
-    newest = connection.execute(
-        "SELECT max(chain) FROM observations WHERE pull_request = :number AND repository = :repository", named
-    ).fetchone()[0]
-    if newest is not None:
+    """Let what is known of a pull request meet its reviews, in the place of whatever met them before."""
+    asked = meeting(connection, repository, number)
+    if asked is not None:
         for table, reading in MET.items():
-            connection.execute(f"DELETE FROM {table} WHERE chain IN (SELECT chain FROM ({_REVIEWS}))", named)  # noqa: S608 (our own names)
-            connection.execute(f"INSERT INTO {table} {reading}", {**named, "newest": newest})
+            connection.execute(f"DELETE FROM {table} WHERE chain IN (SELECT chain FROM ({_REVIEWS}))", asked)  # noqa: S608 (our own names)
+            connection.execute(f"INSERT INTO {table} {reading}", asked)
+
+
+def meeting(connection: sqlite3.Connection, repository: Scalar, number: Scalar) -> dict[str, Scalar] | None:
+    """What ``MET`` is asked with for a pull request; None if nobody observed it."""
+    observed = known(connection, repository, number)
+    if observed is None:
+        return None
+    tables = readings_of_observation(observed)
+    (about,) = tables["observations"]
+    proofs = canonical([[proof["finding"], proof["proved_right"]] for proof in tables["proofs"]])
+    told = {name: about[name] for name in ("head_sha", "reverted", "overridden")}
+    return {"repository": repository, "number": number, "proofs": proofs, **told}
+
+
+def known(connection: sqlite3.Connection, repository: Scalar, number: Scalar) -> Observed | None:
+    """All observations of a pull request in this ledger as one: the newest, after those before it, the oldest first.
+
+    They may have been made in different ledgers. One that cannot be read tells nothing.
+    """
+    found: Observed | None = None
+    for (run_id,) in connection.execute(_OBSERVATIONS, (number, repository)).fetchall():
+        chain = read_chain(connection, run_id)
+        with suppress(LedgerError):
+            observed = None if chain.broken else observation_in(chain)
+            if observed is not None:
+                found = observed if found is None else observed.after(found)
+    return found
 
 
 def read_anew(connection: sqlite3.Connection, row: int, chain: Chain) -> None:

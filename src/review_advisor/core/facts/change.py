@@ -24,6 +24,8 @@ OBJECT_NAME = r"[0-9a-f]{40}|[0-9a-f]{64}"
 EXECUTABLE_MODE = "100755"
 SYMLINK_MODE = "120000"
 SUBMODULE_MODE = "160000"
+MOST_RENAMES = 1_000
+"""Among more deleted files times new ones than the square of this, no renames are looked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
+from review_advisor.core.facts.change import MOST_RENAMES
 from review_advisor.core.roles.fence import clean
 from review_advisor.core.roles.secret_shapes import REDACTED
 
@@ -60,13 +61,15 @@ class AtMerge:
 class Touched:
     """A file that a commit touches: its names before and after, and what git calls its content then.
 
-    Both of a side are empty where it is no regular file there. A file that was moved has two names.
+    A side's name is empty where nothing is there, its content also where that is no regular file. A file that was moved
+    has two names. ``entries`` are what git says of both sides, whatever is there: its mode and its content's name.
     """
 
     old_path: str
     path: str
     old: str
     new: str
+    entries: tuple[str, str] = ("", "")
 
     @property
     def is_moved(self) -> bool:
@@ -76,7 +79,7 @@ class Touched:
     @property
     def back(self) -> Touched:
         """The very opposite."""
-        return Touched(self.path, self.old_path, self.new, self.old)
+        return Touched(self.path, self.old_path, self.new, self.old, self.entries[::-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,12 @@ def times(lines: Wanted, text: str) -> int:
 def are_whole(lines: Wanted, text: str) -> bool:
     """Whether the one place of these lines in a text is whole lines, as they were shown."""
     return lines.whole or times(replace(lines, whole=True), clean(text)) == 1
+
+
+def names_renames(files: Sequence[Touched]) -> bool:
+    """Whether git looked for renames among all of these: if not, what counts as deleted may have been moved."""
+    gone, made = sum(not each.path for each in files), sum(not each.old_path for each in files)
+    return gone * made <= MOST_RENAMES**2
 
 
 def of_file(files: Iterable[Touched], path: str) -> Touched | None:

@@ -12,12 +12,13 @@ from review_advisor.core.record.chain import RUN_ID
 from review_advisor.core.record.runs import cell
 
 UNKNOWN = "unknown"
-Name = Literal["merge", "reverted", "escalation", "at_merge", "later", "thread", "reaction", "dismissal"]
+Name = Literal["merge", "judged", "reverted", "escalation", "at_merge", "later", "thread", "reaction", "dismissal"]
 Value = Literal[
     "unknown",
     "closed",
     "merged",
     "merged_against",
+    "judged",
     "reverted",
     "not_reverted",
     "approved",
@@ -36,6 +37,10 @@ Value = Literal[
 ]
 
 
+_HAPPENED = ("judged", "reverted", "approved", "fixed", "gone", "resolved", "up", "down", "dismissed")
+"""What stays true, whatever cannot be read any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """One fact about a finding, or about the pull request where ``finding`` is empty.
@@ -47,6 +52,11 @@ class Label:
     name: Name
     value: Value
     source: str
+
+    @property
+    def has_happened(self) -> bool:
+        """Whether it stays true; of lines that are there only that they were at the merge."""
+        return self.value in _HAPPENED or (self.name, self.value) == ("at_merge", "there")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,18 +80,19 @@ class Observed:
         return self.repository.casefold(), self.pull_request, self.head_sha, frozenset(self.labels)
 
     def after(self, before: Observed) -> Observed:
-        """This observation, with all that was known ``before`` and cannot be told any more.
+        """This observation, with what was seen ``before`` and cannot be told any more.
 
-        A finding keeps every fact; the pull request those that hold for this head and are unknown now. A known fact is
-        never lost to an error: what cannot be read today was no less true yesterday.
+        What happened has happened, whatever cannot be read today: a finding keeps it, and the pull request what holds
+        for this head. That nothing had happened is true of its moment only, and is not kept.
         """
-        known = {(each.finding, each.name): each for each in before.labels if each.value != UNKNOWN}
+        known = {(each.finding, each.name): each for each in before.labels if each.has_happened}
         told = {(each.finding, each.name): each for each in self.labels}
         if before.head_sha != self.head_sha:
             known = {(finding, name): each for (finding, name), each in known.items() if finding}
         kept = [known.get(key, each) if each.value == UNKNOWN else each for key, each in told.items()]
         gone = [each for (finding, name), each in known.items() if finding and (finding, name) not in told]
-        return replace(self, labels=(*kept, *gone))
+        there = {each.finding for each in (*kept, *gone) if (each.name, each.value) == ("at_merge", "there")}
+        return replace(self, labels=(*kept, *(e for e in gone if e.name != "later" or e.finding in there)))
 
     def as_json(self) -> dict[str, Any]:
         """Its fields."""
@@ -104,16 +115,21 @@ def of_pull_request(labels: Iterable[Label], name: Name) -> Value | None:
     return next((e.value for e in labels if not e.finding and e.name == name and e.value != UNKNOWN), None)
 
 
-def proved_right(known: dict[Name, Value]) -> bool | None:
+def proved_right(known: dict[Name, Value], *, judged: bool) -> bool | None:
     """Whether what happened proves a finding right; None where it proves nothing.
 
-    What was taken back after the merge outweighs everybody's opinion, and an opinion outweighs what was merged. Lines
-    that are there at the merge prove nothing yet: only those that are still there when it is judged.
+    A merge that was taken back outweighs everybody's opinion; lines that went away all the same, for whatever reason,
+    outweigh thumbs, but no dismissal; an opinion outweighs what was merged. Before the merge is ``judged``
+    what happened has no say: what was kept would be missing.
     """
-    if known.get("later") in ("reverted", "gone"):
+    if not judged:
+        known = {name: value for name, value in known.items() if name not in ("at_merge", "later")}
+    if known.get("later") == "reverted":
         return True
     if known.get("dismissal") == "dismissed":
         return False
+    if known.get("later") == "gone":
+        return True
     if known.get("reaction") in ("up", "down"):
         return known["reaction"] == "up"
     if known.get("at_merge") == "fixed":

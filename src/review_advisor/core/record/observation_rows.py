@@ -8,7 +8,8 @@ from review_advisor.core.record.row import Tables, row
 
 def readings_of_observation(observed: Observed) -> Tables:
     """The rows of an observation, by table."""
-    reverted = of_pull_request(observed.labels, "reverted")
+    judged = of_pull_request(observed.labels, "judged") is not None
+    reverted = of_pull_request(observed.labels, "reverted") if judged else None
     escalation = of_pull_request(observed.labels, "escalation")
     about = row(
         repository=observed.repository,
@@ -18,7 +19,7 @@ def readings_of_observation(observed: Observed) -> Tables:
         overridden=None if escalation is None else escalation == "approved",
     )
     labels = {(each.finding, each.name): each for each in observed.labels}.values()
-    right = {finding: proved_right(known) for finding, known in of_findings(labels).items()}
+    right = {finding: proved_right(known, judged=judged) for finding, known in of_findings(labels).items()}
     return {
         "observations": (about,),
         "labels": tuple(
