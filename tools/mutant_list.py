@@ -921,6 +921,20 @@ MUTANTS = (
         (f"{UNIT}record/test_fate.py::test_who_undoes_most_of_a_change_and_does_little_else_takes_it_back",),
     ),
     Mutant(
+        "lines that only move are taken back",
+        "core/record/fate.py",
+        'stays = undone.total() - (_texts(undone, "+") & added).total()',
+        "stays = undone.total()",
+        (f"{UNIT}record/test_fate.py::test_lines_that_only_move_are_not_undone",),
+    ),
+    Mutant(
+        "what happened counts before what was kept does",
+        "core/record/labels.py",
+        "if not judged:",
+        "if False:",
+        (f"{UNIT}record/test_labels.py::test_before_the_merge_is_judged_only_opinions_have_a_say",),
+    ),
+    Mutant(
         "a merge of today is judged",
         "aftermath.py",
         "if self._now - history.merged_at >= JUDGED_AFTER:",
