@@ -116,11 +116,9 @@ class Aftermath:
         place = self._place(history, said, lines)
         before = None if text is None else times(lines, text)
         found = at_merge(removed=said.removed, reviewed=before, merged=place.times, whole=place.whole)
-        moved = (
-            "" if said.removed or found.value != "fixed" else _moved(history, history.since(said.commit), lines, place)
-        )
-        if moved:
-            found = AtMerge("unknown", moved)
+        if found.value == "fixed" and not said.removed:
+            moved = _moved(history, history.since(said.commit), lines, place)
+            found = AtMerge("unknown", moved) if moved else found
         return Label(finding, "at_merge", found.value, found.because), lines, place
 
     def _place(self, history: History, said: Said, lines: Wanted) -> _Place:
@@ -141,15 +139,13 @@ class Aftermath:
         does = "brings its lines back" if said.removed else "takes its lines away"
         for commit, file in self._touching(history, place.path):
             now = times(lines, history.content(file.new)) if file.new else 0
-            if (now > (place.times or 0)) if said.removed else not now:
-                moved = (
-                    ""
-                    if said.removed
-                    else _moved(history, commit.files, lines, _Place(file.path, now if file.path else None))
-                )
-                if moved:
-                    return Label(finding, name, "unknown", moved)
-                return Label(finding, name, "gone", f"commit {commit.commit[:12]} {does}")
+            undone = now > (place.times or 0) if said.removed else not now
+            if not undone:
+                continue
+            there = _Place(file.path, now if file.path else None)
+            moved = "" if said.removed else _moved(history, commit.files, lines, there)
+            because = moved or f"commit {commit.commit[:12]} {does}"
+            return Label(finding, name, "unknown" if moved else "gone", because)
         return self._judged(history, Label(finding, name, "there", f"no later commit that was looked at {does}"))
 
     def _touching(self, history: History, path: str) -> Iterator[tuple[LaterCommit, Touched]]:
