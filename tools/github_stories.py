@@ -28,6 +28,7 @@ from github_shop import (
 )
 
 from review_advisor.adapters.git.apply import GitPatcher
+from review_advisor.bot import Bot
 from review_advisor.conversation import Comment as SaidComment
 from review_advisor.conversation import Conversation
 from review_advisor.core.facts.pull_request import Permission
@@ -59,8 +60,9 @@ class Story:
         self.github.grants(REPOSITORY, AUTHOR, Permission.WRITE)
         self.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
         self.pull = self.github.opens(REPOSITORY, head, by=AUTHOR, title=title)
-        self.forge = FakeForge(self.github, REPOSITORY, RULES.login)
         self.world = MockWorld()
+        forge = FakeForge(self.github, REPOSITORY, RULES.login)
+        self.bot = Bot(forge=forge, clock=self.world.clock, rules=RULES)
         self.head = {**BASE, **head}
 
     def pushes(self, head: dict[str, str]) -> None:
@@ -90,13 +92,12 @@ class Story:
 
     def publish(self, outcome: OutcomeDocument) -> None:
         """What the bot writes."""
-        PublishPhase(self.forge, self.world.clock, RULES, GitPatcher()).publish(self.pull.number, outcome, asked=False)
+        PublishPhase(self.bot, GitPatcher()).publish(self.pull.number, outcome, asked=False)
 
     def says(self, login: str, body: str) -> None:
         """Somebody comments, and the bot hears it."""
         said = self.github.comments(self.pull, by=login, body=body)
-        talk = Conversation(self.forge, self.world.clock, RULES)
-        talk.hear(self.pull.number, SaidComment(said.id, login, body))
+        Conversation(self.bot).hear(self.pull.number, SaidComment(said.id, login, body))
 
     @property
     def check(self) -> CheckRun:

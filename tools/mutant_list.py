@@ -502,7 +502,7 @@ MUTANTS = (
     Mutant(
         "a review of another base branch passes",
         "publish_phase.py",
-        "names_base(outcome.base_ref, pull_request.base_ref, self._redactor)",
+        "names_base(outcome.base_ref, pull_request.base_ref, self._bot.redactor)",
         "bool(outcome.base_ref)",
         (f"{BASE}test_an_approval_of_another_base_never_passes_though_nothing_else_has_begun",),
     ),

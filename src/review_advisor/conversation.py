@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from review_advisor.bot import Bot
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.publication import answers
@@ -22,15 +23,11 @@ from review_advisor.core.publication.commands import (
     read_command,
 )
 from review_advisor.core.publication.dismissals import with_dismissed
-from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.state import KnownFinding, State
 from review_advisor.core.publication.summary import amended
 from review_advisor.core.publication.threads import about
 from review_advisor.core.publication.waiting import approval_fell
 from review_advisor.core.publication.writes import Check, Conclusion
-from review_advisor.core.roles.redaction import NO_SECRETS, Redactor
-from review_advisor.ports.forge import Forge
-from review_advisor.ports.review import Clock
 from review_advisor.scribe import Scribe
 
 APPROVABLE: frozenset[str | None] = frozenset((Conclusion.ACTION_REQUIRED, Conclusion.SUCCESS))
@@ -69,42 +66,24 @@ class _Approvable:
 
 
 class Conversation:
-    """Answers one comment at a time; hearing the same one twice answers once.
+    """Answers one comment at a time; hearing the same one twice answers once."""
 
-    ``run`` is this workflow run. ``redactor`` knows what a review's memory is not to say: names are compared as it
-    leaves them.
-    """
-
-    def __init__(
-        self,
-        forge: Forge,
-        clock: Clock,
-        rules: PublicationRules,
-        details_url: str | None = None,
-        *,
-        run: str = "",
-        redactor: Redactor = NO_SECRETS,
-    ) -> None:
-        self._forge = forge
-        self._clock = clock
-        self._rules = rules
-        self._details_url = details_url
-        self._run = run
-        self._redactor = redactor
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
 
     def hear(self, number: int, comment: Comment) -> Heard:
         """Do what the comment says, if it is a command and its author may give it. Raises ``ForgeError``.
 
         Whoever may not is told so only if the pull request is theirs: strangers cannot make the bot talk.
         """
-        if self._rules.is_ours(comment.author):
+        if self._bot.rules.is_ours(comment.author):
             return Heard(review=False, because="it is the bot's own comment")
         command = read_command(comment.body)
         if command is None:
             return Heard(review=False, because="it holds no command")
-        scribe = Scribe(self._forge, self._clock, self._rules, number, run=self._run)
+        scribe = self._bot.scribe(number)
         pull_request = scribe.pull_request()
-        permission = self._forge.permission(comment.author)
+        permission = self._bot.forge.permission(comment.author)
         asked = Help() if isinstance(command, Misspelt) else command
         granted = leave(asked, comment.author, permission, pull_request)
         if not granted.granted:
@@ -169,8 +148,8 @@ class Conversation:
         All of it is asked again after each wait, and once more when the check passes: where the approval did not hold
         until then, the check is made to say that.
         """
-        told = (self._rules, seen.number, comment.author, command.reason)
-        approved = check_approved_by(*told, details_url=self._details_url)
+        told = (self._bot.rules, seen.number, comment.author, command.reason)
+        approved = check_approved_by(*told, details_url=self._bot.details_url)
         asked, begun = _Approvable(None, "", passes=False), False
 
         def words_of_check() -> Check | None:
@@ -179,10 +158,11 @@ class Conversation:
             if not asked.refused:
                 begun = True
                 return approved
-            fell = approval_fell(asked.refused)
-            return check_waiting(self._rules, seen.number, fell, self._details_url) if begun and asked.passes else None
+            if not (begun and asked.passes):
+                return None
+            return check_waiting(self._bot.rules, seen.number, approval_fell(asked.refused), self._bot.details_url)
 
-        stands = scribe.checks.conclude(seen.head_sha, self._rules.check_name, words_of_check)
+        stands = scribe.checks.conclude(seen.head_sha, self._bot.rules.check_name, words_of_check)
         state = asked.state
         if asked.refused or state is None:
             return answers.refused(asked.refused)
@@ -195,7 +175,7 @@ class Conversation:
             return amended(body, standing.model_copy(update=now)) if standing is not None and same else body
 
         scribe.summary(words)
-        scribe.label(self._rules.escalation_label, wanted=False, present=True)
+        scribe.label(self._bot.rules.escalation_label, wanted=False, present=True)
         return answers.approved(state.model_copy(update=now))
 
     def _to_approve(self, scribe: Scribe, command: ApproveEscalation, seen: PullRequest) -> _Approvable:
@@ -206,11 +186,11 @@ class Conversation:
         """
         head = seen.head_sha
         alone = scribe.open_with(head) == (seen.number,)
-        conclusions = scribe.checks.conclusions(head, self._rules.check_name)
+        conclusions = scribe.checks.conclusions(head, self._bot.rules.check_name)
         state = scribe.remembered()
         reviewed = (state.outcome, state.head_sha) if state is not None else None
         now = scribe.pull_request()
-        another = not_against(state, now.base_ref, self._redactor)
+        another = not_against(state, now.base_ref, self._bot.redactor)
         reasons = (
             (head != command.sha, f"The head is {head}, not {command.sha}: look at it again."),
             (now.head_sha != head, "The head has moved meanwhile: look at it again."),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from review_advisor.bot import Bot
 from review_advisor.committer import Committer, Ready
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -26,7 +27,6 @@ from review_advisor.core.publication.inline import inline_comments, review_body
 from review_advisor.core.publication.markers import is_newer
 from review_advisor.core.publication.memory import come_back, failed, remembered
 from review_advisor.core.publication.repair_push import Kept, coming_note, kept_note, pushed_note
-from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.standing import StandingCheck
 from review_advisor.core.publication.state import State
 from review_advisor.core.publication.summary import open_findings, summary_body, summary_did_not_run
@@ -34,9 +34,7 @@ from review_advisor.core.publication.threads import about, left_behind, said, sh
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.core.roles.evidence import Finding
-from review_advisor.core.roles.redaction import NO_SECRETS, Redactor
-from review_advisor.ports.forge import Forge, Patcher
-from review_advisor.ports.review import Clock
+from review_advisor.ports.forge import Patcher
 from review_advisor.scribe import Scribe
 
 LEFT = "another run has begun on this head since, and has the word on the check"
@@ -68,30 +66,11 @@ class _Coming:
 
 
 class PublishPhase:
-    """Publishes reviews of one repository. Every method may be repeated: what stands already is not written again.
+    """Publishes reviews of one repository. Every method may be repeated: what stands already is not written again."""
 
-    ``run`` is this workflow run; empty outside of one, which leaves nothing to another run. ``redactor`` knows what a
-    review's outcome is not to say: names are compared as it leaves them.
-    """
-
-    def __init__(
-        self,
-        forge: Forge,
-        clock: Clock,
-        rules: PublicationRules,
-        patcher: Patcher,
-        details_url: str | None = None,
-        *,
-        run: str = "",
-        redactor: Redactor = NO_SECRETS,
-    ) -> None:
-        self._forge = forge
-        self._clock = clock
-        self._rules = rules
+    def __init__(self, bot: Bot, patcher: Patcher) -> None:
+        self._bot = bot
         self._patcher = patcher
-        self._details_url = details_url
-        self._run = run
-        self._redactor = redactor
 
     def publish(
         self, number: int, outcome: OutcomeDocument | DidNotRun, *, asked: bool, notes: tuple[str, ...] = ()
@@ -105,8 +84,8 @@ class PublishPhase:
         ``asked``: a person wanted this review, so it is no round of its own. ``notes`` are said in the summary and on
         the check's page. A repair that cannot be pushed is a note.
         """
-        scribe = Scribe(self._forge, self._clock, self._rules, number, run=self._run)
-        head, name = outcome.head_sha or "", self._rules.check_name
+        scribe = self._bot.scribe(number)
+        head, name = outcome.head_sha or "", self._bot.rules.check_name
         left = scribe.checks.left_to_another(head, name)
         if left is not None and self._is_outdone(scribe, outcome):
             return _left(left)
@@ -128,14 +107,14 @@ class PublishPhase:
         if isinstance(outcome, DidNotRun):
             return True
         standing = scribe.remembered()
-        return standing is not None and is_newer(standing.reviewed_in, self._run)
+        return standing is not None and is_newer(standing.reviewed_in, self._bot.run)
 
     def _now(self, scribe: Scribe, outcome: OutcomeDocument | DidNotRun, written: Published | None) -> Check:
         """The check of what was written, as the pull request is at this moment."""
         pull_request = scribe.pull_request() if written is None else scribe.pull_request_at(outcome.head_sha or "")
         if written is None or not self._is_of(outcome, pull_request):
-            now = replace(pull_request, base_ref=self._redactor.redact(pull_request.base_ref))
-            return check_superseded(self._rules, now, outcome.head_sha or "", self._details_url)
+            now = replace(pull_request, base_ref=self._bot.redactor.redact(pull_request.base_ref))
+            return check_superseded(self._bot.rules, now, outcome.head_sha or "", self._bot.details_url)
         return self._alone(pull_request, written.check)
 
     def _pushed(self, scribe: Scribe, pull_request: PullRequest, published: Published, coming: _Coming) -> Published:
@@ -147,7 +126,7 @@ class PublishPhase:
         return replace(published, notes=notes)
 
     def _committer(self, scribe: Scribe) -> Committer:
-        return Committer(self._forge, scribe, self._rules, self._patcher)
+        return Committer(self._bot.forge, scribe, self._bot.rules, self._patcher)
 
     def _written(
         self,
@@ -164,7 +143,7 @@ class PublishPhase:
         if isinstance(outcome, DidNotRun):
             why = (outcome.run_id, outcome.head_sha, outcome.reason)
             scribe.summary(lambda _, standing: summary_did_not_run(outcome.reason, failed(standing, *why)))
-            return Published(check_did_not_run(self._rules, number, outcome.reason, self._details_url)), None
+            return Published(check_did_not_run(self._bot.rules, number, outcome.reason, self._bot.details_url)), None
         state = remembered(before, outcome, asked=asked)
         not_placed = self._review(scribe, outcome, before, state)
         notes += self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
@@ -176,14 +155,14 @@ class PublishPhase:
             self._say,
             scribe,
             outcome,
-            partial(remembered_beside, before=before, document=outcome, asked=asked, run=self._run),
+            partial(remembered_beside, before=before, document=outcome, asked=asked, run=self._bot.run),
             not_placed,
         )
         coming = None if isinstance(repair, Kept) else _Coming(repair, say)
         say(notes if coming is None else (*notes, coming_note(pull_request)))
         now = with_dismissals_of(state, scribe.remembered())
         found = [each.severity for each in open_findings(outcome, now).values()]
-        check = check_of(outcome, self._rules, number, notes, self._details_url, found=found)
+        check = check_of(outcome, self._bot.rules, number, notes, self._bot.details_url, found=found)
         return Published(check, notes), coming
 
     def _say(
@@ -195,7 +174,7 @@ class PublishPhase:
         notes: tuple[str, ...],
     ) -> None:
         """Write the summary. What people dismissed while the review was published stays dismissed."""
-        scribe.summary(lambda _, standing: summary_body(document, self._rules, beside(standing), not_placed, notes))
+        scribe.summary(lambda _, standing: summary_body(document, self._bot.rules, beside(standing), not_placed, notes))
 
     def _review(
         self, scribe: Scribe, document: OutcomeDocument, before: State | None, state: State
@@ -209,7 +188,7 @@ class PublishPhase:
         scribe.discard_unfinished(document.run_id)
         threads = scribe.threads()
         already = shown(threads) | (said(threads) - come_back(before, document))
-        comments = inline_comments(wanted, already, self._rules)
+        comments = inline_comments(wanted, already, self._bot.rules)
         found = [each.severity for each in open_findings(document, state).values()]
         body = review_body(document, len(comments), found)
         placed = scribe.review(document.head_sha or "", document.run_id, body, comments)
@@ -227,26 +206,26 @@ class PublishPhase:
     ) -> tuple[str, ...]:
         """Call people to an escalation, once; any other outcome loses the label. What could not be done, in words."""
         escalated = document.outcome is Outcome.ESCALATED
-        label = self._rules.escalation_label
+        label = self._bot.rules.escalation_label
         note = scribe.label(label, wanted=escalated, present=label in pull_request.labels)
-        asked = scribe.ask(self._rules.reviewers) if escalated and first_time else ()
+        asked = scribe.ask(self._bot.rules.reviewers) if escalated and first_time else ()
         return (*(() if note is None else (note,)), *asked)
 
     def _alone(self, pull_request: PullRequest, check: Check) -> Check:
         """The check, which never passes while another open pull request has the same head: a check is a commit's."""
         if check.conclusion is not Conclusion.SUCCESS:
             return check
-        found = self._forge.open_pull_requests(pull_request.head_sha)
+        found = self._bot.forge.open_pull_requests(pull_request.head_sha)
         others = [each.number for each in found if each.number != pull_request.number]
         if not others:
             return check
-        return check_waiting(self._rules, pull_request.number, same_head(min(others)), self._details_url)
+        return check_waiting(self._bot.rules, pull_request.number, same_head(min(others)), self._bot.details_url)
 
     def _is_of(self, outcome: OutcomeDocument | DidNotRun, pull_request: PullRequest) -> bool:
         """Whether it is about what the pull request is now. What did not run was against no base branch."""
         if pull_request.head_sha != outcome.head_sha:
             return False
-        return isinstance(outcome, DidNotRun) or names_base(outcome.base_ref, pull_request.base_ref, self._redactor)
+        return isinstance(outcome, DidNotRun) or names_base(outcome.base_ref, pull_request.base_ref, self._bot.redactor)
 
 
 def _left(standing: StandingCheck, notes: tuple[str, ...] = ()) -> Published:

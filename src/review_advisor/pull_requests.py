@@ -14,6 +14,7 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.connect import connect
 from review_advisor.begin_phase import BeginPhase, Begun
+from review_advisor.bot import Bot
 from review_advisor.configuration import BaseFile, load_config, rules_that_stand
 from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
@@ -24,7 +25,6 @@ from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.roles.redaction import redactor
 from review_advisor.ports.forge import Forge, ForgeRejected
 from review_advisor.publish_phase import DidNotRun, Published, PublishPhase
-from review_advisor.scribe import Scribe
 from review_advisor.settings import ConfigError
 
 MOST_BYTES = 100_000_000
@@ -65,9 +65,19 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     if broken is not None and not isinstance(event, MergeGroupEvent):
         if not _counts(event, forge, rules):
             return Begun(review=False, because="nobody who may write asks for anything")
-        return _refused(forge, event.number, rules, broken, github)
-    secrets = redactor(environ)
-    return BeginPhase(forge, SystemClock(), rules, github.run_url, run=github.run, redactor=secrets).begin(event)
+        return _refused(_bot(forge, rules, github, environ), event.number, broken)
+    return BeginPhase(_bot(forge, rules, github, environ)).begin(event)
+
+
+def _bot(forge: Forge, rules: PublicationRules, github: GithubEnvironment, environ: Mapping[str, str]) -> Bot:
+    return Bot(
+        forge=forge,
+        clock=SystemClock(),
+        rules=rules,
+        details_url=github.run_url,
+        run=github.run,
+        redactor=redactor(environ),
+    )
 
 
 def _counts(event: PullRequestEvent | CommentEvent, forge: Forge, rules: PublicationRules) -> bool:
@@ -82,12 +92,12 @@ def _counts(event: PullRequestEvent | CommentEvent, forge: Forge, rules: Publica
             return heard and forge.permission(event.author).may_write
 
 
-def _refused(forge: Forge, number: int, rules: PublicationRules, why: str, github: GithubEnvironment) -> Begun:
+def _refused(bot: Bot, number: int, why: str) -> Begun:
     """The check says so, and nothing else does: it is no failure of the head, which would count, and no review."""
-    scribe = Scribe(forge, SystemClock(), rules, number, run=github.run)
+    scribe = bot.scribe(number)
     pull_request = scribe.pull_request()
     if pull_request.state == "open":
-        scribe.checks.stand(pull_request.head_sha, check_did_not_run(rules, number, why, github.run_url))
+        scribe.checks.stand(pull_request.head_sha, check_did_not_run(bot.rules, number, why, bot.details_url))
     return Begun(review=False, because=why, pull_request=pull_request)
 
 
@@ -99,8 +109,7 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     pull_request = forge.pull_request(number)
     rules, broken = rules_of_base(forge, pull_request.base_sha)
     outcome = _outcome(options, pull_request, github, environ)
-    secrets = redactor(environ)
-    phase = PublishPhase(forge, SystemClock(), rules, GitPatcher(), github.run_url, run=github.run, redactor=secrets)
+    phase = PublishPhase(_bot(forge, rules, github, environ), GitPatcher())
     notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
     published = phase.publish(number, outcome, asked=options.asked, notes=notes)
     return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)

@@ -14,6 +14,7 @@ from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.git.fetch import Remote, open_pull_request
 from review_advisor.adapters.git.source import About
 from review_advisor.begin_phase import BeginPhase
+from review_advisor.bot import Bot
 from review_advisor.conversation import Comment, Conversation
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.event import PullRequestEvent
@@ -73,14 +74,11 @@ class PlantedPullRequest:
             blast=BlastRadius.LOW,
             findings=(KnownFinding(id=FINDING, path="src/app.py", line=2, title="two is odd", severity="low"),),
         )
-        self.forge.create_comment(1, f"{SUMMARY}\nReviewed.\n\n{state_block(state)}")
+        forge = FakeForge(self.github, NAME, ACTIONS_LOGIN)
+        self.bot = Bot(forge=forge, clock=FakeClock(), rules=RULES)
+        forge.create_comment(1, f"{SUMMARY}\nReviewed.\n\n{state_block(state)}")
         remark = InlineComment(FINDING, "src/app.py", 2, None, "RIGHT", f"{finding_marker(FINDING)}\nTwo is odd.")
-        self.forge.submit_review(1, self.forge.start_review(1, self.pull.head_sha, "Reviewed.", (remark,)))
-
-    @property
-    def forge(self) -> FakeForge:
-        """GitHub as the workflow's token reaches it."""
-        return FakeForge(self.github, NAME, ACTIONS_LOGIN)
+        forge.submit_review(1, forge.start_review(1, self.pull.head_sha, "Reviewed.", (remark,)))
 
     def comment(self, text: str) -> None:
         """The author comments, and a maintainer quotes it where they dismiss a finding."""
@@ -111,11 +109,11 @@ class PlantedPullRequest:
 
     def _says(self, login: str, text: str) -> None:
         said = self.github.comments(self.pull, by=login, body=text)
-        Conversation(self.forge, FakeClock(), RULES).hear(1, Comment(said.id, login, text))
+        Conversation(self.bot).hear(1, Comment(said.id, login, text))
 
     def _happens(self, action: str, label: str | None = None) -> None:
         event = PullRequestEvent(action, NAME, 1, self.pull.head_sha, MAINTAINER, label)
-        BeginPhase(self.forge, FakeClock(), RULES).begin(event)
+        BeginPhase(self.bot).begin(event)
 
     def everything(self) -> str:
         """All that people have written on it."""
@@ -133,7 +131,7 @@ class PlantedPullRequest:
 
     def published(self, document: OutcomeDocument) -> str:
         """All that the bot has written on it, once this review is published too."""
-        PublishPhase(self.forge, FakeClock(), RULES, GitPatcher()).publish(1, document, asked=False)
+        PublishPhase(self.bot, GitPatcher()).publish(1, document, asked=False)
         mine = [comment.body for comment in self.pull.comments if comment.author == ACTIONS_LOGIN]
         for review in self.pull.reviews:
             if review.author == ACTIONS_LOGIN:
@@ -156,7 +154,7 @@ def read_all(planted: PlantedPullRequest) -> Change:
 
 def _opened(planted: PlantedPullRequest) -> Change:
     """The pull request, opened in the steps of ``pull_request_opening``."""
-    forge = planted.forge
+    forge = planted.bot.forge
     (summary,) = own_summaries(forge.comments(1), RULES.login)
     state = read_state(summary, RULES.login)
     assert state is not None

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from review_advisor.adapters.git.apply import GitPatcher
+from review_advisor.bot import Bot
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -17,6 +18,8 @@ from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Review, ReviewThread
 from review_advisor.mockworld.lines import Line
 from review_advisor.mockworld.world import FakeClock, MockWorld, edited
+from review_advisor.ports.forge import Forge
+from review_advisor.ports.review import Clock
 from review_advisor.publish_phase import DidNotRun, Published, PublishPhase
 
 REPOSITORY = "acme/shop"
@@ -47,9 +50,14 @@ class Desk:
     def forge(self) -> FakeForge:
         return FakeForge(self.github, REPOSITORY, BOT)
 
+    def bot(self, *, run: str = "", forge: Forge | None = None, clock: Clock | None = None) -> Bot:
+        return Bot(
+            forge=forge or self.forge, clock=clock or self.clock, rules=self.rules, run=run, redactor=self.redactor
+        )
+
     @property
     def phase(self) -> PublishPhase:
-        return PublishPhase(self.forge, self.clock, self.rules, GitPatcher(), redactor=self.redactor)
+        return PublishPhase(self.bot(), GitPatcher())
 
     def reviewed(
         self, *report: Line, judged: Iterable[Line] = (), files: tuple[FileChange, ...] = (edited(PATH, 30),)

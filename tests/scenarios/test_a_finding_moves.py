@@ -40,12 +40,12 @@ def desk() -> Desk:
 
 
 def dismisses(desk: Desk, finding: str = FAULT_ID) -> str:
-    talk = Conversation(desk.forge, desk.clock, desk.rules)
+    talk = Conversation(desk.bot())
     return talk.hear(desk.pull.number, Comment(77, MAINTAINER, f"/advisor dismiss {finding} it is meant")).because
 
 
 def explained(desk: Desk) -> str:
-    talk = Conversation(desk.forge, desk.clock, desk.rules)
+    talk = Conversation(desk.bot())
     return talk.hear(desk.pull.number, Comment(78, MAINTAINER, f"/advisor explain {THERE_ID}")).because
 
 

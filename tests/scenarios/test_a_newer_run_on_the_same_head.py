@@ -26,12 +26,12 @@ def desk() -> Desk:
 def begins(desk: Desk, run: str, action: str = "reopened") -> None:
     """A workflow run begins a review of the present head."""
     event = PullRequestEvent(action, REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
-    assert BeginPhase(desk.forge, desk.clock, desk.rules, run=run).begin(event).review
+    assert BeginPhase(desk.bot(run=run)).begin(event).review
 
 
 def publishes(desk: Desk, run: str, outcome: OutcomeDocument | None = None) -> Published:
     """A workflow run publishes: what it reviewed, or that it was cancelled before it could."""
-    phase = PublishPhase(desk.forge, desk.clock, desk.rules, GitPatcher(), run=run)
+    phase = PublishPhase(desk.bot(run=run), GitPatcher())
     head = desk.pull.head_sha
     return phase.publish(desk.pull.number, outcome or DidNotRun(f"actions-{run}-1", head, CANCELLED), asked=False)
 
@@ -141,7 +141,7 @@ def test_an_older_run_does_not_conclude_what_waits_for_a_person(desk: Desk) -> N
     approval = desk.reviewed(approve())
     desk.pull.draft = True
     event = PullRequestEvent("reopened", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
-    assert not BeginPhase(desk.forge, desk.clock, desk.rules, run="2").begin(event).review
+    assert not BeginPhase(desk.bot(run="2")).begin(event).review
     publishes(desk, "1", approval)
     assert conclusions(desk) == ["action_required"]
 
@@ -174,10 +174,10 @@ def test_a_review_is_said_though_a_newer_run_waits_for_a_label(desk: Desk) -> No
     desk.github.labels(desk.pull, desk.rules.fork_label)
     told = (REPOSITORY, desk.pull.number, desk.pull.head_sha)
     labelled = PullRequestEvent("labeled", *told, MAINTAINER, desk.rules.fork_label)
-    assert BeginPhase(desk.forge, desk.clock, desk.rules, run="1").begin(labelled).review
+    assert BeginPhase(desk.bot(run="1")).begin(labelled).review
     document = desk.reviewed(REJECTED)
     again = PullRequestEvent("reopened", *told, "eve")
-    assert not BeginPhase(desk.forge, desk.clock, desk.rules, run="2").begin(again).review
+    assert not BeginPhase(desk.bot(run="2")).begin(again).review
     left_with_its_words(desk, publishes(desk, "1", document), "action_required")
 
 
@@ -187,10 +187,10 @@ def test_a_review_is_said_though_a_newer_run_found_the_rounds_used_up(desk: Desk
     publishes(desk, "1", desk.reviewed(approve()))
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
     asked = CommentEvent("created", REPOSITORY, desk.pull.number, 77, MAINTAINER, "/advisor review", True)
-    assert BeginPhase(desk.forge, desk.clock, desk.rules, run="2").begin(asked).review
+    assert BeginPhase(desk.bot(run="2")).begin(asked).review
     document = desk.reviewed(REJECTED)
     event = PullRequestEvent("reopened", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
-    assert not BeginPhase(desk.forge, desk.clock, desk.rules, run="3").begin(event).review
+    assert not BeginPhase(desk.bot(run="3")).begin(event).review
     left_with_its_words(desk, publishes(desk, "2", document), "action_required")
 
 
@@ -219,7 +219,7 @@ def test_two_runs_that_begin_in_one_moment_leave_the_check_to_one_of_them(desk: 
             return found
 
     event = PullRequestEvent("reopened", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
-    second = BeginPhase(BeforeTheOther(desk.github, REPOSITORY, BOT), desk.clock, desk.rules, run="2")
+    second = BeginPhase(desk.bot(run="2", forge=BeforeTheOther(desk.github, REPOSITORY, BOT)))
     desk.github.traffic.meanwhile(lambda: second.begin(event), Moment(operation="create check run", after=True))
     begins(desk, "1")
     assert len(desk.checks) == 2
@@ -236,7 +236,7 @@ def test_an_approval_that_a_person_gives_while_an_older_run_publishes_again_stan
     publishes(desk, "1", escalated)
 
     def approves() -> None:
-        talk = Conversation(desk.forge, desk.clock, desk.rules, run="2")
+        talk = Conversation(desk.bot(run="2"))
         order = f"/advisor approve-escalation {desk.pull.head_sha} looked at it"
         assert "passes in the name" in talk.hear(desk.pull.number, Comment(77, MAINTAINER, order)).because
 

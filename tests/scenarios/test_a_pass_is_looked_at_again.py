@@ -40,7 +40,7 @@ def escalated(desk: Desk) -> Desk:
 
 def begins(desk: Desk, run: str) -> None:
     event = PullRequestEvent("edited", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
-    assert BeginPhase(desk.forge, desk.clock, desk.rules, run=run).begin(event).review
+    assert BeginPhase(desk.bot(run=run)).begin(event).review
 
 
 def retargets(desk: Desk) -> None:
@@ -68,7 +68,7 @@ def publishes(desk: Desk, outcome: OutcomeDocument, clock: FakeClock | None = No
     """Run 1 publishes."""
 
     def do(forge: Forge) -> None:
-        phase = PublishPhase(forge, clock or desk.clock, desk.rules, GitPatcher(), run="1")
+        phase = PublishPhase(desk.bot(run="1", forge=forge, clock=clock), GitPatcher())
         phase.publish(desk.pull.number, outcome, asked=False)
 
     over_http(desk, do, clock)
@@ -80,7 +80,7 @@ def approves(desk: Desk, clock: FakeClock | None = None) -> str:
     heard = []
 
     def do(forge: Forge) -> None:
-        talk = Conversation(forge, clock or desk.clock, desk.rules, run="2")
+        talk = Conversation(desk.bot(run="2", forge=forge, clock=clock))
         order = f"/advisor approve-escalation {head} looked at it"
         heard.append(talk.hear(desk.pull.number, Comment(77, MAINTAINER, order)).because)
 
@@ -119,9 +119,7 @@ def test_what_passed_over_a_run_that_began_in_between_is_taken_back_and_that_run
     desk.github.traffic.meets(A_MINUTE, Moment(operation="list annotations"))
     publishes(desk, outcome, Afternoon(begins_against_another_base(desk)))
     assert conclusions(desk) == ["cancelled"]
-    PublishPhase(desk.forge, desk.clock, desk.rules, GitPatcher(), run="2").publish(
-        desk.pull.number, desk.reviewed(reject(FAULT)), asked=False
-    )
+    PublishPhase(desk.bot(run="2"), GitPatcher()).publish(desk.pull.number, desk.reviewed(reject(FAULT)), asked=False)
     assert conclusions(desk) == ["failure"]
 
 
@@ -223,7 +221,7 @@ def test_an_approval_does_not_pass_over_a_run_that_began_while_a_list_was_waited
 def test_a_rejection_that_is_published_right_after_an_approval_stands(escalated: Desk) -> None:
     """Somebody had started the jobs of an older run again."""
     rejection = escalated.reviewed(reject(ODD))
-    phase = PublishPhase(escalated.forge, escalated.clock, escalated.rules, GitPatcher())
+    phase = PublishPhase(escalated.bot(), GitPatcher())
     escalated.github.traffic.meanwhile(lambda: phase.publish(escalated.pull.number, rejection, asked=False), PASSED)
     approves(escalated)
     assert conclusions(escalated) == ["failure"]

@@ -163,7 +163,7 @@ def test_an_open_finding_alone_is_no_new_delta(reviewed: tuple[MockWorld, Outcom
 def test_the_checks_title_counts_what_is_open_and_nothing_that_was_dismissed() -> None:
     desk = Desk()
     desk.publish(desk.reviewed(reject(FAULT)))
-    talk = Conversation(desk.forge, desk.clock, desk.rules)
+    talk = Conversation(desk.bot())
     talk.hear(desk.pull.number, Comment(77, MAINTAINER, f"/advisor dismiss {FAULT_ID} it is meant"))
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
     desk.publish(desk.reviewed(reject(FAULT, finding(PATH, 7, "value = 7", "low"))))

@@ -32,12 +32,12 @@ def fork() -> Desk:
 
 def happens(desk: Desk, action: str, *, by: str = AUTHOR, label: str | None = None) -> Begun:
     event = PullRequestEvent(action, REPOSITORY, desk.pull.number, desk.pull.head_sha, by, label)
-    return BeginPhase(desk.forge, desk.clock, desk.rules).begin(event)
+    return BeginPhase(desk.bot()).begin(event)
 
 
 def said(desk: Desk, body: str, *, by: str = MAINTAINER, action: str = "created", pull: bool = True) -> Begun:
     event = CommentEvent(action, REPOSITORY, desk.pull.number, 77, by, body, pull)
-    return BeginPhase(desk.forge, desk.clock, desk.rules).begin(event)
+    return BeginPhase(desk.bot()).begin(event)
 
 
 def queue_of(desk: Desk) -> str:
@@ -49,7 +49,7 @@ def queued(desk: Desk, ref: str = "") -> list[str | None]:
     queue = queue_of(desk)
     head = desk.github.commits(REPOSITORY, queue, {PATH: LINES}, by="github-merge-queue[bot]")
     event = MergeGroupEvent("checks_requested", REPOSITORY, head, ref or f"refs/heads/{queue}", "b" * 40)
-    BeginPhase(desk.forge, desk.clock, desk.rules).begin(event)
+    BeginPhase(desk.bot()).begin(event)
     return [check.conclusion for check in desk.checks_on(head)]
 
 
@@ -112,7 +112,7 @@ def test_a_label_that_was_put_on_an_older_head_lets_nothing_through(fork: Desk) 
     fork.github.labels(fork.pull, fork.rules.fork_label)
     fork.github.pushes(fork.pull, {PATH: LINES + "evil = 1\n"})
     event = PullRequestEvent("labeled", REPOSITORY, fork.pull.number, seen, MAINTAINER, fork.rules.fork_label)
-    assert not BeginPhase(fork.forge, fork.clock, fork.rules).begin(event).review
+    assert not BeginPhase(fork.bot()).begin(event).review
     assert fork.checks == []
 
 
@@ -164,7 +164,7 @@ def test_an_answer_that_lags_behind_the_push_is_not_believed_at_once(desk: Desk)
 def test_an_event_of_a_head_that_moved_on_is_believed_in_the_end(desk: Desk) -> None:
     event = PullRequestEvent("synchronize", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
-    begun = BeginPhase(desk.forge, desk.clock, desk.rules).begin(event)
+    begun = BeginPhase(desk.bot()).begin(event)
     assert (begun.review, begun.because) == (False, "the head has moved since: that push is an event of its own")
     assert desk.checks == []
 

@@ -14,7 +14,6 @@ from review_advisor.core.publication.check import check_did_not_run
 from review_advisor.core.roles.evidence import finding_id
 from review_advisor.mockworld.github.traffic import Moment, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
-from review_advisor.scribe import Scribe
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")
@@ -38,7 +37,7 @@ def escalated() -> Desk:
 
 
 def says(desk: Desk, login: str, body: str, comment_id: int = 77) -> Heard:
-    talk = Conversation(desk.forge, desk.clock, desk.rules)
+    talk = Conversation(desk.bot())
     return talk.hear(desk.pull.number, Comment(comment_id, login, body))
 
 
@@ -256,7 +255,7 @@ def test_a_tampered_state_answers_nothing(desk: Desk) -> None:
 
 def begins(desk: Desk, run: str) -> None:
     event = PullRequestEvent("edited", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
-    assert BeginPhase(desk.forge, desk.clock, desk.rules, run=run).begin(event).review
+    assert BeginPhase(desk.bot(run=run)).begin(event).review
 
 
 def approves(desk: Desk) -> str:
@@ -293,9 +292,7 @@ def test_a_newer_rejection_is_not_approved_over(escalated: Desk) -> None:
 
 def test_a_check_that_failed_for_another_reason_is_not_approved(escalated: Desk) -> None:
     failed = check_did_not_run(escalated.rules, escalated.pull.number, "The base's configuration cannot be used.")
-    Scribe(escalated.forge, escalated.clock, escalated.rules, escalated.pull.number).checks.stand(
-        escalated.pull.head_sha, failed
-    )
+    escalated.bot().scribe(escalated.pull.number).checks.stand(escalated.pull.head_sha, failed)
     assert "does not ask for a person's decision" in approves(escalated)
     assert [check.conclusion for check in escalated.checks] == ["failure"]
 

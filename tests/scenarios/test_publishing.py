@@ -16,7 +16,6 @@ from review_advisor.mockworld.lines import Killed, approve, confirm, credit_gone
 from review_advisor.mockworld.world import edited
 from review_advisor.ports.forge import ForgeError
 from review_advisor.publish_phase import DidNotRun
-from review_advisor.scribe import Scribe
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")
@@ -66,7 +65,7 @@ def test_an_unsound_record_is_a_finding_like_any_other(desk: Desk) -> None:
 
 def test_nothing_passes_before_everything_else_stands_d34(desk: Desk) -> None:
     """The check is the gate: killed before its last word, a publication leaves it in progress."""
-    scribe = Scribe(desk.forge, desk.clock, desk.rules, desk.pull.number)
+    scribe = desk.bot().scribe(desk.pull.number)
     scribe.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     document = desk.reviewed(approve(OTHER))
     desk.github.traffic.meets(killed(), Moment(operation="update check run"))
@@ -277,7 +276,7 @@ def test_a_token_of_another_account_than_the_configured_one_is_said_at_once(desk
     """What it makes would never be found again, and be made anew by each run."""
     desk.github.app_token("other")
     forge = FakeForge(desk.github, REPOSITORY, "other[bot]")
-    scribe = Scribe(forge, desk.clock, desk.rules, desk.pull.number)
+    scribe = desk.bot(forge=forge).scribe(desk.pull.number)
     with pytest.raises(ForgeError, match=r"writes as other\[bot\], but github.login is github-actions\[bot\]"):
         scribe.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     with pytest.raises(ForgeError, match="writes as other"):

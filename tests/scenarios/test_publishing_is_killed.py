@@ -15,7 +15,6 @@ from review_advisor.mockworld.github.traffic import Limited, Moment, NoAnswer, R
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.patience import WAITS
 from review_advisor.ports.forge import ForgeUnavailable
-from review_advisor.scribe import Scribe
 
 FINDINGS = tuple(finding(PATH, n, f"value = {n}", title=f"fault {n}") for n in (3, 7, 11))
 """Enough to say for every kind of write: a check, a review, a label, a request, a summary."""
@@ -24,7 +23,7 @@ FINDINGS = tuple(finding(PATH, n, f"value = {n}", title=f"fault {n}") for n in (
 def escalating() -> tuple[Desk, OutcomeDocument]:
     desk = Desk(PublicationRules(reviewers=("maria",)))
     desk.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
-    Scribe(desk.forge, desk.clock, desk.rules, desk.pull.number).checks.stand(
+    desk.bot().scribe(desk.pull.number).checks.stand(
         desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number)
     )
     reports = [reject(*FINDINGS[: n + 1]) for n in range(3)]

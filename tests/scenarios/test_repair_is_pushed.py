@@ -219,7 +219,7 @@ def test_a_check_that_is_not_found_again_pushes_nothing(desk: RepairDesk) -> Non
             return ()
 
     forge = ShowsNoChecks(desk.github, REPOSITORY, APP_BOT)
-    phase = PublishPhase(forge, desk.clock, desk.rules, GitPatcher())
+    phase = PublishPhase(desk.bot(forge=forge), GitPatcher())
     published = phase.publish(desk.pull.number, desk.repaired(), asked=False)
     assert desk.branch[0] == desk.pull.title
     assert f"the token is not {APP_BOT}'s" in published.notes[-1]

@@ -33,7 +33,7 @@ def retargets(desk: Desk) -> None:
 def approves(desk: Desk) -> str:
     order = f"/advisor approve-escalation {desk.pull.head_sha} looked at it"
     event = CommentEvent("created", REPOSITORY, desk.pull.number, 77, MAINTAINER, order, on_pull_request=True)
-    return BeginPhase(desk.forge, desk.clock, desk.rules, redactor=desk.redactor).begin(event).because
+    return BeginPhase(desk.bot()).begin(event).because
 
 
 def superseded(desk: Desk) -> None:
@@ -66,10 +66,8 @@ def test_the_check_of_the_run_that_reviews_the_new_base_is_left_alone(desk: Desk
     outcome = desk.reviewed(approve())
     retargets(desk)
     event = PullRequestEvent("edited", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
-    assert BeginPhase(desk.forge, desk.clock, desk.rules, run="2").begin(event).review
-    PublishPhase(desk.forge, desk.clock, desk.rules, GitPatcher(), run="1").publish(
-        desk.pull.number, outcome, asked=False
-    )
+    assert BeginPhase(desk.bot(run="2")).begin(event).review
+    PublishPhase(desk.bot(run="1"), GitPatcher()).publish(desk.pull.number, outcome, asked=False)
     assert [check.conclusion for check in desk.checks] == [None]
 
 
@@ -81,7 +79,7 @@ def test_who_waits_for_an_answer_looks_again_before_an_old_base_passes(desk: Des
     desk.github.traffic.meets(ServerFailure(), unanswered)
     waiting = Afternoon(lambda: retargets(desk))
     before = len(desk.github.traffic.writes)
-    PublishPhase(desk.forge, waiting, desk.rules, GitPatcher()).publish(desk.pull.number, outcome, asked=False)
+    PublishPhase(desk.bot(clock=waiting), GitPatcher()).publish(desk.pull.number, outcome, asked=False)
     assert desk.github.traffic.unmet == 0
     assert [each.operation for each in desk.github.traffic.writes[before:]] == ["update check run"] * 2
     superseded(desk)
@@ -90,14 +88,14 @@ def test_who_waits_for_an_answer_looks_again_before_an_old_base_passes(desk: Des
 def test_who_waits_for_an_answer_leaves_the_check_that_a_newer_run_has_begun_meanwhile(desk: Desk) -> None:
     outcome = desk.reviewed(approve())
     event = PullRequestEvent("edited", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
-    assert BeginPhase(desk.forge, desk.clock, desk.rules, run="1").begin(event).review
+    assert BeginPhase(desk.bot(run="1")).begin(event).review
 
     def begins_anew() -> None:
         retargets(desk)
-        assert BeginPhase(desk.forge, desk.clock, desk.rules, run="2").begin(event).review
+        assert BeginPhase(desk.bot(run="2")).begin(event).review
 
     desk.github.traffic.meets(ServerFailure(), Moment(operation="update check run"))
-    phase = PublishPhase(desk.forge, Afternoon(begins_anew), desk.rules, GitPatcher(), run="1")
+    phase = PublishPhase(desk.bot(run="1", clock=Afternoon(begins_anew)), GitPatcher())
     left = phase.publish(desk.pull.number, outcome, asked=False)
     assert [check.conclusion for check in desk.checks] == [None]
     assert (left.check.conclusion, left.notes[-1]) == (None, LEFT)
@@ -107,8 +105,8 @@ def test_an_escalation_is_not_approved_over_a_review_that_began_while_the_answer
     desk.publish(desk.reviewed(approve(), approve(FAULT), judged=[veto("no"), veto("no")]))
     event = PullRequestEvent("edited", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
     desk.github.traffic.meets(ServerFailure(), Moment(operation="update check run"))
-    clock = Afternoon(lambda: BeginPhase(desk.forge, desk.clock, desk.rules, run="3").begin(event))
-    talk = Conversation(desk.forge, clock, desk.rules, run="2")
+    clock = Afternoon(lambda: BeginPhase(desk.bot(run="3")).begin(event))
+    talk = Conversation(desk.bot(run="2", clock=clock))
     order = f"/advisor approve-escalation {desk.pull.head_sha} looked at it"
     said = talk.hear(desk.pull.number, Comment(77, MAINTAINER, order)).because
     assert "is under way" in said
@@ -232,5 +230,5 @@ def test_a_merge_queue_passes_what_was_reviewed_against_such_a_branch(releasing:
     queue = f"gh-readonly-queue/{RELEASE}/pr-{desk.pull.number}-{'b' * 40}"
     head = desk.github.commits(REPOSITORY, queue, {PATH: LINES}, by="github-merge-queue[bot]")
     event = MergeGroupEvent("checks_requested", REPOSITORY, head, f"refs/heads/{queue}", "b" * 40)
-    BeginPhase(desk.forge, desk.clock, desk.rules, redactor=desk.redactor).begin(event)
+    BeginPhase(desk.bot()).begin(event)
     assert [check.conclusion for check in desk.checks_on(head)] == ["success"]

@@ -1,0 +1,32 @@
+"""The bot on one repository: what it speaks to, the rules it keeps, and whose run it is in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.roles.redaction import NO_SECRETS, Redactor
+from review_advisor.ports.forge import Forge
+from review_advisor.ports.review import Clock
+from review_advisor.scribe import Scribe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """The bot in one run on one repository.
+
+    ``details_url`` is where its checks lead. ``run`` is this workflow run, which concludes the reviews that it began;
+    empty outside of one, which leaves nothing to another run. ``redactor`` knows what a review's outcome and memory are
+    not to say: names are compared as it leaves them.
+    """
+
+    forge: Forge
+    clock: Clock
+    rules: PublicationRules
+    details_url: str | None = None
+    run: str = ""
+    redactor: Redactor = NO_SECRETS
+
+    def scribe(self, number: int) -> Scribe:
+        """Whoever writes for it on a pull request."""
+        return Scribe(self.forge, self.clock, self.rules, number, run=self.run)
