@@ -24,7 +24,8 @@ from review_advisor.adapters.claude.agents import ClaudeAgents
 from review_advisor.adapters.claude.environment import credential_secret
 from review_advisor.adapters.claude.locate import search_path
 from review_advisor.adapters.clock import SystemClock
-from review_advisor.adapters.git.source import About, GitSource, PatchSource
+from review_advisor.adapters.git.patch_source import PatchSource
+from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.worktree import NoFolder, WorkFolder

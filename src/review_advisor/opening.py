@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from review_advisor.adapters.git.open import open_base, open_patch, open_range, open_staged
-from review_advisor.adapters.git.source import About, GitSource, PatchSource
+from review_advisor.adapters.git.patch_source import PatchSource
+from review_advisor.adapters.git.source import About, GitSource
 
 if TYPE_CHECKING:
     from review_advisor.pull_request_opening import OpenedPullRequest

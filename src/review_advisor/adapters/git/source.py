@@ -1,9 +1,8 @@
-"""The two sources: two trees of a repository, and a patch without one."""
+"""Two trees of a repository as a source."""
 
 from __future__ import annotations
 
-import hashlib
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,17 +10,13 @@ from review_advisor.adapters.git.diff import changed_files
 from review_advisor.adapters.git.edits import patch_between, read_back
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.adapters.git.tree import exported
-from review_advisor.core.facts.change import Change, Spec, Status
+from review_advisor.core.facts.change import Change, Spec
 from review_advisor.core.facts.earlier import Earlier
-from review_advisor.core.facts.patch import PatchError
-from review_advisor.core.facts.patch_files import files_of_patch
+from review_advisor.core.facts.paths import OWN_NAME, OWN_PIPELINE
 from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
 from review_advisor.core.facts.repair import Edits
 from review_advisor.core.facts.spec import spec_of_issues, spec_path
-from review_advisor.ports.review import SourceError
 
-_OWN_PIPELINE = "src/review_advisor/review_phase.py"
-_NAME = "review-advisor"
 _SHORT = 12
 
 
@@ -158,9 +153,9 @@ class GitSource:
             base_sha=sides.base,
             head_sha=sides.head if sides.commits else None,
             files=changed_files(self._store, sides.base_tree, sides.head_tree),
-            own_repository=any(self._store.blob(tree, _OWN_PIPELINE) is not None for tree in trees),
+            own_repository=any(self._store.blob(tree, OWN_PIPELINE) is not None for tree in trees),
             config_in_pyproject=any(
-                _NAME.encode() in (self._store.blob(tree, "pyproject.toml") or b"") for tree in trees
+                OWN_NAME.encode() in (self._store.blob(tree, "pyproject.toml") or b"") for tree in trees
             ),
             tree=sides.head_tree,
         )
@@ -234,78 +229,3 @@ def _of_pull_request(change: Change, pull_request: PullRequest, about: About) ->
         prior_fix_attempts=about.fix_attempts,
         earlier=about.earlier,
     )
-
-
-class PatchSource:
-    """A patch from a file. Made by ``open_patch``; ``base`` is the tree of the repository around it, if any."""
-
-    base_sha: str | None = None
-
-    def __init__(
-        self, patch: bytes, *, title: str, body: str, spec: Spec | None, base: tuple[ObjectStore, str] | None = None
-    ) -> None:
-        self._patch = patch
-        self._base = base
-        self._title = title
-        self._body = body
-        self._spec = spec
-
-    def change(self) -> Change:
-        """The facts, as far as the patch tells them. Raises ``SourceError`` for a damaged patch."""
-        try:
-            files = files_of_patch(self._patch)
-        except PatchError as error:
-            raise SourceError(f"The patch cannot be read: {error}.") from error
-        if not files:
-            raise SourceError("The patch holds no change: make it with `git diff` or `git format-patch`.")
-        digest = hashlib.sha256(self._patch).hexdigest()
-        lines = (line for file in files if "pyproject.toml" in file.paths for hunk in file.hunks for line in hunk.lines)
-        configured = _NAME in (self.base_file("pyproject.toml") or b"").decode("utf-8", "replace")
-        return Change(
-            label=f"patch-{digest[:_SHORT]}",
-            title=self._title,
-            body=self._body,
-            files=files,
-            spec=self._spec,
-            own_repository=self.base_file(_OWN_PIPELINE) is not None,
-            config_in_pyproject=configured or any(_NAME in line for line in lines),
-        )
-
-    def head_tree(self, tree: str | None = None) -> AbstractContextManager[None]:  # noqa: ARG002 (as GitSource)
-        """A patch comes without a tree: None."""
-        return nullcontext()
-
-    def edits(self, folder: Path) -> Edits:
-        """A bug: nobody can edit a tree that is not there."""
-        raise AssertionError(f"a patch has no tree that could be edited in {folder}")
-
-    def base_file(self, path: str) -> bytes | None:
-        """A regular file at the HEAD of the repository around the patch; None without one."""
-        if self._base is None:
-            return None
-        store, tree = self._base
-        return store.blob(tree, path, refuse_links=True)
-
-    def base_part(self, path: str, most: int) -> bytes | None:  # noqa: ARG002 (as above)
-        """A patch comes without a base: None."""
-        return None
-
-    def head_part(self, path: str, most: int) -> bytes | None:  # noqa: ARG002 (as above)
-        """A patch comes without a tree: None."""
-        return None
-
-    def base_names(self, folder: str) -> tuple[str, ...]:
-        """The names in a folder of the repository around it; none without one."""
-        return () if self._base is None else self._base[0].names(self._base[1], folder)
-
-    def head_text(self, path: str) -> str | None:
-        """The text of a file that the patch adds, which stands in it whole; None for any other."""
-        for file in self.change().files:
-            if file.path == path and file.status is Status.ADDED and not file.binary:
-                return "\n".join(line[1:] for hunk in file.hunks for line in hunk.lines if line.startswith("+"))
-        return None
-
-    def close(self) -> None:
-        """Remove the private folder that the reading goes through."""
-        if self._base is not None:
-            self._base[0].close()
