@@ -243,7 +243,7 @@ def test_a_closed_or_merged_one(world: World) -> None:
     pull = world.opens()
     world.github.closes(pull)
     assert world.refused(named(pull)) == f"Pull request #{pull.number} is closed: only an open one is reviewed."
-    pull.merged = True
+    pull.merged_at = 1
     assert world.refused(named(pull)) == f"Pull request #{pull.number} is merged: only an open one is reviewed."
 
 

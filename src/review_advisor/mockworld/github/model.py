@@ -220,7 +220,7 @@ class GitHub(Ground):
         contents = {path: self.objects.blobs[after[path][1]] if path in after else None for path in changed}
         others = () if squashed else (pull.head_sha,)
         made = self._commit(base, contents, f"Merge #{pull.number}", pull.author, sha=sha, others=others)
-        pull.state, pull.merged, pull.merge_commit = "closed", True, made.sha
+        pull.state, pull.merge_commit = "closed", made.sha
         pull.merged_at = self.second if at is None else at
         self.repository(pull.repository).branches[pull.base_ref] = made.sha
         return made.sha

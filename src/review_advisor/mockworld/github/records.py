@@ -211,7 +211,6 @@ class Pull:
     head_sha: str
     at: int
     state: Literal["open", "closed"] = "open"
-    merged: bool = False
     merged_at: int | None = None
     merge_commit: str | None = None
     draft: bool = False
@@ -224,6 +223,11 @@ class Pull:
     reviews: list[Review] = field(default_factory=list)
     requested_users: list[str] = field(default_factory=list)
     requested_teams: list[str] = field(default_factory=list)
+
+    @property
+    def merged(self) -> bool:
+        """Whether it was merged; ``merged_at`` is the second of that."""
+        return self.merged_at is not None
 
 
 @dataclass(frozen=True, slots=True)
