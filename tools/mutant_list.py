@@ -915,17 +915,26 @@ MUTANTS = (
     ),
     Mutant(
         "one line that is undone takes a merge back",
-        "core/record/fate.py",
+        "core/record/undoing.py",
         "part > 0 and part >= UNDONE_SHARE * whole",
         "part > 0",
-        (f"{UNIT}record/test_fate.py::test_who_undoes_most_of_a_change_and_does_little_else_takes_it_back",),
+        (f"{UNIT}record/test_undoing.py::test_who_undoes_most_of_a_change_and_does_little_else_takes_it_back",),
     ),
     Mutant(
         "lines that only move are taken back",
-        "core/record/fate.py",
+        "core/record/undoing.py",
         'stays = undone.total() - (_texts(undone, "+") & added).total()',
         "stays = undone.total()",
-        (f"{UNIT}record/test_fate.py::test_lines_that_only_move_are_not_undone",),
+        (f"{UNIT}record/test_undoing.py::test_lines_that_only_move_are_not_undone",),
+    ),
+    Mutant(
+        "a move that lines do not tell of is taken back with the lines",
+        "aftermath.py",
+        "if not gives_back(self._brought, files):",
+        "if False:",
+        (
+            "tests/adapters/test_observing.py::test_lines_that_are_taken_back_without_the_move_of_their_file_are_no_revert",
+        ),
     ),
     Mutant(
         "what happened counts before what was kept does",
@@ -958,8 +967,8 @@ MUTANTS = (
     Mutant(
         "of several places with the same lines any one will do",
         "core/record/fate.py",
-        "if merged >= (reviewed or 1) and",
-        "if merged >= 1 and",
+        "if now < places(lines, reviewed).whole:",
+        "if False:",
         (f"{UNIT}record/test_fate.py::test_lines_that_were_brought",),
     ),
     Mutant(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,26 +13,30 @@ from review_advisor.core.record.fate import (
     JUDGED_AFTER,
     MOST_LATER,
     AtMerge,
+    Said,
+    Wanted,
+    brought_at_merge,
+    came_back,
+    places,
+    removed_at_merge,
+    wanted,
+)
+from review_advisor.core.record.labels import Label, Name
+from review_advisor.core.record.undoing import (
+    UNDONE_SHARE,
     LaterCommit,
     Lines,
-    Said,
     Touched,
-    Wanted,
-    are_whole,
-    at_merge,
-    may_be_there,
+    gives_back,
     may_undo,
-    moves_away,
+    moved_share,
     names_renames,
     of_file,
     restores,
-    times,
     undoes,
-    wanted,
     weights,
 )
-from review_advisor.core.record.labels import Label, Name
-from review_advisor.ports.forge import History
+from review_advisor.ports.forge import FileTooLarge, History
 from review_advisor.ports.review import SourceError
 
 MOST_FINDINGS = 200
@@ -40,14 +45,10 @@ MOST_FINDINGS = 200
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where lines stood in what was merged, and how often. ``times`` is None where their file is gone.
-
-    ``whole``: it is known that they are whole lines.
-    """
+    """Where lines were looked for in what was merged: the text of that file, None where there is none."""
 
     path: str
-    times: int | None
-    whole: bool = True
+    text: str | None
 
 
 class Aftermath:
@@ -113,22 +114,26 @@ class Aftermath:
         lines = wanted(said, text)
         if isinstance(lines, str):
             return Label(finding, "at_merge", "unknown", lines), None, _Place(said.path, None)
-        place = self._place(history, said, lines)
-        before = None if text is None else times(lines, text)
-        found = at_merge(removed=said.removed, reviewed=before, merged=place.times, whole=place.whole)
-        if found.value == "fixed" and not said.removed:
-            moved = _moved(history, history.since(said.commit), lines, place)
-            found = AtMerge("unknown", moved) if moved else found
+        place = self._place(history, said)
+        if said.removed or text is None:
+            found = removed_at_merge(lines, text, place.text)
+        else:
+            found = brought_at_merge(lines, text, place.text)
+            if found.value == "fixed":
+                files = history.since(said.commit)
+                path = "" if place.text is None else place.path
+                moved = _moved(history, files, _own(history, files), lines, path)
+                found = AtMerge("unknown", moved) if moved else found
         return Label(finding, "at_merge", found.value, found.because), lines, place
 
-    def _place(self, history: History, said: Said, lines: Wanted) -> _Place:
+    def _place(self, history: History, said: Said) -> _Place:
         """Their file, under the name that it was merged with, by git's word. No other file stands in for it."""
         merge, path = self._pull_request.merge_commit, said.path
         text = history.text(merge, path)
         if text is None:
             path = history.moved(said.commit, said.path) or said.path
             text = history.text(merge, path)
-        return _Place(path, None) if text is None else _Place(path, times(lines, text), are_whole(lines, text))
+        return _Place(path, text)
 
     def _later(self, history: History, finding: str, said: Said, lines: Wanted, place: _Place) -> Label:
         """Whether a later commit takes the merge back, or undoes these very lines, wherever their file moves."""
@@ -137,15 +142,17 @@ class Aftermath:
         if commit is not None:
             return Label(finding, name, "reverted", f"commit {commit.commit[:12]} takes the merge back")
         does = "brings its lines back" if said.removed else "takes its lines away"
+        at_merge = places(lines, place.text or "")
         for commit, file in self._touching(history, place.path):
-            now = times(lines, history.content(file.new)) if file.new else 0
-            undone = now > (place.times or 0) if said.removed else not now
-            if not undone:
+            now = places(lines, history.content(file.new) if file.new else "")
+            back = came_back(at_merge, now) if said.removed else not now.whole
+            if back is False:
                 continue
-            there = _Place(file.path, now if file.path else None)
-            moved = "" if said.removed else _moved(history, commit.files, lines, there)
-            because = moved or f"commit {commit.commit[:12]} {does}"
-            return Label(finding, name, "unknown" if moved else "gone", because)
+            unsure = "such lines came within longer ones" if back is None else ""
+            if not said.removed:
+                unsure = _moved(history, commit.files, commit.files, lines, file.path)
+            because = unsure or f"commit {commit.commit[:12]} {does}"
+            return Label(finding, name, "unknown" if unsure else "gone", because)
         return self._judged(history, Label(finding, name, "there", f"no later commit that was looked at {does}"))
 
     def _touching(self, history: History, path: str) -> Iterator[tuple[LaterCommit, Touched]]:
@@ -185,9 +192,9 @@ def _first_revert(history: History) -> LaterCommit | None:
     compared, problem = _Compared(history, brought), None
     for commit in history.later():
         files = [each for each in commit.files if not paths.isdisjoint((each.old_path, each.path))]
-        others = [each for each in commit.files if each.new and each not in files]
+        others = [each for each in commit.files if each.new and paths.isdisjoint((each.old_path, each.path))]
         try:
-            if restores(brought, files) and not (others and moves_away(history.lines(files), history.lines(others))):
+            if restores(brought, files) and _takes_away(history, files, others):
                 return commit
             if files and problem is None and compared.undone_by(files, others):
                 return commit
@@ -196,6 +203,21 @@ def _first_revert(history: History) -> LaterCommit | None:
     if problem is not None:
         raise problem
     return None
+
+
+def _takes_away(history: History, files: Sequence[Touched], others: Sequence[Touched]) -> bool:
+    """Whether a commit that gives back what there was does not merely move it to the ``others`` that it writes.
+
+    Of these the ones that can be read count. Raises ``SourceError`` where it does some of both.
+    """
+    elsewhere = Lines()
+    for each in others:
+        with suppress(SourceError):
+            elsewhere.update(history.lines((each,)))
+    moved = moved_share(history.lines(files), elsewhere) if elsewhere else 0
+    if 1 - UNDONE_SHARE < moved < UNDONE_SHARE:
+        raise SourceError("a commit takes some of it back, and moves some of it")
+    return moved < UNDONE_SHARE
 
 
 class _Compared:
@@ -224,26 +246,38 @@ class _Compared:
         if self._looked_at > MOST_LATER:
             raise SourceError(f"more than {MOST_LATER} later commits touch what it changed")
         later = self._history.lines(files)
-        return undoes(self._lines, later) and (not others or undoes(self._lines, later, self._history.lines(others)))
+        if not undoes(self._lines, later) or (others and not undoes(self._lines, later, self._history.lines(others))):
+            return False
+        if not gives_back(self._brought, files):
+            raise SourceError("its lines were taken back, and not all that it changed beside lines")
+        return True
 
 
-def _moved(history: History, files: Sequence[Touched], lines: Wanted, place: _Place) -> str:
-    """Why nobody can tell that lines are gone from their place: what the same commits wrote; empty if nothing did.
+def _moved(history: History, files: Sequence[Touched], written: Sequence[Touched], lines: Wanted, path: str) -> str:
+    """Why nobody can tell that lines are gone from the file that is called ``path``, empty if it is gone; empty if so.
 
-    Raises ``SourceError`` past a bound.
+    They may be in what else was ``written`` among the ``files`` that differ. What is too large is passed over; past
+    another bound it raises ``SourceError``.
     """
-    if place.times is None and not names_renames(files):
+    if not path and not names_renames(files):
         return "its file may have moved: too many came and went for git to name renames"
-    for each in files:
-        if not each.new or each.path == place.path or each.old == each.new:
+    for each in written:
+        if not each.new or each.path == path or each.old == each.new:
             continue
-        try:
-            before = history.content(each.old) if each.old else ""
-            if may_be_there(lines, before, history.content(each.new)):
+        with suppress(FileTooLarge):
+            before = places(lines, history.content(each.old) if each.old else "")
+            if places(lines, history.content(each.new)).whole > before.whole:
                 return f"they may have moved to {each.path}"
-        except SourceError as problem:
-            raise SourceError(f"they may have moved to {each.path}: {problem}") from problem
     return ""
+
+
+def _own(history: History, files: Sequence[Touched]) -> Sequence[Touched]:
+    """Those of the files that the merge wrote, not the base branch before it; all where nobody can tell."""
+    try:
+        own = {each.path for each in history.brought}
+    except SourceError:
+        return files
+    return [each for each in files if each.path in own]
 
 
 def _reviewed(history: History, said: Said) -> str | None:

@@ -20,7 +20,7 @@ from review_advisor.adapters.git.fetch import Remote
 from review_advisor.adapters.git.history import GitHistory, open_history
 from review_advisor.adapters.git.run import Git
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.record.fate import Lines
+from review_advisor.core.record.undoing import Lines
 from review_advisor.ports.review import SourceError
 
 Open = Callable[..., GitHistory]
@@ -140,6 +140,8 @@ def test_an_author_who_dates_a_commit_back_hides_nothing_that_came_after_its_mer
     seen = opened(remote, pull_request)
     assert seen.merged_at == at
     assert [each.commit for each in seen.later()] == [commit]
+    with pytest.raises(SourceError, match="nobody can tell what its merge brought"):
+        assert seen.brought  # nobody says which commits the push brought
     last = replace(pull_request, merged_at=datetime.max.replace(tzinfo=UTC))
     assert [each.commit for each in opened(remote, last).later()] == [commit], "at the end of time, too"
 
@@ -223,8 +225,28 @@ def test_a_file_that_was_moved_is_known_by_its_new_name_as_far_as_git_says_so(re
     seen = opened(remote, merged(remote))
     assert seen.moved(reviewed, "app.py") == "moved.py"
     assert seen.moved("f" * 40, "app.py") == "moved.py", "the merge itself renamed it"
+    assert seen.moved(reviewed, "app.py") == "moved.py", "asked about several commits in turn"
     assert seen.moved(reviewed, "moved.py") is None
     assert seen.moved(reviewed, ".review-advisor.toml") is None
+
+
+def test_of_two_submodules_that_were_rebased_the_last_alone_is_not_what_the_merge_brought(
+    remote: Served, opened: Open
+) -> None:
+    work = remote.work
+    work.git("checkout", "--quiet", "-b", "submodules", "main")
+    own = []
+    for name in ("one", "two"):
+        work.git("update-index", "--add", "--cacheinfo", f"160000,{work.rev('main')},{name}")
+        work.git("commit", "--quiet", "--message", f"Add {name}")
+        own.append(work.rev("HEAD"))
+    pull_request = remote.opens(7, "submodules")
+    work.git("checkout", "--quiet", "main")
+    later(remote, "n = 1\n")
+    work.git("cherry-pick", *own)
+    remote.push("main:refs/heads/main")
+    done = replace(pull_request, state="merged", merge_commit=work.rev("main"), merged_at=datetime.now(UTC))
+    assert {each.path for each in opened(remote, done).brought} == {"one", "two"}
 
 
 # --- bounds -----------------------------------------------------------------------------------------------------------
@@ -326,6 +348,25 @@ def test_so_many_processes_read_a_history_however_long_it_is(
 
 
 # --- what cannot be read ----------------------------------------------------------------------------------------------
+
+
+def test_a_commit_that_is_in_no_branch_any_more_is_fetched_by_its_name(
+    remote: Served, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pull_request = merged(remote)
+    work, gone = remote.work, []
+    for number in range(2):
+        work.git("checkout", "--quiet", "--detach", "main")
+        work.write("app.py", f"n = {number}\n")
+        gone.append(work.commit("Reviewed"))
+        remote.push("HEAD:refs/pull/8/head")
+    remote.push(":refs/pull/8/head")
+    seen = opened(remote, pull_request)
+    assert seen.has(gone[0])
+    assert seen.text(gone[0], "app.py") == "n = 0\n"
+    monkeypatch.setattr(history, "MOST_FETCHED", 1)
+    assert seen.has(gone[0])
+    assert not seen.has(gone[1]), "only so many are asked for"
 
 
 @pytest.mark.parametrize("commit", ["", "f" * 40, "--output=x", "main"])

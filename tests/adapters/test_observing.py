@@ -42,13 +42,12 @@ from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.standing import StandingComment
 from review_advisor.core.publication.state import read_state
 from review_advisor.core.publication.summary import amended
-from review_advisor.core.record import fate
+from review_advisor.core.record import fate, undoing
 from review_advisor.core.record.chain import LedgerError, canonical, links
 from review_advisor.core.record.kpis import Kpi, kpis
 from review_advisor.core.record.labels import Label, Observed
 from review_advisor.core.record.periods import Period
 from review_advisor.core.roles.evidence import finding_id
-from review_advisor.mockworld.github.model import Contents
 from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.reviewing import Remark
@@ -219,6 +218,32 @@ def test_a_revert_with_a_conflict_or_a_word_to_the_log_is_one_whatever_it_says(r
     assert observed(actions.closed(pull))["", "reverted"] == "reverted"
 
 
+@pytest.mark.parametrize(
+    "beside, value",
+    [("test {\n}\n", "reverted"), ("one = 1\ntwo = 2\n}\n", "not_reverted"), ("one = 1\n", "unknown")],
+)
+def test_a_revert_beside_a_file_with_equal_lines_is_one_and_a_move_is_none(
+    actions: Actions, beside: str, value: str
+) -> None:
+    pull = actions.opens({APP: LINES + "one = 1\ntwo = 2\n}\n}\n"})
+    merge_commit = actions.merges(pull)
+    actions.git.work.git("revert", "--no-commit", "-m", "1", merge_commit)
+    actions.main_becomes({"src/new.py": beside})
+    ran = actions.closed(pull)
+    assert observed(ran)["", "reverted"] == value
+    if value == "unknown":
+        assert sources(ran)["", "reverted"] == "a commit takes some of it back, and moves some of it"
+
+
+def test_lines_that_are_taken_back_without_the_move_of_their_file_are_no_revert(actions: Actions) -> None:
+    pull = actions.opens({APP: None, "src/moved.py": FAULTY})
+    actions.merges(pull)
+    actions.main_becomes({"src/moved.py": LINES})
+    ran = actions.closed(pull)
+    assert observed(ran)["", "reverted"] == "unknown"
+    assert sources(ran)["", "reverted"] == "its lines were taken back, and not all that it changed beside lines"
+
+
 def test_links_and_modes_that_are_given_back_are_reverted(actions: Actions) -> None:
     work = actions.git.work
     pull = actions.opens({"empty": ""})
@@ -271,7 +296,7 @@ def test_a_file_that_went_with_too_many_others_may_have_moved(
     actions.main_becomes({APP: None, "src/new.py": "unlike = 1\n"})
     ran = actions.closed(pull)
     assert observed(ran)[ID, "later"] == "gone"
-    monkeypatch.setattr(fate, "MOST_RENAMES", 0)
+    monkeypatch.setattr(undoing, "MOST_RENAMES", 0)
     ran = actions.closed(pull)
     assert observed(ran)[ID, "later"] == "unknown"
     because = "its file may have moved: too many came and went for git to name renames"
@@ -323,16 +348,38 @@ def test_lines_that_a_later_commit_moves_are_neither_gone_nor_taken_back(rejecte
     assert sources(ran)[ID, "later"] == "they may have moved to src/new.py"
 
 
-def test_where_nobody_can_read_what_else_was_written_nobody_can_tell_that_lines_are_gone(
+def test_what_is_too_large_to_read_takes_no_fix_back(
     rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A lock file, a picture: else whatever comes along would turn what was fixed into what nobody can tell."""
     actions, pull = rejected
     monkeypatch.setattr(objects, "MOST_BYTES", 1_000)
+    actions.main_becomes({"src/lock.py": "y = 1\n" * 1_000})
     actions.pushes(pull, {APP: LINES, "src/new.py": "x = 1\n" * 1_000})
+    merge_commit = actions.merges(pull)
+    assert observed(actions.closed(pull))[ID, "at_merge"] == "fixed"
+    actions.git.work.git("revert", "--no-commit", "-m", "1", merge_commit)
+    actions.main_becomes({"src/lock.py": "y = 2\n" * 1_000})
+    assert observed(actions.closed(pull))["", "reverted"] == "reverted"
+
+
+def test_what_the_base_branch_wrote_meanwhile_has_not_moved_from_the_pull_request(
+    rejected: tuple[Actions, Pull],
+) -> None:
+    actions, pull = rejected
+    actions.main_becomes({OTHER: FAULTY})
+    actions.pushes(pull, {APP: RIGHT})
+    actions.merges(pull)
+    assert observed(actions.closed(pull))[ID, "at_merge"] == "fixed"
+
+
+def test_such_a_line_elsewhere_in_the_file_is_not_the_one_that_was_meant(rejected: tuple[Actions, Pull]) -> None:
+    actions, pull = rejected
+    actions.pushes(pull, {APP: "value = 31\n" + RIGHT})
     actions.merges(pull)
     ran = actions.closed(pull)
     assert observed(ran)[ID, "at_merge"] == "unknown"
-    assert sources(ran)[ID, "at_merge"] == "they may have moved to src/new.py: its file is too large"
+    assert sources(ran)[ID, "at_merge"] == "such lines stand in the merged file, but beside other ones"
 
 
 def test_a_file_that_was_deleted_is_gone_whatever_else_held_the_same_line_before(actions: Actions) -> None:
@@ -390,7 +437,8 @@ def test_the_page_names_every_bound() -> None:
     assert bounds == (
         f"{aftermath.MOST_FINDINGS} findings of a pull request, {history.MOST_COMMITS:,} later commits of which "
         f"{fate.MOST_LATER} may touch the same file, {objects.MOST_BYTES // 10**6} MB of a file and "
-        f"{objects.MOST_READ // 10**6} MB of all, {history.MOST_CHANGED:,} changed lines, "
+        f"{objects.MOST_READ // 10**6} MB of all, {history.MOST_CHANGED:,} changed lines, {history.MOST_FETCHED} "
+        f"reviewed commits that have to be fetched by name, "
         f"{history.MOST_SECONDS / 60:.0f} minutes"
     )
     people = f"{observe_phase.MOST_PEOPLE} people are asked about for each finding, {observe_phase.MOST_ASKED} in all"
@@ -398,7 +446,7 @@ def test_the_page_names_every_bound() -> None:
         people,
         f"until {fate.JUDGED_AFTER.days} days after the merge",
         f"looked at for {history.LOOKED_AT.days} days",
-        f"undoes at least {fate.UNDONE_SHARE:.0%} of its lines, and at least {fate.UNDONE_SHARE:.0%} of what",
+        f"undoes at least {undoing.UNDONE_SHARE:.0%} of its lines, and at least {undoing.UNDONE_SHARE:.0%} of what",
     ):
         assert said in page
 
@@ -448,37 +496,25 @@ def test_some_of_several_same_lines_gone_is_nobodys_guess(actions: Actions) -> N
     assert sources(ran)[ID, "at_merge"] == "the lines stand in several places, and some are gone"
 
 
-def test_after_a_force_push_the_reviewed_commit_is_gone_and_its_lines_are_unknown(
-    rejected: tuple[Actions, Pull],
+@pytest.mark.parametrize("kept", [True, False])
+def test_after_a_force_push_the_reviewed_commit_is_fetched_by_its_name_while_it_is_there(
+    rejected: tuple[Actions, Pull], *, kept: bool
 ) -> None:
-    """The job's own ledger holds no review: only the comment on the diff says where the finding was."""
     actions, pull = rejected
     actions.git.work.git("checkout", "--quiet", "--detach", "main")
     actions.git.work.write(APP, RIGHT)
     sha = actions.git.work.commit()
     actions.git.push(f"{sha}:refs/pull/{pull.number}/head")
     actions.github.force_pushes(pull, {APP: RIGHT}, sha=sha)
-    actions.happens("synchronize", pull)
     actions.merges(pull)
+    if not kept:
+        actions.git.work.git(f"--git-dir={actions.git.bare}", "gc", "--quiet", "--prune=now")
     ran = actions.closed(pull)
-    assert observed(ran)[ID, "at_merge"] == "unknown"
-    assert sources(ran)[ID, "at_merge"] == "the file that was reviewed cannot be read any more"
+    assert observed(ran)[ID, "at_merge"] == ("fixed" if kept else "unknown")
     named = ("--pr", f"{NAME}#{pull.number}", "--ledger", whole(actions))
-    assert observed(actions.closed(pull), *named)[ID, "at_merge"] == "fixed", "the ledger has the quote"
-
-
-def test_after_a_force_push_a_quote_within_a_longer_line_says_nothing(rejected: tuple[Actions, Pull]) -> None:
-    actions, pull = rejected
-    contents: Contents = {APP: LINES + "value = 310\n"}
-    actions.git.work.git("checkout", "--quiet", "--detach", "main")
-    actions.git.work.write(APP, str(contents[APP]))
-    sha = actions.git.work.commit()
-    actions.git.push(f"{sha}:refs/pull/{pull.number}/head")
-    actions.github.force_pushes(pull, contents, sha=sha)
-    actions.merges(pull)
-    ran = actions.closed(pull)
-    named = ("--pr", f"{NAME}#{pull.number}", "--ledger", whole(actions))
-    assert observed(ran, *named)[ID, "at_merge"] == "unknown"
+    assert observed(actions.closed(pull), *named)[ID, "at_merge"] == ("fixed" if kept else "unknown")
+    if not kept:
+        assert sources(ran)[ID, "at_merge"] == "the file that was reviewed cannot be read any more"
 
 
 @pytest.mark.parametrize(
@@ -504,6 +540,23 @@ def test_a_finding_about_a_line_that_was_taken_away_is_fixed_if_it_is_back(
     ran = actions.closed(pull)
     assert observed(ran)[gone, "at_merge"] == "unknown"
     assert sources(ran)[gone, "at_merge"] == "its lines are not known", "a comment on the old side has no quote"
+
+
+@pytest.mark.parametrize("when", ["at_merge", "later"])
+def test_a_longer_line_that_holds_what_was_taken_away_may_be_another(actions: Actions, when: str) -> None:
+    shorter = LINES.replace("value = 30\n", "")
+    longer = shorter + "another_value = 30\n"
+    pull = actions.opens({APP: shorter})
+    actions.models.executor_says(reject(finding(APP, 30, "value = 30", title="thirty is needed")))
+    actions.happens("opened", pull)
+    if when == "at_merge":
+        actions.pushes(pull, {APP: longer})
+    actions.merges(pull)
+    if when == "later":
+        actions.main_becomes({APP: longer})
+    (gone,) = {finding for finding, _ in observed(actions.closed(pull))} - {""}
+    words = ("--pr", f"{NAME}#{pull.number}", "--ledger", whole(actions))
+    assert observed(actions.closed(pull), *words)[gone, when] == "unknown"
 
 
 def test_what_is_closed_without_a_merge_says_nothing_of_lines(rejected: tuple[Actions, Pull]) -> None:

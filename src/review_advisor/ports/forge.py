@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
+from review_advisor.ports.review import SourceError
 
 if TYPE_CHECKING:  # only a pull request's review publishes, and only what is closed is observed
     from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
     from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
-    from review_advisor.core.record.fate import LaterCommit, Lines, Touched
+    from review_advisor.core.record.undoing import LaterCommit, Lines, Touched
 
 
 class Forge(Protocol):
@@ -131,6 +132,10 @@ class Forge(Protocol):
     def advance_branch(self, branch: str, commit: str) -> None:
         """Move a branch forward to a commit. Without force: one that does not rest on the branch's tip is rejected."""
         ...
+
+
+class FileTooLarge(SourceError):  # noqa: N818 (what the file is)
+    """A file is larger than is looked at."""
 
 
 class History(Protocol):

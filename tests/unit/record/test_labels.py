@@ -125,6 +125,12 @@ def test_what_happened_and_cannot_be_told_any_more_stays_known() -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["approved", "not_approved"])
+def test_whether_an_escalation_was_approved_is_final_when_it_is_closed(value: Value) -> None:
+    before = told(Label("", "escalation", value, "by a command or none"))
+    assert told(Label("", "escalation", "unknown", "no summary")).after(before).labels == before.labels
+
+
 def test_that_nothing_had_happened_was_true_of_its_moment_only() -> None:
     before = told(
         Label("", "reverted", "not_reverted", "no"), Label("f-1", "at_merge", "there", "they stand"),

@@ -1,14 +1,14 @@
 """What became of a pull request after its merge: its base branch's history, as git objects in a private store.
 
 However many files and findings there are, so many git processes read it: a handful, and one for each reviewed commit
-of which lines or a file are gone.
+of which lines or a file are gone, or which has to be fetched.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from review_advisor.adapters.git.store import RENAMES, ObjectStore
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.record.fate import LaterCommit, Lines, Touched, changed_lines
+from review_advisor.core.record.undoing import LaterCommit, Lines, Touched, brings_the_same, changed_lines
 from review_advisor.ports.review import SourceError
 
 LOOKED_AT = timedelta(days=30)
@@ -33,9 +33,12 @@ MOST_SECONDS = 300.0
 """So long one pull request is looked at."""
 MOST_CHANGED = 200_000
 """A change of more lines is not compared line by line."""
-_HEAD, _BASE = "refs/observe/head", "refs/observe/base"
+MOST_FETCHED = 20
+"""So many reviewed commits that are no longer in any branch are asked for by their names."""
+_HEAD, _BASE, _REVIEWED = "refs/observe/head", "refs/observe/base", "refs/observe/reviewed"
 _COMMIT = re.compile(OBJECT_NAME)
 _MOST_OWN = 250
+_NOT_KNOWN = "nobody can tell what its merge brought"
 _NOTHING = "000000"
 _LINE = ("rev-list", "--first-parent")
 _TOUCHED = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", *RENAMES, "--no-ext-diff")
@@ -44,9 +47,20 @@ _TOUCHED = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", *RENAMES, "--no-ext
 class GitHistory:
     """A merged pull request and what came after it, as ``ports.History``; ``open_history`` opens it."""
 
-    def __init__(self, store: ObjectStore, merge: str, merged_at: datetime, head: str, tip: str) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        *,
+        merge: str,
+        merged_at: datetime,
+        head: str,
+        tip: str,
+        fetched: Callable[[str], bool],
+    ) -> None:
         self.merged_at = merged_at
         self._store = store
+        self._fetch = fetched
+        self._asked_for: set[str] = set()
         self._merge = merge
         self._head = head
         self._tip = tip
@@ -56,8 +70,13 @@ class GitHistory:
         self._since: dict[str, tuple[Touched, ...]] = {}
 
     def has(self, commit: str) -> bool:
-        """Whether a commit is there. Whatever is no commit's name is none."""
-        return self._files.has(commit)
+        """Whether a commit is there, or can be had by its name. Whatever is no commit's name is none."""
+        if self._files.has(commit) or not _COMMIT.fullmatch(commit):
+            return self._files.has(commit)
+        if commit not in self._asked_for and len(self._asked_for) < MOST_FETCHED:
+            self._asked_for.add(commit)
+            return self._fetch(commit) and self._files.has(commit)
+        return False
 
     def text(self, commit: str, path: str) -> str | None:
         """The text of a regular file at a commit that is there; None if there is none."""
@@ -77,10 +96,9 @@ class GitHistory:
 
     def since(self, commit: str) -> tuple[Touched, ...]:
         """Every file that differs between a commit and what was merged; where it is gone, those of the merge."""
-        before = commit if self.has(commit) else f"{self._merge}^"
-        if before not in self._since:
-            self._since[before] = self._between(before, self._merge)
-        return self._since[before]
+        if commit not in self._since:  # those of one commit are kept: there may be very many
+            self._since = {commit: self._between(commit, self._merge) if self.has(commit) else self.brought}
+        return self._since[commit]
 
     @cached_property
     def brought(self) -> tuple[Touched, ...]:
@@ -88,6 +106,8 @@ class GitHistory:
         before, *others = self._store.git.run("rev-parse", f"{self._merge}^@").decode("ascii").split() or [""]
         if not before:
             raise SourceError("the merge has no commit before it")
+        if self._merge == self._head:  # it was pushed: nobody says where the base branch was before
+            raise SourceError(_NOT_KNOWN)
         if others:
             return self._between(before, self._merge)
         if not self._head:
@@ -101,9 +121,10 @@ class GitHistory:
         for first in (before, line[-1]):
             base = self._store.merge_base(first, self._head) or before
             found = self._between(first, self._merge)
-            if self.lines(found) == self.lines(self._between(base, self._head)):
+            own_files = self._between(base, self._head)
+            if brings_the_same(found, own_files) and self.lines(found) == self.lines(own_files):
                 return found
-        raise SourceError("nobody can tell what its merge brought")
+        raise SourceError(_NOT_KNOWN)
 
     def later(self) -> Iterator[LaterCommit]:
         """The base branch's own commits since, the oldest first; past a bound it raises ``SourceError``."""
@@ -195,14 +216,25 @@ def open_history(repo: Path, pull_request: PullRequest, remote: Remote) -> GitHi
     if pull_request.merged_at is None:
         raise SourceError("GitHub does not say when it was merged")
     repository = open_repository(repo)
-    store = ObjectStore(repository, None)
+    store, depth = ObjectStore(repository, None), DEPTHS[-1] if repository.shallow else None
     try:
-        tip = _fetch(store, pull_request, remote, DEPTHS[-1] if repository.shallow else None)
+        tip = _fetch(store, pull_request, remote, depth)
     except BaseException:
         store.close()
         raise
     head_there = store.git.attempt("cat-file", "-e", f"{head}^{{commit}}").code == 0
-    return GitHistory(store, merge, pull_request.merged_at, head if head_there else "", tip)
+
+    def fetched(commit: str) -> bool:
+        return fetch(store, remote, (f"+{commit}:{_REVIEWED}",), depth).code == 0
+
+    return GitHistory(
+        store,
+        merge=merge,
+        merged_at=pull_request.merged_at,
+        head=head if head_there else "",
+        tip=tip,
+        fetched=fetched,
+    )
 
 
 def _fetch(store: ObjectStore, pull_request: PullRequest, remote: Remote, depth: int | None) -> str:

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from review_advisor.adapters.git.run import Git
 from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.ports.forge import FileTooLarge
 from review_advisor.ports.review import SourceError
 
 REGULAR_FILES = ("100644", "100755")
@@ -81,7 +82,7 @@ class Objects:
             if size is None:
                 raise SourceError("an object is not there (a partial or damaged clone?)")
             if size > MOST_BYTES:
-                raise SourceError("its file is too large")
+                raise FileTooLarge("its file is too large")
             if size > self._left:
                 raise SourceError("there is too much to read")
             self._left -= size

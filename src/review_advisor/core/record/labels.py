@@ -37,7 +37,7 @@ Value = Literal[
 ]
 
 
-_HAPPENED = ("judged", "reverted", "approved", "fixed", "gone", "resolved", "up", "down", "dismissed")
+_HAPPENED = ("judged", "reverted", "approved", "not_approved", "fixed", "gone", "resolved", "up", "down", "dismissed")
 """What stays true, whatever cannot be read any more."""
 
 
