@@ -933,7 +933,7 @@ MUTANTS = (
         "if not gives_back(self._brought, files):",
         "if False:",
         (
-            "tests/adapters/test_observing.py::test_lines_that_are_taken_back_without_the_move_of_their_file_are_no_revert",
+            "tests/adapters/observing/test_reverts.py::test_lines_that_are_taken_back_without_the_move_of_their_file_are_no_revert",
         ),
     ),
     Mutant(
@@ -948,7 +948,7 @@ MUTANTS = (
         "aftermath.py",
         "if self._now - history.merged_at >= JUDGED_AFTER:",
         "if self._now >= history.merged_at:",
-        ("tests/adapters/test_observing.py::test_an_approval_is_no_good_one_before_it_is_judged",),
+        ("tests/adapters/observing/test_reverts.py::test_an_approval_is_no_good_one_before_it_is_judged",),
     ),
     Mutant(
         "an error replaces what was known",
@@ -962,7 +962,9 @@ MUTANTS = (
         "observe_phase.py",
         "if found.by.casefold() == author.casefold():",
         "if not found.by:",
-        ("tests/adapters/test_observing.py::test_the_author_of_a_change_who_dismisses_a_finding_decides_nothing",),
+        (
+            "tests/adapters/observing/test_people.py::test_the_author_of_a_change_who_dismisses_a_finding_decides_nothing",
+        ),
     ),
     Mutant(
         "of several places with the same lines any one will do",
@@ -983,7 +985,7 @@ MUTANTS = (
         "observe_phase.py",
         "not bot and self._forge.permission(login).may_write",
         "not bot",
-        ("tests/adapters/test_observing.py::test_thumbs_count_if_their_owner_may_write",),
+        ("tests/adapters/observing/test_people.py::test_thumbs_count_if_their_owner_may_write",),
     ),
     Mutant(
         "a dashboard's data may end its script",

@@ -1,0 +1,46 @@
+"""Pull requests that were reviewed, to be closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.adapters.observing.observed import (
+    FAULT,
+    FAULTY,
+    ODD,
+)
+from tests.adapters.pull_request_world import (
+    APP,
+    Actions,
+    acting,
+)
+
+from review_advisor.mockworld.github.records import Pull
+from review_advisor.mockworld.lines import approve, reject, veto
+
+
+@pytest.fixture
+def actions(tmp_path: Path) -> Iterator[Actions]:
+    with acting(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def rejected(actions: Actions) -> tuple[Actions, Pull]:
+    """A pull request whose first review asked for changes, on one line."""
+    pull = actions.opens({APP: FAULTY})
+    actions.models.executor_says(reject(FAULT))
+    actions.happens("opened", pull)
+    return actions, pull
+
+
+@pytest.fixture
+def escalated(actions: Actions) -> tuple[Actions, Pull]:
+    """A pull request that the executor approves and its judge does not."""
+    pull = actions.opens({APP: FAULTY})
+    actions.models.executor_says(approve(), approve(ODD))
+    actions.models.judge_says(veto("it divides by zero"), veto("it still divides by zero"))
+    actions.happens("opened", pull)
+    return actions, pull
