@@ -929,7 +929,7 @@ MUTANTS = (
     ),
     Mutant(
         "a move that lines do not tell of is taken back with the lines",
-        "aftermath.py",
+        "reverting.py",
         "if not gives_back(self._brought, files):",
         "if False:",
         (
@@ -969,7 +969,7 @@ MUTANTS = (
     Mutant(
         "of several places with the same lines any one will do",
         "core/record/fate.py",
-        "if now < places(lines, reviewed).whole:",
+        "if found < places(lines, before).whole:",
         "if False:",
         (f"{UNIT}record/test_fate.py::test_lines_that_were_brought",),
     ),

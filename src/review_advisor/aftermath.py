@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,33 +10,25 @@ from datetime import datetime
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.record.fate import (
     JUDGED_AFTER,
-    MOST_LATER,
-    AtMerge,
+    Fate,
     Said,
     Wanted,
-    brought_at_merge,
-    came_back,
+    fate_of_brought,
+    fate_of_removed,
     places,
-    removed_at_merge,
     wanted,
 )
-from review_advisor.core.record.labels import Label, Name
+from review_advisor.core.record.labels import Label, Name, Value
 from review_advisor.core.record.undoing import (
-    UNDONE_SHARE,
+    MOST_LATER,
     LaterCommit,
-    Lines,
     Touched,
-    gives_back,
-    may_undo,
-    moved_share,
     names_renames,
     of_file,
-    restores,
-    undoes,
-    weights,
 )
 from review_advisor.ports.forge import FileTooLarge, History
 from review_advisor.ports.review import SourceError
+from review_advisor.reverting import first_revert
 
 MOST_FINDINGS = 200
 """So many findings of one pull request are looked for in its files."""
@@ -115,16 +106,13 @@ class Aftermath:
         if isinstance(lines, str):
             return Label(finding, "at_merge", "unknown", lines), None, _Place(said.path, None)
         place = self._place(history, said)
-        if said.removed or text is None:
-            found = removed_at_merge(lines, text, place.text)
-        else:
-            found = brought_at_merge(lines, text, place.text)
-            if found.value == "fixed":
-                files = history.since(said.commit)
-                path = "" if place.text is None else place.path
-                moved = _moved(history, files, _own(history, files), lines, path)
-                found = AtMerge("unknown", moved) if moved else found
-        return Label(finding, "at_merge", found.value, found.because), lines, place
+        fate = _fate(said, lines, text, place.text)
+        if fate.value == "undone" and not said.removed:
+            files, path = history.since(said.commit), "" if place.text is None else place.path
+            moved = _moved(history, files, _own(history, files), lines, path)
+            fate = Fate("unknown", moved) if moved else fate
+        value: Value = "fixed" if fate.value == "undone" else fate.value
+        return Label(finding, "at_merge", value, fate.because), lines, place
 
     def _place(self, history: History, said: Said) -> _Place:
         """Their file, under the name that it was merged with, by git's word. No other file stands in for it."""
@@ -136,23 +124,29 @@ class Aftermath:
         return _Place(path, text)
 
     def _later(self, history: History, finding: str, said: Said, lines: Wanted, place: _Place) -> Label:
-        """Whether a later commit takes the merge back, or undoes these very lines, wherever their file moves."""
+        """Whether a later commit takes the merge back, or undoes these very lines, wherever their file moves.
+
+        Lines that are gone are gone, also where nobody can tell whether the merge was taken back.
+        """
         name: Name = "later"
-        commit = self._revert(history)
-        if commit is not None:
-            return Label(finding, name, "reverted", f"commit {commit.commit[:12]} takes the merge back")
+        unsure = ""
+        try:
+            commit = self._revert(history)
+            if commit is not None:
+                return Label(finding, name, "reverted", f"commit {commit.commit[:12]} takes the merge back")
+        except SourceError as problem:
+            unsure = _phrase(problem)
         does = "brings its lines back" if said.removed else "takes its lines away"
-        at_merge = places(lines, place.text or "")
         for commit, file in self._touching(history, place.path):
-            now = places(lines, history.content(file.new) if file.new else "")
-            back = came_back(at_merge, now) if said.removed else not now.whole
-            if back is False:
-                continue
-            unsure = "such lines came within longer ones" if back is None else ""
-            if not said.removed:
-                unsure = _moved(history, commit.files, commit.files, lines, file.path)
-            because = unsure or f"commit {commit.commit[:12]} {does}"
-            return Label(finding, name, "unknown" if unsure else "gone", because)
+            fate = _fate(said, lines, place.text or "", history.content(file.new) if file.new else None)
+            if fate.value == "undone":
+                moved = "" if said.removed else _moved(history, commit.files, commit.files, lines, file.path)
+                because = moved or f"commit {commit.commit[:12]} {does}"
+                return Label(finding, name, "unknown" if moved else "gone", because)
+            if fate.value == "unknown":
+                unsure = unsure or fate.because
+        if unsure:
+            return Label(finding, name, "unknown", unsure)
         return self._judged(history, Label(finding, name, "there", f"no later commit that was looked at {does}"))
 
     def _touching(self, history: History, path: str) -> Iterator[tuple[LaterCommit, Touched]]:
@@ -173,84 +167,12 @@ class Aftermath:
         if not self._asked:
             self._asked = True
             try:
-                self._taken_back = _first_revert(history)
+                self._taken_back = first_revert(history)
             except SourceError as problem:
                 self._taken_back = problem
         if isinstance(self._taken_back, SourceError):
             raise self._taken_back
         return self._taken_back
-
-
-def _first_revert(history: History) -> LaterCommit | None:
-    """The first commit that takes back what the merge brought.
-
-    Whole files tell so without being read. So where too much would have to be read, the commits after that may still
-    tell; only if none does, it is raised.
-    """
-    brought = history.brought
-    paths = {path for each in brought for path in (each.old_path, each.path)} - {""}
-    compared, problem = _Compared(history, brought), None
-    for commit in history.later():
-        files = [each for each in commit.files if not paths.isdisjoint((each.old_path, each.path))]
-        others = [each for each in commit.files if each.new and paths.isdisjoint((each.old_path, each.path))]
-        try:
-            if restores(brought, files) and _takes_away(history, files, others):
-                return commit
-            if files and problem is None and compared.undone_by(files, others):
-                return commit
-        except SourceError as told:
-            problem = told
-    if problem is not None:
-        raise problem
-    return None
-
-
-def _takes_away(history: History, files: Sequence[Touched], others: Sequence[Touched]) -> bool:
-    """Whether a commit that gives back what there was does not merely move it to the ``others`` that it writes.
-
-    Of these the ones that can be read count. Raises ``SourceError`` where it does some of both.
-    """
-    elsewhere = Lines()
-    for each in others:
-        with suppress(SourceError):
-            elsewhere.update(history.lines((each,)))
-    moved = moved_share(history.lines(files), elsewhere) if elsewhere else 0
-    if 1 - UNDONE_SHARE < moved < UNDONE_SHARE:
-        raise SourceError("a commit takes some of it back, and moves some of it")
-    return moved < UNDONE_SHARE
-
-
-class _Compared:
-    """A change that is held, line by line, against so many commits that touch its files."""
-
-    def __init__(self, history: History, brought: Sequence[Touched]) -> None:
-        self._history = history
-        self._brought = brought
-        self._lines: Lines | None = None
-        self._weights = Counter[str]()
-        self._looked_at = 0
-
-    def undone_by(self, files: Sequence[Touched], others: Sequence[Touched]) -> bool:
-        """Whether a commit that does this to the files takes the change back. Raises ``SourceError`` past a bound.
-
-        The ``others`` that it writes are read only where it looks like that.
-        """
-        if self._lines is None:
-            self._lines = self._history.lines(self._brought)
-            self._weights = weights(self._lines)
-        if not self._lines:
-            raise SourceError("what it changed has no lines, and nobody gave it back as it was")
-        if not may_undo(self._weights, files):
-            return False
-        self._looked_at += 1
-        if self._looked_at > MOST_LATER:
-            raise SourceError(f"more than {MOST_LATER} later commits touch what it changed")
-        later = self._history.lines(files)
-        if not undoes(self._lines, later) or (others and not undoes(self._lines, later, self._history.lines(others))):
-            return False
-        if not gives_back(self._brought, files):
-            raise SourceError("its lines were taken back, and not all that it changed beside lines")
-        return True
 
 
 def _moved(history: History, files: Sequence[Touched], written: Sequence[Touched], lines: Wanted, path: str) -> str:
@@ -278,6 +200,13 @@ def _own(history: History, files: Sequence[Touched]) -> Sequence[Touched]:
     except SourceError:
         return files
     return [each for each in files if each.path in own]
+
+
+def _fate(said: Said, lines: Wanted, before: str | None, now: str | None) -> Fate:
+    """What became of a finding's lines from one text of their file to another; None: there is none."""
+    if said.removed or before is None:
+        return fate_of_removed(lines, before, now)
+    return fate_of_brought(lines, before, now)
 
 
 def _reviewed(history: History, said: Said) -> str | None:

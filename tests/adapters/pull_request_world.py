@@ -178,13 +178,17 @@ class Actions:
         self.git.push("main:refs/heads/main")
         return self.github.commits(NAME, "main", contents, by=OWNER, sha=sha)
 
-    def merges(self, pull: Pull, how: Literal["merge", "squash", "rebase"] = "merge", *, lately: bool = False) -> str:
+    def merges(
+        self, pull: Pull, how: Literal["merge", "squash", "rebase", "push"] = "merge", *, lately: bool = False
+    ) -> str:
         """A maintainer merges it, so long ago that it is judged, or now; what the base branch ends with then."""
         work = self.git.work
         work.git("checkout", "--quiet", "main")
         work.at = None if lately else datetime.now(UTC) - JUDGED_AFTER
         if how == "merge":
             work.git("merge", "--quiet", "--no-ff", "--message", f"Merge #{pull.number}", pull.head_sha)
+        elif how == "push":
+            work.git("merge", "--quiet", "--ff-only", pull.head_sha)
         elif how == "squash":
             work.git("merge", "--quiet", "--squash", pull.head_sha)
             work.git("commit", "--quiet", "--message", f"A change (#{pull.number})")

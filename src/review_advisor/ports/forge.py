@@ -175,8 +175,8 @@ class History(Protocol):
         """The text of a file that ``later`` names."""
         ...
 
-    def lines(self, files: Iterable[Touched]) -> Lines:
-        """Every changed line of these files."""
+    def lines(self, files: Iterable[Touched], *, passing_over: bool = False) -> Lines:
+        """Every changed line of these files; ``passing_over`` those that are too large, else they are an error."""
         ...
 
 

@@ -171,7 +171,22 @@ def test_such_a_line_elsewhere_in_the_file_is_not_the_one_that_was_meant(rejecte
     actions.merges(pull)
     ran = actions.closed(pull)
     assert observed(ran)[ID, "at_merge"] == "unknown"
-    assert sources(ran)[ID, "at_merge"] == "such lines stand in the merged file, but beside other ones"
+    assert sources(ran)[ID, "at_merge"] == "such lines stand in their file, but beside other ones"
+
+
+@pytest.mark.parametrize("last, later", [("value = 33\nvalue = 34\n", "gone"), ("", "unknown")])
+def test_such_a_line_that_a_later_commit_brings_elsewhere_is_not_the_one_that_was_meant(
+    rejected: tuple[Actions, Pull], last: str, later: str
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull)
+    actions.main_becomes({APP: LINES + "value = 33\nvalue = 34\n" + "value = 31\n"})
+    if last:
+        actions.main_becomes({APP: "x = 1\ny = 2\n" + LINES + last})
+    ran = actions.closed(pull)
+    assert observed(ran)[ID, "later"] == later
+    if not last:
+        assert sources(ran)[ID, "later"] == "such lines stand in their file, but beside other ones"
 
 
 def test_a_file_that_was_deleted_is_gone_whatever_else_held_the_same_line_before(actions: Actions) -> None:
@@ -228,7 +243,7 @@ def test_the_page_names_every_bound() -> None:
     bounds = page.partition("- There are bounds: ")[2].partition(". Past one")[0]
     assert bounds == (
         f"{aftermath.MOST_FINDINGS} findings of a pull request, {history.MOST_COMMITS:,} later commits of which "
-        f"{fate.MOST_LATER} may touch the same file, {objects.MOST_BYTES // 10**6} MB of a file and "
+        f"{undoing.MOST_LATER} may touch the same file, {objects.MOST_BYTES // 10**6} MB of a file and "
         f"{objects.MOST_READ // 10**6} MB of all, {history.MOST_CHANGED:,} changed lines, {history.MOST_FETCHED} "
         f"reviewed commits that have to be fetched by name, "
         f"{history.MOST_SECONDS / 60:.0f} minutes"
@@ -260,6 +275,33 @@ def test_deleting_what_was_reviewed_and_touching_much_else_costs_no_process_more
         started.write_text("")
         assert observed(ran)[ID, "at_merge"] == "fixed"
         numbers.append(len(started.read_text().splitlines()))
+    assert numbers[0] == numbers[1]
+
+
+def test_the_findings_of_two_reviews_cost_no_process_each_also_where_nobody_can_tell_what_was_merged(
+    actions: Actions, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Their ids come in any order of the reviews; the lines of both are gone, by a squash that differs from them."""
+    started = counting(tmp_path / "bin", monkeypatch)
+    numbers = []
+    for count in (1, 4):
+        faults = [f"fault = {number} of {count}\n" for number in range(2 * count)]
+        pull = actions.opens({APP: LINES + "".join(faults[:count])})
+        for first in (0, count):
+            if first:
+                actions.pushes(pull, {APP: LINES + "".join(faults)})
+            said = [finding(APP, 31 + at, faults[at].strip(), title=faults[at]) for at in range(first, first + count)]
+            actions.models.executor_says(reject(*said))
+            actions.happens("synchronize" if first else "opened", pull)
+        actions.pushes(pull, {APP: RIGHT})
+        actions.git.work.git("checkout", "--quiet", "main")
+        actions.git.work.git("merge", "--quiet", "--squash", pull.head_sha)
+        actions.github.merges(pull, squashed=True, sha=actions.main_becomes({APP: LINES + f"conflict = {count}\n"}))
+        ran = actions.closed(pull)
+        started.write_text("")
+        assert [value for (_, name), value in observed(ran).items() if name == "at_merge"] == ["fixed"] * 2 * count
+        numbers.append(len(started.read_text().splitlines()))
+        actions.main_becomes({APP: LINES})
     assert numbers[0] == numbers[1]
 
 

@@ -262,7 +262,7 @@ def test_the_step_of_the_action_does_the_same(rejected: tuple[Actions, Pull]) ->
     ran = actions.closed(pull)
     done = ran.observe()
     assert (done.code, done.err) == (0, f"{NAME}#{pull.number}: recorded\n")
-    assert sources(ran)[ID, "at_merge"] == "the lines stand in the merged file"
+    assert sources(ran)[ID, "at_merge"] == "the lines stand in their file"
 
 
 def test_what_is_open_or_was_not_closed_by_the_event_is_refused(rejected: tuple[Actions, Pull]) -> None:

@@ -23,9 +23,9 @@ from tests.adapters.pull_request_world import (
     Actions,
 )
 
-from review_advisor import aftermath
-from review_advisor.adapters.git import history
-from review_advisor.core.record import fate
+from review_advisor import aftermath, reverting
+from review_advisor.adapters.git import history, objects
+from review_advisor.core.record import fate, undoing
 from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import reject
@@ -91,21 +91,51 @@ def test_a_revert_with_a_conflict_or_a_word_to_the_log_is_one_whatever_it_says(r
     assert observed(actions.closed(pull))["", "reverted"] == "reverted"
 
 
+@pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize(
     "beside, value",
     [("test {\n}\n", "reverted"), ("one = 1\ntwo = 2\n}\n", "not_reverted"), ("one = 1\n", "unknown")],
 )
 def test_a_revert_beside_a_file_with_equal_lines_is_one_and_a_move_is_none(
-    actions: Actions, beside: str, value: str
+    actions: Actions, beside: str, value: str, *, exact: bool
 ) -> None:
-    pull = actions.opens({APP: LINES + "one = 1\ntwo = 2\n}\n}\n"})
+    """Also where somebody has edited the file meanwhile, so that it is not given back as it was."""
+    changed = "one = 1\ntwo = 2\n}\n}\n"
+    pull = actions.opens({APP: LINES + changed})
     merge_commit = actions.merges(pull)
+    if not exact:
+        actions.main_becomes({APP: "head = 0\n" + LINES + changed})
     actions.git.work.git("revert", "--no-commit", "-m", "1", merge_commit)
     actions.main_becomes({"src/new.py": beside})
     ran = actions.closed(pull)
     assert observed(ran)["", "reverted"] == value
     if value == "unknown":
         assert sources(ran)["", "reverted"] == "a commit takes some of it back, and moves some of it"
+
+
+def test_a_merge_that_was_pushed_may_be_taken_back_and_lines_of_it_are_gone_all_the_same(
+    rejected: tuple[Actions, Pull],
+) -> None:
+    actions, pull = rejected
+    actions.merges(pull, "push")
+    ran = actions.closed(pull)
+    labels = observed(ran)
+    assert (labels["", "reverted"], labels[ID, "at_merge"], labels[ID, "later"]) == ("unknown", "there", "unknown")
+    assert sources(ran)["", "reverted"] == sources(ran)[ID, "later"] == "nobody can tell what its merge brought"
+    actions.main_becomes({APP: RIGHT})
+    labels = observed(actions.closed(pull))
+    assert (labels["", "reverted"], labels[ID, "later"]) == ("unknown", "gone")
+
+
+def test_a_large_file_beside_a_revert_and_within_it_is_passed_over(
+    actions: Actions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pull = actions.opens({APP: FAULTY, "src/lock.py": "y = 1\n" * 1_000})
+    merge_commit = actions.merges(pull)
+    monkeypatch.setattr(objects, "MOST_BYTES", 1_000)
+    actions.git.work.git("revert", "--no-commit", "-m", "1", merge_commit)
+    actions.main_becomes({"src/log.py": "log = 'taken back'\n"})
+    assert observed(actions.closed(pull))["", "reverted"] == "reverted"
 
 
 def test_lines_that_are_taken_back_without_the_move_of_their_file_are_no_revert(actions: Actions) -> None:
@@ -150,7 +180,7 @@ def test_a_revert_of_what_is_too_large_to_compare_is_known_by_its_files(
     assert observed(actions.closed(pull))["", "reverted"] == "reverted"
 
 
-@pytest.mark.parametrize("bound, label", [(fate.MOST_LATER, "not_reverted"), (1, "unknown")])
+@pytest.mark.parametrize("bound, label", [(undoing.MOST_LATER, "not_reverted"), (1, "unknown")])
 def test_of_many_commits_that_touch_the_same_lines_only_the_first_are_looked_at(
     rejected: tuple[Actions, Pull], monkeypatch: pytest.MonkeyPatch, bound: int, label: str
 ) -> None:
@@ -158,7 +188,8 @@ def test_of_many_commits_that_touch_the_same_lines_only_the_first_are_looked_at(
     actions.merges(pull)
     for number in range(2):
         actions.main_becomes({APP: FAULTY + f"x = {number}\n"})
-    monkeypatch.setattr(aftermath, "MOST_LATER", bound)
+    for place in (aftermath, reverting):
+        monkeypatch.setattr(place, "MOST_LATER", bound)
     labels = observed(actions.closed(pull))
     assert (labels["", "reverted"], labels[ID, "later"]) == (label, "unknown" if bound == 1 else "there")
 

@@ -9,10 +9,10 @@ from review_advisor.core.record.fate import (
     Places,
     Said,
     Wanted,
-    brought_at_merge,
     came_back,
+    fate_of_brought,
+    fate_of_removed,
     places,
-    removed_at_merge,
     wanted,
 )
 from review_advisor.core.roles.secret_shapes import REDACTED
@@ -73,6 +73,12 @@ def test_lines_are_found_whatever_blanks_are_around_them(lines: tuple[str, ...],
     assert places(Wanted(lines, quoted), TEXT) == found
 
 
+def test_a_mere_brace_stands_beside_everything() -> None:
+    text = "function f() {\n  return null;\n}\n"
+    assert wanted(Said("a.js", OWN, 2, 2), text) == Wanted(("return null;",), before="function f() {")
+    assert wanted(Said("a.js", OWN, 1, 1), text) == Wanted(("function f() {",), after="return null;")
+
+
 def test_places_may_lie_one_after_the_other_and_secrets_are_looked_for_as_they_were_shown() -> None:
     assert places(Wanted(("x",)), "x\nx\n\nx").whole == 3
     assert places(Wanted(("x", "x")), "x\nx\n\nx").whole == 2
@@ -89,9 +95,9 @@ LINE = Wanted(("x = 1",), before="a", after="b")
 @pytest.mark.parametrize(
     "reviewed, merged, value",
     [
-        ("a\nx = 1\nb", "a\nb", "fixed"),
-        ("a\nx = 1\nb", "a\nx = 10\nb", "fixed"),
-        ("a\nx = 1\nb", None, "fixed"),
+        ("a\nx = 1\nb", "a\nb", "undone"),
+        ("a\nx = 1\nb", "a\nx = 10\nb", "undone"),
+        ("a\nx = 1\nb", None, "undone"),
         ("a\nx = 1\nb", "a\nx = 1\nb", "there"),
         ("a\nx = 1\nb", "new\n\ta\n\n  x  = 1\nc", "there"),
         ("a\nx = 1\nb", "c\nx = 1\nb\nx = 1", "there"),
@@ -101,20 +107,20 @@ LINE = Wanted(("x = 1",), before="a", after="b")
     ],
 )
 def test_lines_that_were_brought(reviewed: str, merged: str | None, value: str) -> None:
-    assert brought_at_merge(LINE, reviewed, merged).value == value
+    assert fate_of_brought(LINE, reviewed, merged).value == value
 
 
 def test_lines_that_are_all_of_a_file_stand_beside_nothing() -> None:
-    assert brought_at_merge(Wanted(("x = 1",)), "x = 1", "head\nx = 1\n").value == "there"
+    assert fate_of_brought(Wanted(("x = 1",)), "x = 1", "head\nx = 1\n").value == "there"
 
 
 @pytest.mark.parametrize(
     "reviewed, merged, value",
     [
         ("", "", "there"),
-        ("", "check(x)", "fixed"),
+        ("", "check(x)", "undone"),
         ("check(x)", "check(x)", "there"),
-        ("recheck(x)", "check(x)", "fixed"),
+        ("recheck(x)", "check(x)", "undone"),
         ("", "recheck(x)", "unknown"),
         ("check(x)", None, "there"),
         (None, None, "there"),
@@ -123,7 +129,7 @@ def test_lines_that_are_all_of_a_file_stand_beside_nothing() -> None:
     ],
 )
 def test_lines_that_were_taken_away(reviewed: str | None, merged: str | None, value: str) -> None:
-    assert removed_at_merge(Wanted(("check(x)",), quoted=True), reviewed, merged).value == value
+    assert fate_of_removed(Wanted(("check(x)",), quoted=True), reviewed, merged).value == value
 
 
 def test_lines_come_back_as_whole_lines() -> None:

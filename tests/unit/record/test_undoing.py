@@ -55,9 +55,10 @@ def test_lines_that_only_move_are_not_undone() -> None:
     change = brought("+a = 1", "+b = 2")
     away = brought("-a = 1", "-b = 2")
     assert undoes(change, away)
-    assert not undoes(change, away, brought("+  a = 1", "+b = 2", path="new.py")), "to another file, indented"
     assert not undoes(change + brought("+c", path="other.py"), away + brought("+a = 1", "+b = 2", path="other.py"))
-    assert undoes(change, away, brought("+log", path="log.md"))
+    assert moved_share(away, brought("+  a = 1", "+b = 2", path="new.py")) == 1, "to another file, indented"
+    assert moved_share(away, brought("+log", path="log.md")) == 0
+    assert moved_share(Lines(), brought("+log", path="log.md")) == 0
     assert moved_share(away, brought("+b  = 2", path="new.py")) == 0.5
     assert moved_share(away, brought("-b = 2", path="new.py")) == 0
     assert moved_share(away + brought("-}"), brought("+}", "+a = 1", "+b = 2", path="new.py")) == 1, "no word, no move"

@@ -126,8 +126,17 @@ def _fetch_head(store: ObjectStore, remote: Remote, pull_request: PullRequest, d
     return head
 
 
-def fetch(store: ObjectStore, remote: Remote, references: tuple[str, ...], depth: int | None) -> Reply:
-    """Fetch into ``store`` and nowhere else. ``depth`` is how much history, None for all of it."""
+def fetch(
+    store: ObjectStore,
+    remote: Remote,
+    references: tuple[str, ...],
+    depth: int | None,
+    seconds: float | None = None,
+) -> Reply:
+    """Fetch into ``store`` and nowhere else. ``depth`` is how much history, None for all of it.
+
+    Raises ``SourceError`` where it takes longer than ``seconds``, if they are given.
+    """
     return store.git.attempt(
         *_FETCH,
         *(() if depth is None else (f"--depth={depth}",)),
@@ -135,6 +144,7 @@ def fetch(store: ObjectStore, remote: Remote, references: tuple[str, ...], depth
         remote.url,
         *references,
         environment=remote.environment(),
+        seconds=seconds,
     )
 
 

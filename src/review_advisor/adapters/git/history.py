@@ -21,6 +21,7 @@ from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.record.undoing import LaterCommit, Lines, Touched, brings_the_same, changed_lines
+from review_advisor.ports.forge import FileTooLarge
 from review_advisor.ports.review import SourceError
 
 LOOKED_AT = timedelta(days=30)
@@ -39,6 +40,7 @@ _HEAD, _BASE, _REVIEWED = "refs/observe/head", "refs/observe/base", "refs/observ
 _COMMIT = re.compile(OBJECT_NAME)
 _MOST_OWN = 250
 _NOT_KNOWN = "nobody can tell what its merge brought"
+_MOST_KEPT = 100_000
 _NOTHING = "000000"
 _LINE = ("rev-list", "--first-parent")
 _TOUCHED = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", *RENAMES, "--no-ext-diff")
@@ -55,7 +57,7 @@ class GitHistory:
         merged_at: datetime,
         head: str,
         tip: str,
-        fetched: Callable[[str], bool],
+        fetched: Callable[[str, float], bool],
     ) -> None:
         self.merged_at = merged_at
         self._store = store
@@ -70,13 +72,18 @@ class GitHistory:
         self._since: dict[str, tuple[Touched, ...]] = {}
 
     def has(self, commit: str) -> bool:
-        """Whether a commit is there, or can be had by its name. Whatever is no commit's name is none."""
+        """Whether a commit is there, or can be had by its name. Whatever is no commit's name is none.
+
+        Raises ``SourceError`` where too many had to be fetched, or it takes too long.
+        """
         if self._files.has(commit) or not _COMMIT.fullmatch(commit):
             return self._files.has(commit)
-        if commit not in self._asked_for and len(self._asked_for) < MOST_FETCHED:
-            self._asked_for.add(commit)
-            return self._fetch(commit) and self._files.has(commit)
-        return False
+        if commit in self._asked_for:
+            return False
+        if len(self._asked_for) == MOST_FETCHED:
+            raise SourceError(f"more than {MOST_FETCHED} reviewed commits have to be fetched by name")
+        self._asked_for.add(commit)
+        return self._fetch(commit, self._left()) and self._files.has(commit)
 
     def text(self, commit: str, path: str) -> str | None:
         """The text of a regular file at a commit that is there; None if there is none."""
@@ -96,13 +103,30 @@ class GitHistory:
 
     def since(self, commit: str) -> tuple[Touched, ...]:
         """Every file that differs between a commit and what was merged; where it is gone, those of the merge."""
-        if commit not in self._since:  # those of one commit are kept: there may be very many
-            self._since = {commit: self._between(commit, self._merge) if self.has(commit) else self.brought}
+        if commit not in self._since:
+            found = self._between(commit, self._merge) if self.has(commit) else self.brought
+            if sum(map(len, self._since.values())) + len(found) > _MOST_KEPT:
+                self._since.clear()
+            self._since[commit] = found
         return self._since[commit]
 
-    @cached_property
+    @property
     def brought(self) -> tuple[Touched, ...]:
         """What the merge brought: by a merge commit, by one squashed commit, or by the pull request's own, rebased."""
+        files, unknown = self._brought
+        if unknown:
+            raise SourceError(unknown)
+        return files
+
+    @cached_property
+    def _brought(self) -> tuple[tuple[Touched, ...], str]:
+        """The same, and why nobody can tell."""
+        try:
+            return self._of_merge(), ""
+        except SourceError as problem:
+            return (), str(problem)
+
+    def _of_merge(self) -> tuple[Touched, ...]:
         before, *others = self._store.git.run("rev-parse", f"{self._merge}^@").decode("ascii").split() or [""]
         if not before:
             raise SourceError("the merge has no commit before it")
@@ -133,11 +157,19 @@ class GitHistory:
         if cut_off:
             raise SourceError(cut_off)
 
-    def lines(self, files: Iterable[Touched]) -> Lines:
-        """Every changed line of these files. Raises ``SourceError`` past a bound."""
+    def lines(self, files: Iterable[Touched], *, passing_over: bool = False) -> Lines:
+        """Every changed line of these files; ``passing_over`` those that are too large.
+
+        Raises ``SourceError`` past a bound.
+        """
         found, total = Lines(), 0
         for each in files:
-            sides = [self._sides.text(name) if name else "" for name in (each.old, each.new)]
+            try:
+                sides = [self._sides.text(name) if name else "" for name in (each.old, each.new)]
+            except FileTooLarge:
+                if not passing_over:
+                    raise
+                continue
             lines = changed_lines(each, *sides)
             found.update(lines)
             total += lines.total()
@@ -172,10 +204,14 @@ class GitHistory:
         return files
 
     def _limited(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        return self._store.git.limited(*arguments, most=MOST_LISTED, seconds=self._left(), stdin=stdin)
+
+    def _left(self) -> float:
+        """How many seconds are left. Raises ``SourceError`` once there are none."""
         left = self._until - time.monotonic()
         if left <= 0:
             raise SourceError("it takes too long to read")
-        return self._store.git.limited(*arguments, most=MOST_LISTED, seconds=left, stdin=stdin)
+        return left
 
     def _listed(self, *arguments: str) -> list[str]:
         return self._limited(*arguments).decode("ascii").split()
@@ -216,16 +252,16 @@ def open_history(repo: Path, pull_request: PullRequest, remote: Remote) -> GitHi
     if pull_request.merged_at is None:
         raise SourceError("GitHub does not say when it was merged")
     repository = open_repository(repo)
-    store, depth = ObjectStore(repository, None), DEPTHS[-1] if repository.shallow else None
+    store = ObjectStore(repository, None)
     try:
-        tip = _fetch(store, pull_request, remote, depth)
+        tip = _fetch(store, pull_request, remote, DEPTHS[-1] if repository.shallow else None)
     except BaseException:
         store.close()
         raise
     head_there = store.git.attempt("cat-file", "-e", f"{head}^{{commit}}").code == 0
 
-    def fetched(commit: str) -> bool:
-        return fetch(store, remote, (f"+{commit}:{_REVIEWED}",), depth).code == 0
+    def fetched(commit: str, seconds: float) -> bool:
+        return fetch(store, remote, (f"+{commit}:{_REVIEWED}",), 1, seconds).code == 0
 
     return GitHistory(
         store,

@@ -54,9 +54,16 @@ class Git:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def attempt(
-        self, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str | None] | None = None
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        environment: Mapping[str, str | None] | None = None,
+        seconds: float | None = None,
     ) -> Reply:
-        """Run to the end, whatever the exit code. A variable that is None in ``environment`` is not passed."""
+        """Run to the end, whatever the exit code. A variable that is None in ``environment`` is not passed.
+
+        Raises ``SourceError`` where it does not end within so many seconds; None: they do not matter.
+        """
         try:
             done = subprocess.run(
                 self._argv(arguments),
@@ -66,7 +73,10 @@ class Git:
                 capture_output=True,
                 check=False,
                 start_new_session=True,
+                timeout=seconds,
             )
+        except subprocess.TimeoutExpired:
+            raise SourceError(f"git {arguments[0]} took too long.") from None
         except OSError as error:
             raise SourceError(f"git cannot be started in {self.folder}: {error.strerror}.") from error
         return Reply(done.returncode, done.stdout, done.stderr)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
+from review_advisor.core.record.undoing import has_word
 from review_advisor.core.roles.fence import clean
 from review_advisor.core.roles.secret_shapes import REDACTED
 
@@ -14,8 +15,6 @@ MOST_LINES = 200
 """A finding about more lines than this is about no lines in particular."""
 JUDGED_AFTER = timedelta(days=7)
 """A merge that nobody has taken back for so long counts as kept; before that nobody can tell."""
-MOST_LATER = 200
-"""So many of the later commits that touch a file are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Wanted:
     """Lines to look for, without what is blank in them.
 
     ``quoted``: they are a model's words, which may begin and end within a line. Else ``before`` and ``after`` are the
-    lines beside them, empty at the ends of the file.
+    lines beside them, empty where there is none with a word in it.
     """
 
     lines: tuple[str, ...]
@@ -57,10 +56,13 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class AtMerge:
-    """Whether the lines were still there when the change was merged, and what shows it, or why nobody can tell."""
+class Fate:
+    """What became of lines between two states of their file, and what shows it, or why nobody can tell.
 
-    value: Literal["fixed", "there", "unknown"]
+    ``undone``: lines that the change brought are gone, or those that it took away are back.
+    """
+
+    value: Literal["undone", "there", "unknown"]
     because: str
 
 
@@ -87,7 +89,12 @@ def _in_place(said: Said, reviewed: str | None) -> Wanted | str:
     if not lines:
         return "its lines are not in the file that was reviewed"
     before, after = _bare(every[:start])[-1:], _bare(every[said.end_line :])[:1]
-    return _few(lines) or Wanted(tuple(lines), before="".join(before), after="".join(after))
+    return _few(lines) or Wanted(tuple(lines), before=_telling(before), after=_telling(after))
+
+
+def _telling(beside: Sequence[str]) -> str:
+    """The line beside a place, if there is one with a word in it: a mere brace stands beside everything."""
+    return "".join(line for line in beside if has_word(line))
 
 
 def _few(lines: Sequence[str]) -> str:
@@ -124,33 +131,33 @@ def came_back(before: Places, now: Places) -> bool | None:
     return None if now.within > before.within else False
 
 
-def brought_at_merge(lines: Wanted, reviewed: str, merged: str | None) -> AtMerge:
-    """What became of lines that the change brings, by the two files; None: there is none at the merge.
+def fate_of_brought(lines: Wanted, before: str, now: str | None) -> Fate:
+    """What became of lines that the change brings; None: their file is gone.
 
     Never a guess: where some of several places are gone, nobody can tell which one was meant, nor where the lines stand
     beside others only.
     """
-    if merged is None:
-        return AtMerge("fixed", "its file is gone")
-    now = places(lines, merged).whole
-    if not now:
-        return AtMerge("fixed", "the lines are gone or changed")
-    if now < places(lines, reviewed).whole:
-        return AtMerge("unknown", "the lines stand in several places, and some are gone")
-    if not stand_beside(lines, merged):
-        return AtMerge("unknown", "such lines stand in the merged file, but beside other ones")
-    return AtMerge("there", "the lines stand in the merged file")
+    if now is None:
+        return Fate("undone", "its file is gone")
+    found = places(lines, now).whole
+    if not found:
+        return Fate("undone", "the lines are gone or changed")
+    if found < places(lines, before).whole:
+        return Fate("unknown", "the lines stand in several places, and some are gone")
+    if not stand_beside(lines, now):
+        return Fate("unknown", "such lines stand in their file, but beside other ones")
+    return Fate("there", "the lines stand in their file")
 
 
-def removed_at_merge(lines: Wanted, reviewed: str | None, merged: str | None) -> AtMerge:
-    """What became of lines that the change takes away, by the two files; None: there is none."""
-    found = came_back(places(lines, reviewed or ""), places(lines, merged or ""))
+def fate_of_removed(lines: Wanted, before: str | None, now: str | None) -> Fate:
+    """What became of lines that the change takes away; None: there is no such file, or ``before`` cannot be read."""
+    found = came_back(places(lines, before or ""), places(lines, now or ""))
     if found is False:
-        return AtMerge("there", "the lines are still taken away")
+        return Fate("there", "the lines are still taken away")
     if found is None:
-        return AtMerge("unknown", "such lines came within longer ones")
-    known = reviewed is not None
-    return AtMerge("fixed", "the lines are back") if known else AtMerge("unknown", "the lines stand elsewhere too")
+        return Fate("unknown", "such lines came within longer ones")
+    known = before is not None
+    return Fate("undone", "the lines are back") if known else Fate("unknown", "the lines stand elsewhere too")
 
 
 def _times(lines: Sequence[str], there: Sequence[str]) -> int:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from review_advisor.core.facts.change import MOST_RENAMES
 
+MOST_LATER = 200
+"""So many of the later commits that touch a file are looked at."""
 UNDONE_SHARE = 0.8
 """So much of a change's lines has a commit to undo, and so much of what it does in the same files has to be that."""
 _EITHER = {"+": "-", "-": "+"}
@@ -120,23 +122,28 @@ def may_undo(brought: Counter[str], files: Sequence[Touched]) -> bool:
     return _is_most(sum(brought[path] for path in paths), brought.total())
 
 
-def undoes(brought: Lines, later: Lines, elsewhere: Lines | None = None) -> bool:
+def undoes(brought: Lines, later: Lines) -> bool:
     """Whether a commit takes a change back; ``later`` are its lines in the files that the change touched.
 
     It undoes most of the change, and most of what it does there is that: who writes lines anew takes nothing back, and
-    what is only moved, there or to a file ``elsewhere``, is not undone. What its message says proves nothing.
+    what is only moved among these files is not undone. What its message says proves nothing.
     """
     undone = brought & Lines({(path, _EITHER[sign], text): n for (path, sign, text), n in later.items()})
-    added = _texts(later, "+") + _texts(elsewhere or Lines(), "+") - _texts(undone, "-")
+    added = _texts(later, "+") - _texts(undone, "-")
     stays = undone.total() - (_texts(undone, "+") & added).total()
     return _is_most(stays, brought.total()) and _is_most(stays, later.total())
+
+
+def has_word(line: str) -> bool:
+    """Whether a line says anything: a mere brace stands everywhere."""
+    return any(character.isalnum() for character in line)
 
 
 def _texts(lines: Lines, sign: str) -> Counter[str]:
     """The lines of one sign that have a word in them, wherever they stand and however they are indented."""
     found: Counter[str] = Counter()
     for (_, own, text), n in lines.items():
-        if own == sign and any(character.isalnum() for character in text):
+        if own == sign and has_word(text):
             found[" ".join(text.split())] += n
     return found
 
