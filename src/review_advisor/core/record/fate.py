@@ -1,4 +1,4 @@
-"""What became of lines that a finding is about: whether they stand in a text, and whether a commit takes them back."""
+"""What became of lines that a finding is about: whether they stand in a text, as they did or elsewhere."""
 
 from __future__ import annotations
 
