@@ -922,10 +922,12 @@ MUTANTS = (
     ),
     Mutant(
         "lines that only move are taken back",
-        "core/record/undoing.py",
-        'stays = undone.total() - (_texts(undone, "+") & added).total()',
-        "stays = undone.total()",
-        (f"{UNIT}record/test_undoing.py::test_lines_that_only_move_are_not_undone",),
+        "reverting.py",
+        "return moved < UNDONE_SHARE",
+        "return True",
+        (
+            "tests/adapters/observing/test_reverts.py::test_a_revert_beside_a_file_with_equal_lines_is_one_and_a_move_is_none",
+        ),
     ),
     Mutant(
         "a move that lines do not tell of is taken back with the lines",

@@ -125,13 +125,11 @@ def may_undo(brought: Counter[str], files: Sequence[Touched]) -> bool:
 def undoes(brought: Lines, later: Lines) -> bool:
     """Whether a commit takes a change back; ``later`` are its lines in the files that the change touched.
 
-    It undoes most of the change, and most of what it does there is that: who writes lines anew takes nothing back, and
-    what is only moved among these files is not undone. What its message says proves nothing.
+    It undoes most of the change, and most of what it does there is that: who writes lines anew, or moves them among
+    these files, takes nothing back. What its message says proves nothing.
     """
-    undone = brought & Lines({(path, _EITHER[sign], text): n for (path, sign, text), n in later.items()})
-    added = _texts(later, "+") - _texts(undone, "-")
-    stays = undone.total() - (_texts(undone, "+") & added).total()
-    return _is_most(stays, brought.total()) and _is_most(stays, later.total())
+    undone = (brought & Lines({(path, _EITHER[sign], text): n for (path, sign, text), n in later.items()})).total()
+    return _is_most(undone, brought.total()) and _is_most(undone, later.total())
 
 
 def has_word(line: str) -> bool:
