@@ -30,6 +30,7 @@ from tests.adapters.scripted_models import Asked, Models
 from tests.unit.publication.sarif_standard import offences
 from tests.unit.workflow_files import ROOT, action_step, own_workflow, parsed
 
+from review_advisor import patience
 from review_advisor.cli import run
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.publication.markers import SUMMARY
@@ -398,6 +399,8 @@ def _in_process(words: tuple[str | Path, ...], environ: Mapping[str, str], place
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.chdir(place)
         patch.setattr("tempfile.tempdir", str(place / "temporary"))
+        patch.setattr(patience, "WAITS", (0.0, 0.0, 0.0))  # how long it waits, the scenarios hold to their own clock
+        patch.setattr(patience, "LAGS", (0.0, 0.0))
         patch.setattr(sys, "excepthook", sys.excepthook)
         for name in tuple(os.environ):
             patch.delenv(name)
