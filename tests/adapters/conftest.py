@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import Terminal, project
+from tests.adapters.pull_request_world import Actions, acting
 
 
 @pytest.fixture
@@ -15,3 +17,10 @@ def terminal(tmp_path: Path) -> Terminal:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     return Terminal(repo.path, temporary)
+
+
+@pytest.fixture
+def actions(tmp_path: Path) -> Iterator[Actions]:
+    """GitHub, git and a runner, for a story; all of them end with it."""
+    with acting(tmp_path) as made:
+        yield made

@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.adapters.github.scene import HOSTILE_NAMES
-from tests.adapters.pull_request_world import APP, AUTHOR, KEY, LINES, MAINTAINER, TOKENS, Actions, acting
+from tests.adapters.pull_request_world import APP, AUTHOR, KEY, LINES, MAINTAINER, TOKENS, Actions
 from tests.unit.publication.judge import ACTED_ON, OURS, offences
 from tests.unit.publication.stories import HOSTILE, PATHS
 
@@ -28,12 +26,6 @@ PLANTED = "ghp_" + "A1b2C3d4" * 5
 FAULTY = LINES + "value = 31\n"
 ANSWER = re.compile(rf"\A{PREFIX}answer \d+ -->\n")
 INVISIBLE = ACTED_ON["invisible"]
-
-
-@pytest.fixture
-def actions(tmp_path: Path) -> Iterator[Actions]:
-    with acting(tmp_path) as made:
-        yield made
 
 
 # --- large ------------------------------------------------------------------------------------------------------------

@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import signal
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from tests.adapters.git_remote import NAME, git_by_http
@@ -20,7 +19,6 @@ from tests.adapters.pull_request_world import (
     TOKENS,
     Actions,
     WorkflowRun,
-    acting,
 )
 
 from review_advisor.core.facts.pull_request import Permission
@@ -38,12 +36,6 @@ FAULT_ID = finding_id(APP, "correctness", "value = 31")
 NO_CREDIT = {"error": "billing_error"}
 NO_LOGIN = {"error": "authentication_failed"}
 REVIEW, JUDGE, PLAN = "ReviewReport", "PostVerifyResult", "ReviewPlan"
-
-
-@pytest.fixture
-def actions(tmp_path: Path) -> Iterator[Actions]:
-    with acting(tmp_path) as made:
-        yield made
 
 
 @pytest.fixture

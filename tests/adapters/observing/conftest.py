@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from tests.adapters.observing.observed import (
     FAULT,
@@ -14,17 +11,10 @@ from tests.adapters.observing.observed import (
 from tests.adapters.pull_request_world import (
     APP,
     Actions,
-    acting,
 )
 
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import approve, reject, veto
-
-
-@pytest.fixture
-def actions(tmp_path: Path) -> Iterator[Actions]:
-    with acting(tmp_path) as made:
-        yield made
 
 
 @pytest.fixture

@@ -76,9 +76,9 @@ class GitHistory:
 
         Raises ``SourceError`` where too many had to be fetched, or it takes too long.
         """
-        if self._files.has(commit) or not _COMMIT.fullmatch(commit):
-            return self._files.has(commit)
-        if commit in self._asked_for:
+        if self._files.has(commit):
+            return True
+        if commit in self._asked_for or not _COMMIT.fullmatch(commit):
             return False
         if len(self._asked_for) == MOST_FETCHED:
             raise SourceError(f"more than {MOST_FETCHED} reviewed commits have to be fetched by name")

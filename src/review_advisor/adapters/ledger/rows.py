@@ -45,7 +45,7 @@ MET = {
         FROM ({_REVIEWS}) AS reviews JOIN changes USING (chain) WHERE head_sha = :head_sha GROUP BY head_sha
     """,  # noqa: S608 (our own names)
 }
-"""The tables of what an observation and the reviews say together, and how they are read, column by column."""
+"""The tables of what is known of a pull request and its reviews say together, and how they are read, by column."""
 _OBSERVATIONS = """
     SELECT run_id FROM observations JOIN chains ON chains.id = chain
     WHERE pull_request = ? AND repository = ? ORDER BY chain
