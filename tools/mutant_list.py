@@ -37,6 +37,34 @@ REPAIR = "core/roles/repair.py"
 
 MUTANTS = (
     Mutant(
+        "a reply's control characters come in as they are",
+        DISPATCH,
+        "legible(self._ports.agents.run(priced))",
+        "self._ports.agents.run(priced)",
+        (f"{SCENARIOS}test_whatever_a_model_says.py::test_any_answer_of_any_role_ends_in_a_stated_outcome",),
+    ),
+    Mutant(
+        "escapes in the JSON of a consult come in as control characters",
+        f"{ROLES}mid_flight.py",
+        "return legible(parsed)",
+        "return parsed",
+        (f"{SCENARIOS}test_whatever_a_model_says.py::test_any_answer_of_any_role_ends_in_a_stated_outcome",),
+    ),
+    Mutant(
+        "a path that leads out of the tree is handed to git",
+        "adapters/git/objects.py",
+        'any(part in {b"", b".", b".."} for part in parts)',
+        "False",
+        ("tests/adapters/test_git_hostile.py::test_a_path_that_a_model_names_is_a_file_or_none",),
+    ),
+    Mutant(
+        "answers that led to a crash are used again",
+        "keeping.py",
+        "            self.replies.forget_all()",
+        "            pass",
+        ("tests/adapters/test_killed_and_restarted.py::test_answers_that_led_to_a_crash_are_not_used_a_second_time",),
+    ),
+    Mutant(
         "one retry more than the budget",
         RULINGS,
         "if standing.retries_used < standing.retry_budget:\n        left",

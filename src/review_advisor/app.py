@@ -126,9 +126,10 @@ def run_review(
         journal = FanOut([calls, keeping, subscriber])
         ports = Ports(asked, source, journal, artifacts, SystemClock(), pictures, wiki)
         try:
-            document = ReviewPhase(ports, instructions, pool, options.jobs).review(request)
-            document = _stored(document, artifacts, options.output, interrupts)
-            keeping.over(document)
+            with keeping:
+                document = ReviewPhase(ports, instructions, pool, options.jobs).review(request)
+                document = _stored(document, artifacts, options.output, interrupts)
+                keeping.over(document)
         except (ArtifactError, SourceError) as problem:
             _discard(artifacts, options.output)
             if calls.made:

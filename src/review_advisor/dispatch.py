@@ -18,6 +18,7 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.advisors import Part
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
 from review_advisor.core.roles.fence import facts_text
+from review_advisor.core.roles.legible import legible
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, cut_short, repair_ask
@@ -119,9 +120,9 @@ class Dispatch:
             )
         )
         try:
-            reply = self._redactor.everywhere(self._ports.agents.run(priced))
+            reply = self._redactor.everywhere(legible(self._ports.agents.run(priced)))
         except Stop as stop:
-            stop.detail = self._redactor.redact(stop.detail)
+            stop.detail, stop.receipt = self._redactor.redact(legible(stop.detail)), legible(stop.receipt)
             self._settle(priced, stop.receipt)
             self._record_call(priced, stop.receipt, "stopped", type(stop).__name__, stop.detail)
             self._record_consults(priced, stop.receipt)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from review_advisor.adapters.answers.remembering import RememberingAgents
 from review_advisor.adapters.answers.store import ReplyStore
@@ -13,11 +15,13 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.record.place import LEDGER_FILE
+from review_advisor.core.roles.calls import Stop
 from review_advisor.core.roles.kept import ReviewIdentity, RunNames
 from review_advisor.core.roles.redaction import Redactor
-from review_advisor.ports.review import Agents
+from review_advisor.ports.review import Agents, ArtifactError, CliError, SourceError
 
 _REPLIES = "answers"
+_NO_BUG = (Stop, SourceError, ArtifactError, CliError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class Keeping:
     """The keeping of one review: a subscriber of its events.
 
     The review does not depend on it: whatever goes wrong is one warning. ``replies`` is None where nobody pays.
+    A context manager: if a bug leaves the block, the next run does not use the answers that led to it.
     """
 
     recorder: Recorder
@@ -37,6 +42,13 @@ class Keeping:
     def remembering(self, agents: Agents, names: RunNames, redactor: Redactor) -> Agents:
         """``agents`` behind the replies that an earlier run of this review was given."""
         return agents if self.replies is None else RememberingAgents(agents, self.replies, names, redactor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.replies is not None and isinstance(error, Exception) and not isinstance(error, _NO_BUG):
+            self.replies.forget_all()
 
     def over(self, document: OutcomeDocument) -> None:
         """The review is over and stored. Replies are kept only for one that stopped: it may be started again."""

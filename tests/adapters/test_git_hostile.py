@@ -8,9 +8,11 @@ import stat
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git import open_base, open_range, open_staged
+from review_advisor.adapters.git import GitSource, open_base, open_range, open_staged
 from review_advisor.adapters.git.run import find_git
 from review_advisor.ports.review import SourceError
 
@@ -235,3 +237,28 @@ def test_a_file_of_the_base_is_not_the_heads(repo: Repo) -> None:
     repo.commit()
     source = open_range(repo.path, "HEAD~1..HEAD")
     assert (source.base_file("config.toml"), source.base_file("new.toml")) == (b"base\n", None)
+
+
+NO_FILE = st.one_of(
+    st.text(),
+    st.sampled_from(
+        ["a\0", "\0", "", ".", "..", "../a", "/a", "/etc/passwd", "a/../a", "./a", "a/", "-z", ":(top)a", "\ud800"]
+    ),
+    st.just("a" * 300_000),
+)
+
+
+@pytest.fixture(scope="module")
+def source_of_one_file(tmp_path_factory: pytest.TempPathFactory) -> GitSource:
+    repo = Repo(tmp_path_factory.mktemp("one") / "repo")
+    repo.write("a")
+    repo.commit()
+    return open_range(repo.path, "HEAD..HEAD")
+
+
+@given(path=NO_FILE)
+@settings(max_examples=25)
+def test_a_path_that_a_model_names_is_a_file_or_none(source_of_one_file: GitSource, path: str) -> None:
+    """Whatever the text: what is no file of the tree is none, and the review goes on."""
+    found = source_of_one_file.head_text(path)
+    assert found == ("text\n" if path == "a" else None)

@@ -147,3 +147,20 @@ def test_killed_and_started_again(moment: str, undisturbed: OutcomeDocument, tmp
     runs = list_runs(place.logs / LEDGER_FILE, RunFilter())
     assert [run.status for run in runs] == ["changes_requested", "unfinished"]
     assert verify(place.logs / LEDGER_FILE).broken == ()
+
+
+def test_answers_that_led_to_a_crash_are_not_used_a_second_time(tmp_path: Path) -> None:
+    """A kill is nobody's fault and costs nothing; after a bug, every answer so far may be what it was met on."""
+
+    def met_a_bug(event: Event) -> None:
+        if isinstance(event, Verified):
+            raise KeyError("a bug that this answer leads to")
+
+    place = Place(tmp_path).make()
+    with pytest.raises(KeyError):
+        place.review(met_a_bug)
+    assert place.paid == {"ReviewPlan": 1, "ReviewReport": 1, "consult": 1, "PostVerifyResult": 1}
+    document = place.review().document
+    assert {event.kept for event in document.events if isinstance(event, CallEnded)} == {False}
+    assert (place.paid["ReviewReport"], place.paid["PostVerifyResult"]) == (2, 2)
+    assert not (place.logs / "answers").exists()

@@ -107,7 +107,7 @@ def test_half_a_character_spoils_nothing(world: MockWorld) -> None:
     world.agents.script(Role.EXECUTOR, approve(summary="cut \ud83d"))
     document = world.review()
     assert document.outcome is Outcome.APPROVED
-    assert "cut ?" in outcome_json(document)
+    assert "cut <U+D83D>" in outcome_json(document)
 
 
 def test_a_line_that_was_shown_without_its_secret_is_named_in_the_report(world: MockWorld) -> None:

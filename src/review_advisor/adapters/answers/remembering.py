@@ -9,6 +9,7 @@ from review_advisor.adapters.answers.copies import Seen, edit, edited, seen
 from review_advisor.adapters.answers.store import ReplyStore
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
 from review_advisor.core.roles.kept import EditedFile, KeptReply, RunNames, answer_key, grant_left, renamed
+from review_advisor.core.roles.legible import legible
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.core.roles.replies import checked_answer
 from review_advisor.ports.review import Agents
@@ -38,7 +39,7 @@ class RememberingAgents:
             return self._again(kept, call)
         before = seen(call.tree) if call.edits is not None and call.tree is not None else None
         grant = call.consults and grant_left(call.consults, self._store.inherited_consults)
-        reply = self._redactor.everywhere(self._agents.run(replace(call, consults=grant)))
+        reply = self._redactor.everywhere(legible(self._agents.run(replace(call, consults=grant))))
         reply = replace(reply, receipt=replace(reply.receipt, reply=key))
         edits = self._edits(call, before)
         if edits is not None and (isinstance(reply, Answered) or not self._ending):

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -83,10 +83,21 @@ class ReplyStore:
 
         The consults in it were had, and go on counting towards the cap.
         """
-        replies = {key: reply for key, reply in self._replies.items() if _SPENT not in key}
-        useless = to_forget(replies.values())
-        for key, reply in replies.items():
-            if reply not in useless:
+        self._ask_again(to_forget(self._usable().values()))
+
+    def forget_all(self) -> None:
+        """A bug has ended the review, and any of the answers may have led to it: all are asked for again.
+
+        The consults in them go on counting as well.
+        """
+        self._ask_again(self._usable().values())
+
+    def _usable(self) -> dict[str, KeptReply]:
+        return {key: reply for key, reply in self._replies.items() if _SPENT not in key}
+
+    def _ask_again(self, forgotten: Collection[KeptReply]) -> None:
+        for key, reply in self._usable().items():
+            if reply not in forgotten:
                 continue
             with suppress(OSError):
                 if reply.reply.receipt.consults:

@@ -19,6 +19,19 @@ MOST_READ = 64_000_000
 """So much is read and kept for one pull request, in bytes."""
 _NAME = re.compile(OBJECT_NAME)
 _FOLDER = "40000"
+_LONGEST_PATH = 4_096
+"""In bytes: no system opens a longer one, and a command line holds it."""
+
+
+def name_in_tree(path: str) -> bytes | None:
+    """``path`` as git spells it; None for a text that names nothing in a tree and may not reach a command line."""
+    try:
+        name = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character
+        return None
+    parts = name.split(b"/")
+    fit = b"\0" not in name and len(name) <= _LONGEST_PATH and not any(part in {b"", b".", b".."} for part in parts)
+    return name if fit else None
 
 
 class Objects:
@@ -40,7 +53,10 @@ class Objects:
 
     def file(self, commit: str, path: str) -> str | None:
         """The name of a regular file's content at a commit that is there; None if there is none, as for a link."""
-        *folders, last = path.encode("utf-8", "surrogateescape").split(b"/")
+        name = name_in_tree(path)
+        if name is None:
+            return None
+        *folders, last = name.split(b"/")
         tree = f"{commit}^{{tree}}"
         for folder in folders:
             mode, tree = self._entry(tree, folder, len(commit) // 2)

@@ -9,6 +9,7 @@ import weakref
 from dataclasses import replace
 from pathlib import Path
 
+from review_advisor.adapters.git.objects import name_in_tree
 from review_advisor.adapters.git.repository import Repository
 from review_advisor.core.facts.change import MOST_RENAMES
 from review_advisor.core.facts.patch_files import shown_name
@@ -119,15 +120,19 @@ class ObjectStore:
     def blob(self, tree: str, path: str, most: int | None = None, *, refuse_links: bool = False) -> bytes | None:
         """A regular file of a tree, None if there is none at ``path`` (a link or a folder is none).
 
-        With ``most``, no more than that many bytes of it are read. ``refuse_links`` raises ``SourceError`` for a link.
+        ``path`` may be any text, also one that no tree can hold. With ``most``, no more than that many bytes of the
+        file are read. ``refuse_links`` raises ``SourceError`` for a link.
         """
+        wanted = name_in_tree(path)
+        if wanted is None:
+            return None
         listed = self.git.run("ls-tree", "-z", "--full-tree", tree, "--", path).split(b"\0")
         for entry in listed[:-1]:
             facts, _, name = entry.partition(b"\t")
             mode, _, rest = facts.partition(b" ")
             if refuse_links and mode == _LINK:
                 raise SourceError(f"{path} is a symbolic link at the base: put the file itself there.")
-            if mode in _REGULAR_FILES and name == path.encode("utf-8", "surrogateescape"):
+            if mode in _REGULAR_FILES and name == wanted:
                 found = rest.split(b" ")[1].decode("ascii")
                 return self.git.run("cat-file", "blob", found) if most is None else self._beginning(found, most)
         return None

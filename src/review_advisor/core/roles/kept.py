@@ -17,7 +17,7 @@ from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, C
 
 _FACTS: TypeAdapter[object] = TypeAdapter(object)
 _NONCE, _RUN = "\0nonce\0", "\0run\0"
-"""No prompt holds a NUL of its own: the fence shows it as an escape."""
+"""No prompt holds a NUL of its own, and no reply: the fence and ``legible`` show it as an escape."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.roles.answers import Consult, Guidance
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
+from review_advisor.core.roles.legible import legible
 
 SUBAGENT_TYPE = ADVISOR
 SENTINEL = (
@@ -143,7 +144,7 @@ def _object_in(text: str) -> dict[str, object] | None:
         parsed = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return parsed if isinstance(parsed, dict) else None
+    return legible(parsed) if isinstance(parsed, dict) else None
 
 
 def stop_signal(notes: Iterable[ConsultNote]) -> str | None:
