@@ -20,7 +20,7 @@ from tests.adapters.ledgers import database, exported, five, meddle, record, ref
 from tests.scenarios.five_stories import an_approval_after_consults, three_parts_and_an_escalation
 
 from review_advisor.adapters.ledger.database import latest, open_to_read, open_to_write, sentences
-from review_advisor.adapters.ledger.exchange import events_of_run, rebuild
+from review_advisor.adapters.ledger.exchange import events_of_run, merge, rebuild
 from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.observations import said_on
 from review_advisor.adapters.ledger.proving import verify
@@ -153,14 +153,53 @@ def test_no_shortened_file_passes_for_a_whole_one(ledger: Path, tmp_path: Path) 
     assert noticed >= len(lengths) - 1
 
 
-def test_a_trigger_that_somebody_put_in_never_runs(ledger: Path) -> None:
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER theirs AFTER INSERT ON events BEGIN DELETE FROM titles; END",
+        "CREATE VIEW theirs AS SELECT * FROM events",
+        "CREATE TABLE theirs (a)",
+        "CREATE UNIQUE INDEX theirs ON runs (status)",
+        "CREATE INDEX theirs ON titles (hex(zeroblob(1000000000)))",
+        "CREATE INDEX theirs ON titles (title) WHERE hex(zeroblob(1000000000)) <> ''",
+    ],
+)
+def test_what_somebody_put_into_the_schema_never_runs_and_refuses_no_row(ledger: Path, statement: str) -> None:
     """A checkout may hold a ledger: its statements must not run with ours."""
     with database(ledger) as connection:
-        connection.execute("CREATE TRIGGER theirs AFTER INSERT ON events BEGIN DELETE FROM titles; END")
+        for table in ("titles", "runs"):
+            connection.execute(f"DELETE FROM {table}")
+        connection.execute(statement)
     (said,) = warnings_of(ledger, told(number=9))
     assert said == f"{ledger} is not a ledger: its tables are not those of schema {latest()}. {NOT_RECORDED}"
     with pytest.raises(LedgerError, match=f"its tables are not those of schema {latest()}"):
         list_runs(ledger, RunFilter())
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["ANALYZE"],
+        ["PRAGMA analysis_limit = 100", "PRAGMA optimize = 0x10002"],
+        ["CREATE INDEX mine ON calls (role, ended)"],
+        ["CREATE INDEX mine ON findings (title COLLATE NOCASE DESC)", "CREATE INDEX other ON events (hash)", "ANALYZE"],
+    ],
+    ids=["analysed", "optimised", "an index", "indexes, analysed"],
+)
+def test_what_a_person_does_for_speed_leaves_a_ledger_that_is_used_as_before(
+    ledger: Path, tmp_path: Path, statements: list[str]
+) -> None:
+    before = rows(ledger)
+    with database(ledger) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    assert verify(ledger).whole
+    assert rows(ledger) == before
+    record(ledger, told(number=9))
+    assert verify(ledger).whole
+    rebuild(ledger)
+    merge(tmp_path / "merged.sqlite3", ledger)
+    assert rows(tmp_path / "merged.sqlite3") == rows(ledger)
 
 
 # --- no ledger, or none of ours ---------------------------------------------------------------------------------------

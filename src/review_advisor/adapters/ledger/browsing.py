@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from review_advisor.adapters.ledger.chains import read_chain
@@ -19,7 +19,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.record.chain import LedgerError
 from review_advisor.core.record.labels import Label
-from review_advisor.core.record.moments import microseconds, moment_of
+from review_advisor.core.record.moments import LATEST, microseconds, moment_of
 from review_advisor.core.record.periods import Period
 from review_advisor.core.record.row import Part
 
@@ -30,7 +30,6 @@ _OBSERVED = """
 _ELSEWHERE = f"""
     SELECT number FROM kept WHERE chain = (SELECT id FROM chains WHERE run_id = ?) AND {PAID_ELSEWHERE}
 """  # noqa: S608 (our own names)
-_LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ def _labels(connection: sqlite3.Connection, repository: str | None, number: int 
 
 def _moment(chain: int) -> datetime:
     """When a chain began, as far as a calendar goes."""
-    return moment_of(max(0, min(chain, microseconds(_LATEST))))
+    return moment_of(max(0, min(chain, microseconds(LATEST))))
 
 
 def _bound(moment: datetime | None, *, last: bool = False) -> int:

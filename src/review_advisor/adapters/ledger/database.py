@@ -202,7 +202,9 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     with one_moment(connection):
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
-        found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
+        found = {sql: name for name, sql in connection.execute(_STATEMENTS)}
+        own = _schema(version)
+        added = [name for sql, name in found.items() if sql not in own and not _is_harmless(connection, name)]
     if owner != APPLICATION_ID and (owner or version or found):
         raise LedgerError(f"{path} is not a ledger: it is another program's SQLite file.")
     if version > latest():
@@ -210,9 +212,27 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
             f"The ledger {path} was written by a newer review-advisor (its schema is {version}, this one knows"
             f" {latest()}). Use that version."
         )
-    if found != _schema(version):  # a trigger that somebody put in would run with our own statements
+    if added or not own <= found.keys():
         raise LedgerError(f"{path} is not a ledger: its tables are not those of schema {version}.")
     return int(version)
+
+
+_STATEMENTS = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+_STATISTICS = ("sqlite_stat1", "sqlite_stat4")
+_PLAIN_INDEX = """
+    SELECT 1 FROM sqlite_schema AS made JOIN pragma_index_list(made.tbl_name) AS listed ON listed.name = made.name
+    WHERE made.type = 'index' AND made.name = ? AND NOT listed."unique" AND NOT listed.partial
+    AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(made.name) WHERE cid = -2)
+"""
+
+
+def _is_harmless(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether something in the schema runs no code and refuses no row of ours: only speed depends on it.
+
+    That is what ``ANALYZE`` leaves, and an index on columns. A trigger runs with our statements, a unique index
+    refuses rows, and an index on an expression computes whatever it says.
+    """
+    return name in _STATISTICS or connection.execute(_PLAIN_INDEX, (name,)).fetchone() is not None
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
@@ -227,7 +247,7 @@ def _schema(version: int) -> frozenset[str]:
         for number, text in migrations():
             if number <= version:
                 empty.executescript(text)
-        return frozenset(sql for (sql,) in empty.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"))
+        return frozenset(sql for _, sql in empty.execute(_STATEMENTS))
 
 
 def _check_and_migrate(connection: sqlite3.Connection, path: Path) -> None:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import chain as chain_up
 from itertools import count, groupby, islice
 from operator import itemgetter
@@ -170,12 +169,11 @@ def _fold(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
 def _fold_in(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
     came: Counter[str] = Counter()
     left_out: list[str] = []
-    now = datetime.now(UTC)
     with closing(open_to_write(path)) as connection, transaction(connection):
         for chain in chains:
             try:
                 with savepoint(connection):
-                    came[_fold_chain(connection, chain, now)] += 1
+                    came[_fold_chain(connection, chain)] += 1
             except LedgerError as refusal:
                 if not whole_runs:
                     raise
@@ -183,7 +181,7 @@ def _fold_in(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded
     return Folded(came["added"], came["grown"], came["present"], tuple(left_out))
 
 
-def _fold_chain(connection: sqlite3.Connection, chain: Chain, now: datetime) -> Literal["added", "grown", "present"]:
+def _fold_chain(connection: sqlite3.Connection, chain: Chain) -> Literal["added", "grown", "present"]:
     """Take one chain in, and say what that was."""
     refuse_broken(chain)
     row = chain_id(connection, chain.run_id)
@@ -193,7 +191,7 @@ def _fold_chain(connection: sqlite3.Connection, chain: Chain, now: datetime) -> 
             raise LedgerError(f"The run {chain.run_id} is another one here: they differ from event {ours.index} on.")
     if row is not None and len(kept) >= len(chain.links):
         return "present"
-    begun = begun_at(chain, now)
+    begun = begun_at(chain)
     new = row is None
     row = begin_chain(connection, chain.run_id, microseconds(begun)) if row is None else row
     for link in chain.links[len(kept) :]:

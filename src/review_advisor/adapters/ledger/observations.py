@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from review_advisor.core.outcome.events import Event, Reported
 from review_advisor.core.record.chain import FIRST, LedgerError, link
 from review_advisor.core.record.fate import Said
 from review_advisor.core.record.labels import Observed
-from review_advisor.core.record.moments import microseconds
+from review_advisor.core.record.moments import in_the_record, microseconds
 
 _RUNS = """
     SELECT run_id FROM runs JOIN chains ON chains.id = chain JOIN repositories ON repositories.id = repository
@@ -74,6 +75,7 @@ def keep(path: Path, observed: Observed) -> tuple[Observed, bool]:
     with sentences(path), closing(open_to_write(path)) as connection, transaction(connection):
         before = known(connection, observed.repository, observed.pull_request)
         stands = observed if before is None else observed.after(before)
+        stands = replace(stands, at=in_the_record(stands.at))
         if before is not None and before.facts == stands.facts:
             return stands, False
         chain = begin_chain(connection, stands.run_id, microseconds(stands.at))

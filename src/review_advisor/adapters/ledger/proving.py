@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +49,10 @@ def verify(path: Path) -> Proof:
     """
     runs, before, free = 0, 0, 0
     broken: list[Break] = []
-    now = datetime.now(UTC)
     with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
         for row, chain in read_chains(connection):
             runs, free = runs + 1, free if row == before + 1 else row
-            found = chain.broken or _other_rows(connection, row, chain, free, now)
+            found = chain.broken or _other_rows(connection, row, chain, free)
             before = row
             if found is not None:
                 broken.append(found)
@@ -63,10 +61,10 @@ def verify(path: Path) -> Proof:
     return Proof(runs, events, tuple(broken), stray)
 
 
-def _other_rows(connection: sqlite3.Connection, row: int, chain: Chain, free: int, now: datetime) -> Break | None:
+def _other_rows(connection: sqlite3.Connection, row: int, chain: Chain, free: int) -> Break | None:
     """Where a chain's rows are not what its events say. Every moment from ``free`` to ``row`` is another chain's."""
     try:
-        begun = microseconds(begun_at(chain, now))
+        begun = microseconds(begun_at(chain))
         told = _told(chain, _untold(connection))
     except LedgerError as refusal:
         return Break(chain.run_id, None, str(refusal))

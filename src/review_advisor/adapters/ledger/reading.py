@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,7 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_docume
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PolicyFrozen, ReviewEnded
 from review_advisor.core.record.chain import RUN_ID, Chain, LedgerError, Link, canonical
 from review_advisor.core.record.labels import Observed
-from review_advisor.core.record.moments import EPOCH
+from review_advisor.core.record.moments import EPOCH, LATEST
 from review_advisor.core.record.numbers import LARGEST_PULL_REQUEST
 from review_advisor.core.record.readings import readings_of, readings_so_far
 from review_advisor.core.record.row import Readings
@@ -87,13 +87,14 @@ def observation_in(chain: Chain) -> Observed | None:
     return observed
 
 
-def begun_at(chain: Chain, now: datetime) -> datetime:
-    """When a chain's first event happened: in or after 1970, and not after tomorrow. Raises ``LedgerError``.
+def begun_at(chain: Chain) -> datetime:
+    """When a chain's first event happened, by the clock of the machine that recorded it.
 
-    The other events are not looked at.
+    The clock may have been wrong, so a moment in the future is no reason to refuse a run. Raises ``LedgerError`` for a
+    moment that ``Recorder`` never writes. Does not look at the other events.
     """
     first = observation_in(chain) or _first(chain)
-    if first.at.utcoffset() is None or not EPOCH <= first.at <= now + timedelta(days=1):  # clocks differ a little
+    if first.at.utcoffset() is None or not EPOCH <= first.at <= LATEST:
         raise LedgerError(f"The run {chain.run_id} cannot have begun at {first.at.isoformat()}.")
     return first.at
 

@@ -17,7 +17,7 @@ from review_advisor.core.outcome.events import Event, PolicyFrozen, ReviewEnded
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.record.chain import FIRST, LedgerError, link
 from review_advisor.core.record.event_rows import event_rows
-from review_advisor.core.record.moments import microseconds
+from review_advisor.core.record.moments import in_the_record, microseconds
 from review_advisor.core.record.readings import readings_of, readings_so_far, used_so_far
 
 
@@ -76,7 +76,8 @@ class Recorder:
             if self._policy and tables:
                 add_readings(self._open(), self._chain, tables, *used_so_far(self._policy, self._events))
 
-    def _begin(self, first: PolicyFrozen) -> None:
+    def _begin(self, happened: PolicyFrozen) -> None:
+        first = replace(happened, at=in_the_record(happened.at))
         self._run_id, self._policy = first.run_id, first.policy
         with transaction(self._open()):
             self._chain = begin_chain(self._open(), first.run_id, microseconds(first.at))
@@ -92,9 +93,12 @@ class Recorder:
             write_readings(self._open(), self._chain, readings_of(document))
 
     def _since_it_began(self, event: Event) -> Event:
-        """A clock may be set back meanwhile, and no run is read that has an event before its first one."""
+        """The event at a moment that every reader takes, whatever a wrong clock shows.
+
+        A clock may be set back meanwhile: then the event happened when the run began.
+        """
         began = self._events[0].at if self._events else event.at
-        return event if event.at >= began else replace(event, at=began)
+        return replace(event, at=in_the_record(max(event.at, began)))
 
     def _add(self, event: Event) -> None:
         made = link(self._run_id, len(self._events), self._last, event_text(event))
