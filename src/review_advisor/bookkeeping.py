@@ -20,6 +20,7 @@ from review_advisor.adapters.ledger.exchange import (
     refuse_to_replace,
 )
 from review_advisor.adapters.ledger.proving import verify as prove
+from review_advisor.adapters.ledger.salvage import repair
 from review_advisor.core.outcome.document import outcome_document
 from review_advisor.core.outcome.events import ReviewEnded
 from review_advisor.core.record.advisor_log import advisor_log
@@ -38,6 +39,7 @@ __all__ = [
     "merge",
     "prove",
     "rebuild",
+    "repair",
 ]
 
 

@@ -233,6 +233,17 @@ def test_a_ledger_is_written_out_and_read_back(terminal: Terminal, kept: Path) -
     assert refused(terminal, "ledger", "export", "no/such/place").startswith("no/such/place cannot be written: ")
 
 
+def test_a_damaged_ledger_is_repaired_into_a_new_file(terminal: Terminal, kept: Path) -> None:
+    done = terminal.run("ledger", "repair", "all.sqlite3")
+    assert (done.code, done.out, done.err) == (0, "5 runs saved in all.sqlite3\n", "")
+    meddle(kept, "UPDATE events SET event = '{}' WHERE position = 3 AND chain = (SELECT min(id) FROM chains)")
+    done = terminal.run("ledger", "repair", "rest.sqlite3")
+    assert (done.code, done.out) == (3, "4 runs saved in rest.sqlite3\n")
+    assert done.err.startswith("Left out: The run run-1 is not what was recorded: event 3: ")
+    assert listed(terminal, "--ledger", "rest.sqlite3") == [f"run-{number}" for number in (5, 4, 3, 2)]
+    assert "rest.sqlite3 exists already" in refused(terminal, "ledger", "repair", "rest.sqlite3")
+
+
 def test_a_ledger_of_one_run_is_told_in_the_singular(terminal: Terminal) -> None:
     record(terminal.folder / "one.sqlite3", told(), until=1)
     one = ("--ledger", "one.sqlite3")

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,16 +21,18 @@ from tests.adapters.ledgers import database, exported, five, meddle, record, ref
 from tests.scenarios.five_stories import an_approval_after_consults, three_parts_and_an_escalation
 
 from review_advisor.adapters.ledger.database import latest, open_to_read, open_to_write, sentences
-from review_advisor.adapters.ledger.exchange import events_of_run, merge, rebuild
+from review_advisor.adapters.ledger.exchange import Folded, events_of_run, merge, rebuild
 from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.observations import said_on
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.recorder import Recorder
+from review_advisor.adapters.ledger.salvage import repair
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.record.chain import Break, LedgerError
 from review_advisor.core.record.runs import RunFilter
 
 ROOT = Path(__file__).parents[2]
+RUNS = {"run-1", "run-2", "run-3", "run-4", "run-5"}
 NOT_RECORDED = "This review is not recorded there to its end."
 NEWER = (
     "The ledger {} was written by a newer review-advisor"
@@ -151,6 +154,66 @@ def test_no_shortened_file_passes_for_a_whole_one(ledger: Path, tmp_path: Path) 
             noticed += 1
         assert other.read_bytes() == whole[:length], "nobody has mended it behind its owner's back"
     assert noticed >= len(lengths) - 1
+
+
+def test_whatever_is_damaged_repair_saves_the_runs_that_are_whole_and_names_the_others(
+    ledger: Path, tmp_path: Path
+) -> None:
+    """Of one page nothing is left: no run is lost without a word, and none comes back as another."""
+    whole, lines = ledger.read_bytes(), set(exported(ledger))
+    page = int.from_bytes(whole[16:18], "big")
+    saved: Counter[int] = Counter()
+    for start in range(page, len(whole), 3 * page):
+        damaged, new = tmp_path / "damaged.sqlite3", tmp_path / f"new-{start}.sqlite3"
+        damaged.write_bytes(whole[:start] + b"\xff" * page + whole[start + page :])
+        before = damaged.read_bytes()
+        try:
+            folded = repair(damaged, new)
+        except LedgerError:  # a page of the schema, without which SQLite reads nothing
+            assert not new.exists()
+            continue
+        assert verify(new).whole
+        assert set(exported(new)) <= lines
+        there = {run.run_id for run in list_runs(new, RunFilter())}
+        named = {run for run in RUNS if any(run in sentence for sentence in folded.left_out)}
+        assert len(there) == folded.added
+        assert there | named == RUNS or "there may have been runs" in folded.left_out[-1]
+        assert damaged.read_bytes() == before
+        saved[folded.added] += 1
+    assert saved[5] > saved[4] + saved[3] > saved[0] > 0
+
+
+def test_a_ledger_that_is_cut_short_is_repaired_as_far_as_its_events_go(ledger: Path, tmp_path: Path) -> None:
+    whole = ledger.read_bytes()
+    ledger.write_bytes(whole[: len(whole) * 2 // 3])
+    with pytest.raises(LedgerError, match="is damaged"):
+        exported(ledger)
+    folded = repair(ledger, tmp_path / "new.sqlite3")
+    assert verify(tmp_path / "new.sqlite3").whole
+    assert folded.added + len(folded.left_out) == len(RUNS)
+    assert folded.added
+
+
+def test_repair_takes_what_another_tool_recovered(ledger: Path, tmp_path: Path) -> None:
+    """`.recover` of SQLite's own command line leaves a table of its own, and no ledger."""
+    with database(ledger) as connection:
+        connection.execute("CREATE TABLE lost_and_found (rootpgno, pgno, nfield, id, c0)")
+        connection.execute("DROP TRIGGER events_follow_one_another")
+    with pytest.raises(LedgerError, match="its tables are not those"):
+        exported(ledger)
+    assert repair(ledger, tmp_path / "new.sqlite3") == Folded(5, 0, 0)
+
+
+def test_repair_replaces_no_file_and_takes_what_is_no_ledger_for_none(ledger: Path, tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="exists already: name a new file"):
+        repair(ledger, ledger)
+    text, new = tmp_path / "text", tmp_path / "folder" / "new.sqlite3"
+    text.write_text("mine " * 400)
+    with pytest.raises(LedgerError, match="it is no SQLite file"):
+        repair(text, new)
+    with pytest.raises(LedgerError, match="There is no ledger"):
+        repair(tmp_path / "nowhere", new)
+    assert not new.parent.exists()
 
 
 @pytest.mark.parametrize(

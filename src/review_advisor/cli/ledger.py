@@ -133,6 +133,23 @@ def rebuild(context: click.Context, ledger_file: Path, whole_runs: bool, as_json
     _tell(context, rebuilt, f"{_runs(rebuilt.runs)} read anew\n", as_json)
 
 
+@ledger.command(short_help="Save what is whole of a damaged ledger into a new one.")
+@click.argument("new", type=PATH)
+@LEDGER
+@AS_JSON
+@click.pass_context
+def repair(context: click.Context, new: Path, ledger_file: Path, as_json: bool) -> None:
+    """Write every run of a damaged ledger that is whole into the new ledger NEW, and name each other run.
+
+    The damaged ledger stays as it is. Exit code 3 if a run is left out.
+    """
+    with ledger_refusals():
+        from review_advisor.bookkeeping import repair as save
+
+        saved = save(ledger_file, new)
+    _tell(context, saved, f"{_runs(saved.added)} saved in {new}\n", as_json)
+
+
 def _folded(folded: Folded) -> str:
     return f"{_runs(folded.added)} added, {folded.grown:,} grown, {folded.present:,} there already\n"
 

@@ -54,13 +54,20 @@ def read_chains(connection: sqlite3.Connection) -> Iterator[tuple[int, Chain]]:
 
 def read_chain(connection: sqlite3.Connection, run_id: str) -> Chain:
     """One chain, proven while it is read. Raises ``LedgerError`` for a run that is not there."""
-    row = connection.execute("SELECT id, events, last_hash FROM chains WHERE run_id = ?", (run_id,)).fetchone()
-    if row is None:
+    number = chain_id(connection, run_id)
+    if number is None:
         raise LedgerError(f"The ledger has no run {run_id}.")
+    return chain_of(connection, number, run_id)
+
+
+def chain_of(connection: sqlite3.Connection, number: int, run_id: str, by: str = "") -> Chain:
+    """The chain with this number. ``by``: which index is used, in SQL; the usual one if it is empty."""
+    events, last_hash = connection.execute("SELECT events, last_hash FROM chains WHERE id = ?", (number,)).fetchone()
     links = connection.execute(
-        "SELECT position, previous, hash, event FROM events WHERE chain = ? ORDER BY position", row[:1]
+        f"SELECT position, previous, hash, event FROM events {by} WHERE chain = ? ORDER BY position",  # noqa: S608
+        (number,),
     )
-    noted = Noted(row[1] if isinstance(row[1], int) else -1, row[2])
+    noted = Noted(events if isinstance(events, int) else -1, last_hash)
     return proven(run_id, (Link(place, before, made, _unpacked(event)) for place, before, made, event in links), noted)
 
 

@@ -97,6 +97,17 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     return open_to_read(path)
 
 
+def open_damaged(path: Path) -> sqlite3.Connection:
+    """A file that may be damaged, or be no ledger at all, to read only. Raises ``LedgerError`` if it is not there."""
+    if not path.is_file():
+        raise LedgerError(f"There is no ledger {path}.")
+    _refuse_links(path)
+    connection = _connect(f"{path.absolute().as_uri()}?{_way_to_read(path)}")
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("PRAGMA writable_schema = ON")  # else SQLite reads nothing of a file that is cut short
+    return connection
+
+
 def make_folder(folder: Path) -> None:
     """A folder that is made for the ledger ignores itself: no ledger is committed by accident.
 

@@ -83,13 +83,13 @@ def merge(path: Path, other: Path, *, whole_runs: bool = False) -> Folded:
     one of ours, or is another than the one that is there.
     """
     with closing(_chains(other)) as chains:
-        return _fold(path, chains, whole_runs=whole_runs)
+        return fold(path, chains, whole_runs=whole_runs)
 
 
 def import_lines(path: Path, file: Path, *, whole_runs: bool = False) -> Folded:
     """Fold an export into the ledger at ``path``: all of it, or nothing. Raises ``LedgerError`` as ``merge`` does."""
     with closing(_imported(file)) as chains:  # a refusal leaves the file open no longer than that
-        return _fold(path, chains, whole_runs=whole_runs)
+        return fold(path, chains, whole_runs=whole_runs)
 
 
 def export_runs(path: Path) -> Iterator[tuple[str, ...] | str]:
@@ -149,7 +149,8 @@ def _line(run_id: str, link: Link) -> str:
     return canonical({**told, "event": json.loads(link.event)}) + "\n"
 
 
-def _fold(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
+def fold(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
+    """Fold chains into the ledger at ``path``, made where there is none. Raises ``LedgerError`` as ``merge`` does."""
     with sentences(path):
         if path.exists():
             return _fold_in(path, chains, whole_runs=whole_runs)
