@@ -30,6 +30,7 @@ NEWER_RUN = f"{SCENARIOS}test_a_newer_run_on_the_same_head.py::"
 REPAIRED = f"{SCENARIOS}test_repair_is_suggested.py::"
 BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
 KEPT = "tests/adapters/test_answers_kept.py::"
+TROUBLES = "tests/adapters/test_ledger_troubles.py::"
 PAID = "tests/adapters/test_ledger_money.py::"
 RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "dispatch.py", "review_loop.py"
 BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "core/roles/"
@@ -749,10 +750,24 @@ MUTANTS = (
         ("tests/adapters/test_ledger_forged.py::test_nothing_is_added_to_a_run_that_is_over",),
     ),
     Mutant(
+        "a moment before 1970 is recorded as it is",
+        "core/record/moments.py",
+        "min(max(moment, EPOCH), LATEST)",
+        "min(moment, LATEST)",
+        ("tests/adapters/test_ledger_clocks.py::test_a_clock_that_is_wrong_leaves_a_run_that_every_ledger_takes",),
+    ),
+    Mutant(
+        "an index on an expression is harmless",
+        "adapters/ledger/database.py",
+        "WHERE cid = -2",
+        "WHERE cid = -9",
+        (f"{TROUBLES}test_what_somebody_put_into_the_schema_never_runs_and_refuses_no_row",),
+    ),
+    Mutant(
         "a run may begin in any year",
         "adapters/ledger/reading.py",
-        "now + timedelta(days=1)",
-        "now + timedelta(days=9999)",
+        "not EPOCH <= first.at <= LATEST",
+        "not EPOCH <= first.at",
         ("tests/adapters/test_ledger_forged.py::test_a_run_that_cannot_be_is_refused",),
     ),
     Mutant(

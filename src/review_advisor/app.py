@@ -6,7 +6,7 @@ import secrets
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -125,6 +125,7 @@ def run_review(
         asked = keeping.remembering(agents, RunNames(request.run_id, request.nonce), request.redactor)
         journal = FanOut([calls, keeping, subscriber])
         ports = Ports(asked, source, journal, artifacts, SystemClock(), pictures, wiki)
+        send_telemetry = stack.enter_context(_telemetry(environ, warn))
         try:
             with keeping:
                 document = ReviewPhase(ports, instructions, pool, options.jobs).review(request)
@@ -136,16 +137,19 @@ def run_review(
                 raise ReviewBrokenError(f"{problem} The review did not run to its end.") from None
             raise
         stored = StoredReview(document, artifacts.folder, interrupts.signal_number)
-        _export_telemetry(document, environ, warn)
+        send_telemetry(document)
         return stored
 
 
-def _export_telemetry(document: OutcomeDocument, environ: Mapping[str, str], warn: Callable[[str], None]) -> None:
+def _telemetry(
+    environ: Mapping[str, str], warn: Callable[[str], None]
+) -> AbstractContextManager[Callable[[OutcomeDocument], None]]:
     """Without a variable of OpenTelemetry's, nothing of it is even imported."""
-    if any(name.startswith("OTEL_") for name in environ):
-        from review_advisor.adapters.telemetry.export import export_telemetry
+    if not any(name.startswith("OTEL_") for name in environ):
+        return nullcontext(lambda _document: None)
+    from review_advisor.adapters.telemetry.export import telemetry
 
-        export_telemetry(document, environ, warn)
+    return telemetry(environ, warn)
 
 
 def leave_refusal(output: Path, sentence: str, environ: Mapping[str, str]) -> None:

@@ -204,5 +204,6 @@ class Dispatch:
                 kept=receipt.kept,
                 reply=receipt.reply,
                 paid_by=receipt.paid_by,
+                tools=call.tree is not None,
             )
         )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -25,7 +28,7 @@ from review_advisor.adapters.telemetry.destination import (
     destination,
     sender_environment,
 )
-from review_advisor.adapters.telemetry.export import export_telemetry
+from review_advisor.adapters.telemetry.export import telemetry
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS
@@ -65,7 +68,8 @@ def told(document: OutcomeDocument, environ: Mapping[str, str], seconds: float =
     warnings: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(export, "LONGEST_SECONDS", seconds)
-        export_telemetry(document, environ, warnings.append)
+        with telemetry(environ, warnings.append) as send:
+            send(document)
     return warnings
 
 
@@ -221,33 +225,97 @@ def test_half_characters_do_not_stop_it() -> None:
 # --- what does not -----------------------------------------------------------------------------------------------
 
 OUT_OF_REACH = "Telemetry was not sent: the endpoint could not be reached within 2 seconds."
+BUSY = re.compile(r"Telemetry was not sent: its process .*; this machine is busy\.")
+
+
+def instead_of_the_sender(patch: pytest.MonkeyPatch, *lines: str) -> None:
+    """A process that reads its work, says these lines and then nothing more."""
+    says = f"import sys, time; sys.stdin.read(); print({chr(10).join(lines)!r}, flush=True); time.sleep(600)"
+    patch.setattr(export, "_SENDER", (sys.executable, "-I", "-S", "-c", says))
+
+
+@pytest.mark.parametrize(
+    "lines, sentence",
+    [
+        (["a library's words", "sending 1.65"], "the endpoint could not be reached within 2 seconds."),
+        (["sending 1.00"], "the endpoint could not be reached within 2 seconds."),
+        (["sending 0.99"], "its process had only 1.0 seconds left to send; this machine is busy."),
+        (["sending 0.00"], "its process had only 0.0 seconds left to send; this machine is busy."),
+        (["a library's words"], "its process was still starting after 2 seconds; this machine is busy."),
+    ],
+)
+def test_whoever_is_to_blame_for_a_silence_is_named(
+    document: OutcomeDocument, monkeypatch: pytest.MonkeyPatch, lines: list[str], sentence: str
+) -> None:
+    instead_of_the_sender(monkeypatch, *lines)
+    assert told(document, {ENDPOINT: "http://127.0.0.1:4318"}, 2.0) == [f"Telemetry was not sent: {sentence}"]
+
+
+@pytest.mark.parametrize("answer", ["nothing", "UNAVAILABLE", "DEADLINE_EXCEEDED"])
+def test_an_answer_that_came_to_nothing_is_judged_by_the_time_there_was(answer: str) -> None:
+    for began, sentence in (("1.70", "could not be reached within 2 seconds"), ("0.20", "this machine is busy")):
+        with pytest.raises(TelemetryError, match=sentence):
+            export.check(0, f'sending {began}\n{{"metrics": "{answer}", "traces": "{answer}"}}'.encode(), b"")
 
 
 @over_both
-def test_an_endpoint_that_refuses_the_connection(protocol: str, document: OutcomeDocument) -> None:
+def test_an_endpoint_that_refuses_or_never_answers_is_out_of_reach(protocol: str, document: OutcomeDocument) -> None:
+    """The real sender, in this process: it was ready long ago."""
     with receiver(protocol) as gone:
         pass
-    assert told(document, gone.environment, export.LONGEST_SECONDS) == [OUT_OF_REACH]
-
-
-@over_both
-def test_an_endpoint_that_never_answers(protocol: str, document: OutcomeDocument) -> None:
-    with receiver(protocol, silent=True) as collector:
-        assert told(document, collector.environment, export.LONGEST_SECONDS) == [OUT_OF_REACH]
-
-
-@over_both
-def test_a_name_that_does_not_resolve(protocol: str, document: OutcomeDocument) -> None:
-    """No name server is asked: a label is never this long."""
     nowhere = {ENDPOINT: f"http://{'a' * 64}.invalid:4318", "OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
-    assert told(document, nowhere, export.LONGEST_SECONDS) == [OUT_OF_REACH]
+    with receiver(protocol, silent=True) as silent:
+        for environ in (gone.environment, silent.environment, nowhere):
+            with pytest.MonkeyPatch.context() as patch:
+                for name, value in environ.items():
+                    patch.setenv(name, value)
+                wanted = destination(environ)
+                assert wanted is not None
+                words = sending.send(json.loads(export._work(document, wanted, time.monotonic() + 0.5)))
+            assert set(words) == {"metrics", "traces"}
+            assert set(words.values()) <= export._NO_ANSWER
 
 
-def test_a_time_in_which_nothing_can_be_sent_is_kept_too(document: OutcomeDocument) -> None:
-    """The sender is ended before it has begun, whatever it was about to do."""
-    with receiver("http/protobuf") as collector:
-        assert told(document, collector.environment, 0.11) == [OUT_OF_REACH]
-    assert collector.requests == []
+def test_the_sender_is_there_before_the_review_is_over(
+    document: OutcomeDocument, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it imports takes a second or more: it has the whole review for it, and none of its two seconds is lost."""
+    started = tmp_path / "started"
+    says = f"open({str(started)!r}, 'w').close(); import sys; sys.stdin.read(); print('{{}}')"
+    monkeypatch.setattr(export, "_SENDER", (sys.executable, "-I", "-S", "-c", says))
+    warnings: list[str] = []
+    with telemetry({ENDPOINT: "http://127.0.0.1:4318"}, warnings.append) as send:
+        while not started.exists():
+            time.sleep(0.01)
+        send(document)
+    assert warnings == []
+
+
+@pytest.mark.parametrize("used", [False, True], ids=["nothing to send", "silent to the end"])
+def test_no_sender_outlives_its_review(document: OutcomeDocument, monkeypatch: pytest.MonkeyPatch, used: bool) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    monkeypatch.setattr(export.subprocess, "Popen", Noted)
+    instead_of_the_sender(monkeypatch)
+    monkeypatch.setattr(export, "LONGEST_SECONDS", 0.2)
+    with telemetry({ENDPOINT: "http://127.0.0.1:4318"}, lambda _: None) as send:
+        if used:
+            send(document)
+    (sender,) = started
+    assert sender.returncode == -signal.SIGKILL
+
+
+def test_a_sender_whose_review_is_gone_ends_quietly(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["sending", "http/protobuf"])
+        patch.setattr(sys, "stdin", io.StringIO(""))
+        sending.main()
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -352,7 +420,7 @@ def test_a_sender_that_breaks_is_told_by_its_errors_name_alone(traceback: str, s
 
 def test_a_sender_that_somebody_ends_is_told_so() -> None:
     with pytest.raises(TelemetryError, match="its process was ended by signal 9"):
-        export._check(subprocess.CompletedProcess((), -9, b"", b""))
+        export.check(-9, b"", b"")
 
 
 # --- the variables -----------------------------------------------------------------------------------------------
@@ -485,7 +553,8 @@ def test_an_endpoint_that_does_not_answer_changes_nothing_but_one_line(terminal:
         env = collector.environment | {"OTEL_EXPORTER_OTLP_HEADERS": f"x-team={SECRET}"}
         done = terminal.review("--output", "outcome.json", env=env)
     assert (done.code, done.out) == (code, report)
-    assert [line for line in done.err.splitlines() if "elemetry" in line] == [f"warning: {OUT_OF_REACH}"]
+    (warning,) = [line.removeprefix("warning: ") for line in done.err.splitlines() if "elemetry" in line]
+    assert warning == OUT_OF_REACH or BUSY.fullmatch(warning)
     assert SECRET not in done.out + done.err
 
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,6 +156,41 @@ def test_a_call_names_its_models_session_place_and_end_d30() -> None:
         "review_advisor.shard": 0,
         "review_advisor.ended": "answered",
     }
+
+
+def test_a_call_with_tools_invokes_an_agent_and_so_do_its_consults() -> None:
+    document = a_consulted_review()
+    with_tools = [replace(each, tools=True) if isinstance(each, CallEnded) else each for each in document.events]
+    root = review_span(outcome_document(with_tools))
+    for role in (Role.EXECUTOR, Role.MID_FLIGHT, Role.POST_VERIFY):
+        for span in of(root, role):
+            assert span.name == f"invoke_agent {role.value}"
+            assert span.attributes["gen_ai.operation.name"] == "invoke_agent"
+            assert span.attributes["gen_ai.agent.name"] == role.value
+
+
+def test_only_a_call_that_is_given_the_tree_has_tools(tmp_path: Path) -> None:
+    world = MockWorld()
+    world.change(edited("src/auth/login.py"))
+    world.source.tree = tmp_path
+    names = {role: {span.name.partition(" ")[0] for span in of(review_span(world.review()), role)} for role in Role}
+    assert names[Role.PRE_FLIGHT] == {"chat"}
+    assert names[Role.EXECUTOR] == names[Role.POST_VERIFY] == {"invoke_agent"}
+
+
+def test_tokens_that_nobody_reported_are_absent_and_not_0() -> None:
+    document = a_consulted_review()
+    silent = [
+        replace(each, usage=Usage(), by_model=()) if isinstance(each, CallEnded) else each for each in document.events
+    ]
+    for span in every(review_span(outcome_document(silent))):
+        assert [name for name in span.attributes if name.startswith("gen_ai.usage.")] == []
+    free = [
+        replace(each, usage=Usage(cost_usd=0.0), by_model=()) if isinstance(each, CallEnded) else each
+        for each in document.events
+    ]
+    (first, _) = of(review_span(outcome_document(free)), Role.EXECUTOR)
+    assert first.attributes["gen_ai.usage.output_tokens"] == 0, "the embedded agent says so"
 
 
 def test_what_came_from_a_cache_is_input_too() -> None:

@@ -7,10 +7,12 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from review_advisor import __version__
 from review_advisor.adapters.telemetry.destination import (
@@ -28,56 +30,94 @@ LONGEST_SECONDS = 2.0
 """What telemetry may cost a review, all in all."""
 TO_END_SECONDS = 0.1
 TO_ANSWER_SECONDS = 0.2
+ENOUGH = 0.5
+"""The share of its time that the sender needs: with less, an endpoint that does not answer is not to blame."""
 
 _SENDER = (sys.executable, "-I", "-m", "review_advisor.adapters.telemetry.sending")
 _ERROR = re.compile(r"^(?:[\w.]*\.)?(\w+)(?::.*)?$")
-_OUT_OF_REACH = f"the endpoint could not be reached within {LONGEST_SECONDS:g} seconds"
+_BEGAN = re.compile(rb"^sending (\d+\.\d+)$", re.MULTILINE)
 _NO_ANSWER = {"nothing", "UNAVAILABLE", "DEADLINE_EXCEEDED"}
 
 
-def export_telemetry(document: OutcomeDocument, environ: Mapping[str, str], warn: Callable[[str], None]) -> None:
-    """Send the document's metrics and spans where ``environ`` says. Does nothing if it says nothing.
+@contextmanager
+def telemetry(environ: Mapping[str, str], warn: Callable[[str], None]) -> Iterator[Callable[[OutcomeDocument], None]]:
+    """Gives the function that sends a review's metrics and spans; without a destination in ``environ`` it does nothing.
 
-    Takes at most ``LONGEST_SECONDS``. Whatever goes wrong becomes one sentence for ``warn``, which repeats no value of
-    a variable.
+    The process that sends starts at once, so that it is ready when the review is over: what it imports takes a second
+    or more. Sending takes at most ``LONGEST_SECONDS``. Whatever goes wrong becomes one sentence for ``warn``, which
+    repeats no value of a variable.
     """
+    with ExitStack() as stack:
+        sender: _Sender | None = None
+        with _told(warn):
+            wanted = destination(environ)
+            sender = None if wanted is None else stack.enter_context(_Sender(wanted, sender_environment(environ)))
+
+        def send(document: OutcomeDocument) -> None:
+            if sender is not None:
+                with _told(warn):
+                    sender.send(document)
+
+        yield send
+
+
+@contextmanager
+def _told(warn: Callable[[str], None]) -> Iterator[None]:
     try:
-        wanted = destination(environ)
-        if wanted is not None:
-            _send(document, wanted, sender_environment(environ))
+        yield
     except TelemetryError as problem:
         warn(f"Telemetry was not sent: {problem}")
 
 
-def _send(document: OutcomeDocument, wanted: Destination, environment: dict[str, str]) -> None:
-    deadline = time.monotonic() + LONGEST_SECONDS - TO_END_SECONDS
-    work = _work(document, wanted, deadline - TO_ANSWER_SECONDS)
-    try:
-        # In a session of its own: an interrupt at the terminal is the review's, and the time is short anyway.
-        done = subprocess.run(
-            _SENDER,
-            input=work,
-            capture_output=True,
-            env=environment,
-            timeout=deadline - time.monotonic(),
-            check=False,
-            start_new_session=True,
-        )
-    except subprocess.TimeoutExpired:
-        raise TelemetryError(f"{_OUT_OF_REACH}.") from None
-    except OSError as error:
-        raise TelemetryError(f"its process cannot be started ({error.strerror}).") from None
-    _check(done)
+class _Sender:
+    """The process that sends. It ends with the context, whatever it is doing."""
+
+    def __init__(self, wanted: Destination, environment: Mapping[str, str]) -> None:
+        self._wanted = wanted
+        protocols = sorted({way.protocol for way in wanted.ways.values()})
+        try:
+            # In a session of its own: an interrupt at the terminal is the review's, and the time is short anyway.
+            self._process = subprocess.Popen(
+                [*_SENDER, *protocols],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise TelemetryError(f"its process cannot be started ({error.strerror}).") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def send(self, document: OutcomeDocument) -> None:
+        """Send what the review adds. Raises ``TelemetryError``."""
+        deadline = time.monotonic() + LONGEST_SECONDS - TO_END_SECONDS
+        work = _work(document, self._wanted, deadline - TO_ANSWER_SECONDS)
+        try:
+            said, complained = self._process.communicate(work, timeout=max(deadline - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            said, _ = self._process.communicate()
+            raise TelemetryError(f"{_no_answer(said)}.") from None
+        check(self._process.returncode, said, complained)
 
 
-def _check(done: subprocess.CompletedProcess[bytes]) -> None:
-    """Raise for what the sender says became of each signal, or for how it broke."""
-    if done.returncode < 0:
-        raise TelemetryError(f"its process was ended by signal {-done.returncode}.")
-    if done.returncode > 0:
-        raise TelemetryError(_broken(done.stderr.decode("utf-8", "replace")))
-    answers: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
-    problems = {signal: _problem(code) for signal, code in answers.items() if code}
+def check(code: int, said: bytes, complained: bytes) -> None:
+    """Raise ``TelemetryError`` for what the sender says became of each signal, or for how it broke."""
+    if code < 0:
+        raise TelemetryError(f"its process was ended by signal {-code}.")
+    if code > 0:
+        raise TelemetryError(_broken(complained.decode("utf-8", "replace")))
+    answers: dict[str, str] = json.loads(said.splitlines()[-1])
+    problems = {signal: _problem(code, said) for signal, code in answers.items() if code}
     if not problems:
         return
     if len(problems) == len(answers) and len(set(problems.values())) == 1:
@@ -86,8 +126,18 @@ def _check(done: subprocess.CompletedProcess[bytes]) -> None:
     raise TelemetryError(f"{told}.")
 
 
-def _problem(code: str) -> str:
-    return _OUT_OF_REACH if code in _NO_ANSWER else f"the endpoint answered {code}"
+def _no_answer(said: bytes) -> str:
+    """Why no answer came: the sender says with how many seconds left it began to send, if it came that far."""
+    began = _BEGAN.search(said)
+    if began is None:
+        return f"its process was still starting after {LONGEST_SECONDS:g} seconds; this machine is busy"
+    if float(began[1]) < ENOUGH * LONGEST_SECONDS:
+        return f"its process had only {float(began[1]):.1f} seconds left to send; this machine is busy"
+    return f"the endpoint could not be reached within {LONGEST_SECONDS:g} seconds"
+
+
+def _problem(code: str, said: bytes) -> str:
+    return _no_answer(said) if code in _NO_ANSWER else f"the endpoint answered {code}"
 
 
 def _broken(traceback: str) -> str:

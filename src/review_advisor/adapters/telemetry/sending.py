@@ -1,5 +1,7 @@
 """The process that sends telemetry: work on stdin as JSON, what became of each signal on stdout as JSON.
 
+It is started before there is work, because its imports take long.
+
 It is a process of its own so that a review never waits for longer than it says, whatever a name server, a proxy or a
 library does, and imports nothing of OpenTelemetry itself. Started by ``export``; it knows nothing of reviews.
 """
@@ -34,9 +36,18 @@ _KINDS = {"internal": trace.SpanKind.INTERNAL, "client": trace.SpanKind.CLIENT}
 
 
 def main() -> None:
-    """Do the work that stdin brings, and say how each signal ended: nothing if it was taken, else a word."""
-    work: Json = json.load(sys.stdin)
+    """Do the work that stdin brings, and say how each signal ended: nothing if it was taken, else a word.
+
+    The arguments are the protocols that will be needed. It ends quietly if stdin closes without any work.
+    """
+    for protocol in sys.argv[1:]:
+        _protocol({"protocol": protocol})
+    told = sys.stdin.read()
+    if not told:
+        return
+    work: Json = json.loads(told)
     signal.setitimer(signal.ITIMER_REAL, max(_left(work), 0.0) + LAST_WORD_SECONDS)
+    print(f"\nsending {max(_left(work), 0.0):.2f}", flush=True)  # noqa: T201 (it tells who is to blame for a silence)
     print("\n" + json.dumps(send(work)))  # noqa: T201 (the last line, whatever a library may have printed)
 
 

@@ -126,7 +126,7 @@ class CallEnded(Step):
 
     ``blind``: it asked the executor about the diff alone. ``kept``: an earlier run of this review, which was killed or
     has stopped, was given the reply and paid for it; nothing was asked again. That run is ``paid_by``, and ``reply``
-    names the reply among those of that run; both are empty where no replies are kept.
+    names the reply among those of that run; both are empty where no replies are kept. ``tools``: the model had tools.
     """
 
     kind: Literal["call_ended"] = "call_ended"
@@ -147,6 +147,7 @@ class CallEnded(Step):
     kept: bool = False
     reply: str = ""
     paid_by: str = ""
+    tools: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

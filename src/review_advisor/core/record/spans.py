@@ -103,7 +103,7 @@ def _call_span(call: MadeCall, run: Mapping[str, Attribute], *, with_content: bo
         attributes["gen_ai.output.messages"] = _messages("assistant", [call.answer], finish_reason="stop")
     advisor = [each for role, each in used if role is not ended.role]
     return Span(
-        f"chat {ended.requested_model}",
+        _name(ended, ended.role, ended.requested_model),
         "client",
         call.began,
         max(call.began, ended.at),
@@ -113,9 +113,19 @@ def _call_span(call: MadeCall, run: Mapping[str, Attribute], *, with_content: bo
     )
 
 
+def _operation(call: CallEnded) -> str:
+    """A model that uses tools until it has its answer is an agent; one that only answers is a chat."""
+    return "invoke_agent" if call.tools else "chat"
+
+
+def _name(call: CallEnded, role: Role, model: str) -> str:
+    """As the conventions name a span: an agent by its name, a chat by its model."""
+    return f"{_operation(call)} {role.value if call.tools else model}".rstrip()
+
+
 def _common(call: CallEnded, role: Role, run: Mapping[str, Attribute]) -> dict[str, Attribute]:
     return {
-        "gen_ai.operation.name": "chat",
+        "gen_ai.operation.name": _operation(call),
         "gen_ai.provider.name": PROVIDER,
         "gen_ai.agent.name": role.value,
         **run,
@@ -127,7 +137,12 @@ def _common(call: CallEnded, role: Role, run: Mapping[str, Attribute]) -> dict[s
 
 
 def _usage(usage: Usage) -> dict[str, Attribute]:
-    """The conventions count what came from a cache, or went into it, as input too."""
+    """The conventions count what came from a cache, or went into it, as input too.
+
+    A call that was killed reports nothing: what is not known is left out, for 0 would be a figure.
+    """
+    if usage == Usage():
+        return {}
     told: dict[str, Attribute] = {
         "gen_ai.usage.input_tokens": usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
         "gen_ai.usage.output_tokens": usage.output_tokens,
@@ -162,7 +177,8 @@ def _mid_flight(
             told = [note.guidance.action for note in notes if note.guidance]
             attributes["gen_ai.input.messages"] = _messages("user", asked)
             attributes["gen_ai.output.messages"] = _messages("assistant", told, finish_reason="stop")
-        yield Span(f"chat {model}".rstrip(), "client", call.began, max(call.began, call.ended.at), attributes)
+        name, ended = _name(call.ended, Role.MID_FLIGHT, model), max(call.began, call.ended.at)
+        yield Span(name, "client", call.began, ended, attributes)
 
 
 def _took(notes: Iterable[ConsultNote]) -> dict[str, Attribute]:
