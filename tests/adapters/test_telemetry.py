@@ -300,7 +300,7 @@ def test_no_sender_outlives_its_review(document: OutcomeDocument, monkeypatch: p
             super().__init__(*arguments, **options)
             started.append(self)
 
-    monkeypatch.setattr(export.subprocess, "Popen", Noted)
+    monkeypatch.setattr(subprocess, "Popen", Noted)
     instead_of_the_sender(monkeypatch)
     monkeypatch.setattr(export, "LONGEST_SECONDS", 0.2)
     with telemetry({ENDPOINT: "http://127.0.0.1:4318"}, lambda _: None) as send:
