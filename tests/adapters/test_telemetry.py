@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ from review_advisor.adapters.telemetry.destination import (
     sender_environment,
 )
 from review_advisor.adapters.telemetry.export import telemetry
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS
 from review_advisor.core.record.spans import review_span
@@ -214,12 +216,13 @@ def test_a_review_in_which_nobody_was_asked_sends_its_span() -> None:
 
 
 def test_half_characters_do_not_stop_it() -> None:
-    world = MockWorld()
-    world.agents.script(Role.EXECUTOR, approve(summary="half \udc80 a character"))
+    half = [
+        replace(event, resolved_model="half \udc80 a name") if isinstance(event, CallEnded) else event
+        for event in MockWorld().review().events
+    ]
     with receiver("http/protobuf") as collector:
-        content = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"}
-        assert told(world.review(), collector.environment | content) == []
-    assert b"half ? a character" in b"".join(request.SerializeToString() for request in collector.requests)
+        assert told(outcome_document(half), collector.environment) == []
+    assert b"half ? a name" in b"".join(request.SerializeToString() for request in collector.requests)
 
 
 # --- what does not -----------------------------------------------------------------------------------------------
