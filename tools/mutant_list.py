@@ -59,6 +59,13 @@ MUTANTS = (
         ("tests/adapters/test_git_hostile.py::test_a_path_that_a_model_names_is_a_file_or_none",),
     ),
     Mutant(
+        "everybody can read the sentinel that the consult hook is told",
+        "adapters/claude/consult_hook.py",
+        "path.touch(mode=0o600)",
+        "path.touch(mode=0o644)",
+        ("tests/adapters/test_command_lines_are_public.py::test_no_argument_of_any_call_holds_the_nonce",),
+    ),
+    Mutant(
         "answers that led to a crash are used again",
         "keeping.py",
         "            self.replies.forget_all()",

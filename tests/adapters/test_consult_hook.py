@@ -55,7 +55,8 @@ def hook(state: Path, checkout: Path) -> Hook:
         environ: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         words = [f"--state={state}", f"--call={call}", f"--cap={cap}", f"--max-refunds={refunds}"]
-        words += ["--subagent-type=the-advisor", f"--sentinel={SENTINEL}", f"--secret-shapes={shapes}"]
+        private = consult_hook.keep_private(checkout.parent, {"sentinel": SENTINEL})
+        words += ["--subagent-type=the-advisor", f"--private={private}", f"--secret-shapes={shapes}"]
         settings = json.loads(hook_settings((sys.executable, "-I", script, *words)))
         line = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
         done = subprocess.run(

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from tests.e2e.stub_api import (
     ADVISOR_TYPE,
     Reply,
+    Request,
     StubApi,
     after,
     consult,
@@ -146,6 +148,12 @@ def _processes_of(folder: Path) -> list[str]:
     return found
 
 
+def _command_lines() -> Iterator[str]:
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield entry.read_text(errors="replace").replace("\0", " ")
+
+
 def answered(outcome: Answered | Lost) -> Answered:
     assert isinstance(outcome, Answered), outcome
     return outcome
@@ -259,6 +267,25 @@ def test_what_looks_like_a_secret_is_not_asked(agents: ClaudeAgents, api: StubAp
     (record,) = answered(agents.run(consulting)).receipt.consults
     assert "Is [secret removed] live?" in record.question
     assert token not in str(api.of("advisor")[0].body)
+
+
+def test_no_command_line_of_a_running_call_holds_the_nonce(
+    agents: ClaudeAgents, api: StubApi, consulting: AgentCall
+) -> None:
+    """Whoever has an account on the machine can list the processes, with all of their arguments."""
+    seen: list[str] = []
+
+    def look(request: Request) -> None:
+        seen.append("\n".join(_command_lines()))
+
+    api.script(look)
+    api.executor(consult("Is x = 1 safe?"), structured(REPORT))
+    api.advisor(text("It is."))
+    answered(agents.run(consulting))
+    assert api.of("advisor")[0].prompt.startswith(SENTINEL)
+    assert len(seen) == 3, "twice the executor, once its advisor"
+    assert all("consult_hook.py" in lines and "--json-schema" in lines for lines in seen), "the CLI is running"
+    assert not any("nonce-1" in lines for lines in seen)
 
 
 def test_six_consults_one_by_one_reach_the_advisor_five_times(

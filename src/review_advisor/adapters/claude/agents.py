@@ -158,13 +158,17 @@ class ClaudeAgents:
         return outcome
 
     def _hook(self, place: _Place, grant: ConsultGrant) -> str:
+        try:
+            private = consult_hook.keep_private(place.root, {"sentinel": grant.sentinel})
+        except OSError as error:
+            raise CannotStartError(f"A private file for the call cannot be written: {error.strerror}.") from error
         words = {
             "--state": str(self._consults),
             "--call": place.key,
             "--cap": str(grant.cap),
             "--max-refunds": str(grant.max_refunds),
             "--subagent-type": grant.subagent_type,
-            "--sentinel": grant.sentinel,
+            "--private": str(private),
             "--secret-shapes": str(_SECRET_SHAPES),
         }
         options = (f"{name}={value}" for name, value in words.items())

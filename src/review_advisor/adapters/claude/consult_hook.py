@@ -5,6 +5,9 @@ counts under a lock, records the question and rewrites the call (type, model, fo
 it with a reason; afterwards it records what became of it. State is one JSON file per consult, renamed into
 place, so that a reader never sees half of one. The harness reads the same files through ``records``.
 
+The sentinel holds the run's nonce. It comes in a private file, because every user of the machine can read a command
+line.
+
 What looks like a secret is taken out of a question before the advisor is asked. The harness's own secrets are not
 known here, and are not handed to a child of the CLI for this: the executor was shown none of them.
 """
@@ -37,6 +40,14 @@ def records(state: Path) -> list[Record]:
     """Every consult so far, oldest first."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in state.glob("*.json")]
     return sorted(found, key=lambda record: (record["at"], record["tool_use_id"]))
+
+
+def keep_private(folder: Path, words: dict[str, str]) -> Path:
+    """Write what the hook has to know and no command line may show; gives the file for ``--private``."""
+    path = folder / "private.json"
+    path.touch(mode=0o600)
+    path.write_text(json.dumps(words), encoding="utf-8")
+    return path
 
 
 def record_of(state: Path, call: str, tool_use_id: str) -> Record | None:
@@ -123,11 +134,12 @@ def _before(options: argparse.Namespace, event: dict[str, Any]) -> dict[str, Any
         return _decision("deny", permissionDecisionReason="A consult needs a question.")
     if not reserve(options.state, record, options.cap, options.max_refunds):
         return _decision("deny", permissionDecisionReason=_cap_reached(options.cap))
+    sentinel = json.loads(options.private.read_text(encoding="utf-8"))["sentinel"]
     # Rewritten from nothing: whatever else the executor asked for (model, effort, isolation) is dropped,
     # so that the agent's own definition decides.
     rewritten = {
         "description": redact(str(asked.get("description", "")))[:200],
-        "prompt": f"{options.sentinel}\n{question}",
+        "prompt": f"{sentinel}\n{question}",
         "subagent_type": options.subagent_type,
         "run_in_background": False,
     }
@@ -207,7 +219,7 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--cap", type=int, required=True)
     parser.add_argument("--max-refunds", type=int, required=True)
     parser.add_argument("--subagent-type", required=True)
-    parser.add_argument("--sentinel", required=True)
+    parser.add_argument("--private", type=Path, required=True)
     parser.add_argument("--secret-shapes", type=Path, required=True)
     return parser.parse_args(argv)
 
