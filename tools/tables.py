@@ -45,6 +45,8 @@ from review_advisor.settings import CRITICAL_PATHS, Config
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "review_advisor"
 BLOCK = re.compile(r"(<!-- table:([a-z-]+) -->\n).*?(<!-- /table:\2 -->)", re.DOTALL)
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+HEADER_ALONE = re.compile(r"^(\|.*)\n\|[ :|-]+\|[ ]*$(?!\n\|)", re.MULTILINE)
 NONSENSE = "two words"
 
 
@@ -506,6 +508,11 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 
 
+def without_rows(text: str) -> list[str]:
+    """The header of every table of a page that has no row below it."""
+    return HEADER_ALONE.findall(FENCE.sub("", text))
+
+
 def refreshed(text: str, used: set[str]) -> str:
     """``text`` with every table as the code has it now."""
 
@@ -522,18 +529,19 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="put the present tables into the docs")
     write = parser.parse_args().write
     used: set[str] = set()
-    stale = []
+    stale, wrong = [], []
     for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
         before = path.read_text(encoding="utf-8")
         after = refreshed(before, used)
         if len(re.findall(r"<!-- table:[a-z-]+ -->", after)) != len(BLOCK.findall(after)):
-            stale.append(f"{path.relative_to(ROOT)}: a table's marks do not match")
+            wrong.append(f"{path.relative_to(ROOT)}: a table's marks do not match")
+        wrong += [f"{path.relative_to(ROOT)}: a table has no row under {header!r}" for header in without_rows(after)]
         if after != before:
             stale.append(f"{path.relative_to(ROOT)}: a table differs from the code")
             if write:
                 path.write_text(after, encoding="utf-8")
     unused = [f"no document holds the table {name!r}" for name in TABLES if name not in used]
-    complaints = unused if write else [*stale, *unused]
+    complaints = [*wrong, *unused] if write else [*stale, *wrong, *unused]
     print(*complaints, sep="\n", end="\n" if complaints else "")
     if complaints and not write:
         print("Refresh them with: python tools/tables.py --write")

@@ -9,14 +9,25 @@ from pathlib import Path
 
 import click
 import pytest
+import tables
 
 from review_advisor.cli import group
 from review_advisor.core.facts.adr_record import structure_faults
+from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.policy.switches import (
+    FAIL_AS_VETO,
+    FORCE_ON,
+    MASTER,
+    MAX_CONSULTS_VARIABLE,
+    ROLE_SWITCHES,
+    surface_switch,
+)
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 COMPATIBILITY = ROOT / "docs" / "compatibility.md"
 DEFECTS = 44
+SCOPES = ("REVIEW", *(surface.upper() for surface in Surface))
 EXPECTED = 35
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?<![\w/.-])review-advisor((?:[ \t]+[^\s`#|;&]+)*)")
@@ -43,6 +54,33 @@ def test_every_table_is_what_the_code_says() -> None:
     command = [sys.executable, str(ROOT / "tools" / "tables.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+def test_a_table_without_rows_is_noticed() -> None:
+    page = "| a | b |\n| --- | :-: |\n{}\n```\n| c |\n| --- |\n```\n"
+    assert tables.without_rows(page.format("")) == ["| a | b |"]
+    assert tables.without_rows(page.format("<!-- /table:a -->")) == ["| a | b |"]
+    assert tables.without_rows("| a | b |\n| --- | --- |") == ["| a | b |"]
+    assert tables.without_rows(page.format("| one | two |")) == []
+
+
+@pytest.mark.parametrize("name", tables.TABLES)
+def test_every_printed_table_has_rows(name: str) -> None:
+    printed = tables.TABLES[name]()
+    assert printed.strip()
+    assert tables.without_rows(printed) == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=shown)
+def test_no_page_has_a_table_without_rows(path: Path) -> None:
+    assert tables.without_rows(path.read_text(encoding="utf-8")) == []
+
+
+def test_the_table_of_variables_has_every_variable_of_the_adr() -> None:
+    named = {MASTER, FAIL_AS_VETO, MAX_CONSULTS_VARIABLE, FORCE_ON, *ROLE_SWITCHES.values()}
+    named |= {f"HYDRAFLOW_{scope}_{who}_MODEL" for scope in SCOPES for who in ("ADVISOR", "EXECUTOR")}
+    named |= {surface_switch(surface) for surface in Surface}
+    assert set(re.findall(r"^\| `(\w+)` \|", tables.switches(), re.MULTILINE)) == named
 
 
 # --- links -----------------------------------------------------------------------------------------------------------

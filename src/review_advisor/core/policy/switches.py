@@ -60,21 +60,24 @@ def surface_switch(surface: Surface) -> str:
 
 def read_switches(environ: Mapping[str, str]) -> Switches:
     """Resolve every switch. Raises ``SwitchError`` for a value that is neither a yes nor a no, or not a number."""
-    given = {name: value.strip() for name, value in environ.items()}
     return Switches(
-        master=_flag(given, MASTER, default=True),
-        roles={role: _flag(given, name, default=True) for role, name in ROLE_SWITCHES.items()},
-        surfaces={surface: _flag(given, surface_switch(surface), default=True) for surface in Surface},
-        fail_as_veto=_flag(given, FAIL_AS_VETO, default=False),
-        force_pre_flight=_flag(given, FORCE_ON, default=False),
-        max_consults=_count(given, MAX_CONSULTS_VARIABLE, MAX_CONSULTS, MAX_CONSULTS_CEILING),
-        advisor_models={s: _model(given, s, "ADVISOR", DEFAULT_ADVISOR_MODEL) for s in Surface},
-        executor_models={s: _model(given, s, "EXECUTOR", DEFAULT_EXECUTOR_MODEL) for s in Surface},
+        master=_flag(environ, MASTER, default=True),
+        roles={role: _flag(environ, name, default=True) for role, name in ROLE_SWITCHES.items()},
+        surfaces={surface: _flag(environ, surface_switch(surface), default=True) for surface in Surface},
+        fail_as_veto=_flag(environ, FAIL_AS_VETO, default=False),
+        force_pre_flight=_flag(environ, FORCE_ON, default=False),
+        max_consults=_count(environ, MAX_CONSULTS_VARIABLE, MAX_CONSULTS, MAX_CONSULTS_CEILING),
+        advisor_models={s: _model(environ, s, "ADVISOR", DEFAULT_ADVISOR_MODEL) for s in Surface},
+        executor_models={s: _model(environ, s, "EXECUTOR", DEFAULT_EXECUTOR_MODEL) for s in Surface},
     )
 
 
-def _flag(given: Mapping[str, str], name: str, *, default: bool) -> bool:
-    value = given.get(name)
+def _value(environ: Mapping[str, str], name: str) -> str:
+    return environ.get(name, "").strip()
+
+
+def _flag(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
+    value = _value(environ, name)
     if not value:
         return default
     if value.lower() in YES:
@@ -84,8 +87,8 @@ def _flag(given: Mapping[str, str], name: str, *, default: bool) -> bool:
     raise SwitchError(f"{name} is {value!r}: use one of {', '.join(YES)} or {', '.join(NO)}.")
 
 
-def _count(given: Mapping[str, str], name: str, default: int, ceiling: int) -> int:
-    value = given.get(name)
+def _count(environ: Mapping[str, str], name: str, default: int, ceiling: int) -> int:
+    value = _value(environ, name)
     if not value:
         return default
     if value.isascii() and value.isdigit() and int(value[:9]) <= ceiling and len(value) < 9:  # noqa: PLR2004
@@ -93,9 +96,9 @@ def _count(given: Mapping[str, str], name: str, default: int, ceiling: int) -> i
     raise SwitchError(f"{name} is {value!r}: use a whole number from 0 to {ceiling}.")
 
 
-def _model(given: Mapping[str, str], surface: Surface, who: str, default: str) -> str:
+def _model(environ: Mapping[str, str], surface: Surface, who: str, default: str) -> str:
     for name in _model_variables(surface, who):
-        value = given.get(name)
+        value = _value(environ, name)
         if value and (value.startswith("-") or not value.isprintable() or " " in value):
             raise SwitchError(f"{name} is {value!r}: use a model's name or alias, such as {default}.")
         if value:
