@@ -13,6 +13,12 @@ READY := .venv/.ready
 PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist=worksteal
 
+LOWEST_HOME := .tools/lowest
+LOWEST_READY := $(LOWEST_HOME)/.ready
+# What the libraries of pyproject.toml do for the bot: its inside, GitHub, pictures, telemetry, static checks, the terminal.
+LOWEST_TESTS := tests/unit tests/scenarios tests/adapters/github $(addprefix tests/adapters/test_,pictures.py \
+	telemetry.py embedded_agent.py review_pull_request.py cli_config.py cli_pictures_and_wiki.py cli_runs.py)
+
 CLI_ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x64)
 CLI_HOME := .tools/claude
 CLI_READY := $(CLI_HOME)/.ready
@@ -32,7 +38,7 @@ NEED_CHROMIUM = @command -v "$(CHROMIUM)" >/dev/null || { echo "There is no comm
 	"or name yours with CHROMIUM=path" >&2; exit 1; }
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
-.PHONY: help setup demo review test quality mutants e2e sim bench pictures lock clean
+.PHONY: help setup demo review test quality lowest mutants e2e sim bench pictures lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -98,6 +104,19 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 	@$(BIN)/coverage report --fail-under=98 --include='src/review_advisor/core/*,src/review_advisor/review_phase.py'
 	@echo "quality: the bot on its own checkout"
 	@$(PY) tools/review_own_checkout.py
+
+lowest: setup $(LOWEST_READY) ## Run the tests that concern libraries with the lowest versions that pyproject.toml allows
+	@$(LOWEST_HOME)/bin/python -m pytest -n $(WORKERS) --dist=worksteal -q --deselect tests/unit/test_workflow_linters.py \
+		$(LOWEST_TESTS) $(ARGS)
+
+$(LOWEST_READY): requirements/lowest.txt pyproject.toml
+	@echo "lowest: installing the lowest versions into $(LOWEST_HOME)"
+	@$(PYTHON) -m venv --clear $(LOWEST_HOME)
+	@$(LOWEST_HOME)/bin/python -m pip --disable-pip-version-check --no-input -qq install --require-hashes \
+		--only-binary :all: --requirement requirements/lowest.txt
+	@$(LOWEST_HOME)/bin/python -m pip --disable-pip-version-check --no-input -qq install --no-deps --no-build-isolation \
+		--editable .
+	@touch $@
 
 mutants: setup ## Break the rules one by one and see each fault killed by its test (a minute)
 	@$(PY) tools/mutants.py $(ARGS)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.adapters.command_line import Terminal
-from tests.adapters.ledgers import events_as_json, five, forge, meddle, record, told
+from tests.adapters.ledgers import five, meddle, record, told
 
 from review_advisor.adapters.ledger import sums as adding
-from review_advisor.adapters.ledger.exchange import import_lines, rebuild
+from review_advisor.adapters.ledger.exchange import rebuild
 from review_advisor.adapters.ledger.observations import keep
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.prices import read_prices
@@ -130,20 +130,6 @@ def test_a_period_that_ends_before_it_begins_is_refused(terminal: Terminal, word
     done = terminal.run(*words)
     assert done.code == 2
     assert done.sentence.startswith("No time is between --since (2")
-
-
-def test_the_last_thirty_days_are_the_default(terminal: Terminal, kept: Path) -> None:
-    assert terminal.run("rollup").out.startswith("0 runs: ")
-
-
-def test_a_run_of_tomorrow_is_counted_tomorrow(terminal: Terminal, kept: Path) -> None:
-    """A clock may go ahead, and a date may be forged."""
-    first, *events = events_as_json(kept, "run-1")
-    tomorrow = datetime.now(UTC) + timedelta(hours=20)
-    ahead = [{**event, "at": tomorrow.isoformat()} for event in ({**first, "run_id": "ahead"}, *events)]
-    import_lines(kept, forge(terminal.folder / "ahead.jsonl", "ahead", ahead))
-    assert rolled(terminal)["sums"]["runs"] == 5
-    assert rolled(terminal, "--until", (tomorrow + timedelta(days=1)).isoformat())["sums"]["runs"] == 6
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -99,9 +99,6 @@ def test_what_is_no_range_is_refused(text: str) -> None:
 def test_what_a_moment_says() -> None:
     assert moment("2026-01-31") == datetime(2026, 1, 31, tzinfo=UTC)
     assert moment("2026-01-31T10:00+02:00") == datetime(2026, 1, 31, 8, tzinfo=UTC)
-    for text, ago in (("24h", timedelta(hours=24)), ("7d", timedelta(days=7)), ("2w", timedelta(weeks=2))):
-        said = moment(text)
-        assert timedelta(0) <= datetime.now(UTC) - ago - said < timedelta(minutes=1)
     for text in ("1969-12-31", "0001-01-02", "9999-01-01"):
         with pytest.raises(click.BadParameter, match="is out of reach: give a date from 1970 to 9998"):
             moment(text)

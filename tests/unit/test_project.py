@@ -4,9 +4,13 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import distribution, entry_points, packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 LONGEST_SOURCE_FILE = 400
@@ -69,6 +73,45 @@ def test_every_requirement_is_pinned_and_hashed() -> None:
 def test_what_users_run_is_what_was_tested() -> None:
     versions = {name: {line.split(" ")[0] for line in lines} for name, lines in requirements().items()}
     assert versions["runtime.txt"] - versions["dev.txt"] == set()
+
+
+def floors() -> dict[str, Version]:
+    """The lowest version of each dependency that ``pyproject.toml`` allows its users."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needs = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    named = [need.partition(">=") for need in needs]
+    return {name.lower(): Version(lowest) for name, _, lowest in named}
+
+
+def test_the_lowest_versions_that_are_allowed_are_those_that_ci_tests() -> None:
+    pins = [line.split(" ")[0].partition("==") for line in requirements()["lowest.txt"]]
+    tested = {name: Version(version) for name, _, version in pins}
+    assert {name: tested.get(name) for name in floors()} == floors()
+
+
+def development_tools() -> set[str]:
+    """Every distribution that is installed for development alone, but for stubs of types, which mypy finds itself."""
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+    needs = [need for group in groups.values() for need in group if isinstance(need, str)]
+    return {need.partition(">=")[0] for need in needs if not need.startswith("types-")}
+
+
+def ways_to_use(name: str) -> set[str]:
+    """What stands somewhere in the checkout if a distribution is used: an import, a command, or a build's back end."""
+    modules = {module for module, owners in packages_distributions().items() if name in owners}
+    commands = {f"/{entry.name}" for entry in distribution(name).entry_points if entry.group == "console_scripts"}
+    imports = {f"{word} {module}" for module in modules for word in ("import", "from")}
+    return {*commands, *imports, f"/{name} ", f'with_name("{name}")', f'"{name}.build"'}
+
+
+def test_what_is_installed_for_development_is_used() -> None:
+    folders = [ROOT / "tests", ROOT / "tools"]
+    texts = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
+    texts += [(ROOT / name).read_text(encoding="utf-8") for name in ("Makefile", "pyproject.toml")]
+    used_elsewhere = {"editables"}  # by hatchling, for an editable installation
+    plugins = {entry.dist.name for entry in entry_points(group="pytest11") if entry.dist is not None}
+    tools = development_tools() - used_elsewhere - plugins
+    assert sorted(name for name in tools if not any(way in text for way in ways_to_use(name) for text in texts)) == []
 
 
 def test_source_files_stay_short() -> None:
@@ -180,7 +223,9 @@ def test_the_one_command_for_ci_runs_what_the_readme_promises() -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111, "it must be executable"
     ran = re.findall(r"^make (\S+)$", script.read_text(encoding="utf-8"), re.MULTILINE)
-    assert ran[-4:] == ["test", "quality", "mutants", "e2e"]
+    assert ran == ["setup", "test", "quality", "lowest", "mutants", "e2e"]
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert re.findall(r"^ +run: make (\S+)", workflow, re.MULTILINE) == ran
 
 
 class Checkout:
