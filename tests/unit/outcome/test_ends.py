@@ -10,12 +10,17 @@ from review_advisor.core.outcome.ends import (
     Ending,
     PartEnding,
     end_of_stop,
+    flipped,
     halted,
     join_parts,
     join_review,
+    never_approved,
     nothing_changed,
     ruled,
+    settled,
+    too_late_for,
     unread,
+    unseen_blind,
 )
 from review_advisor.core.outcome.events import FileFact, PartEnded
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome, worst
@@ -194,3 +199,98 @@ def test_a_rejection_stands_whatever_was_edited() -> None:
 def test_another_diff_is_another_state() -> None:
     assert nothing_changed(YES, YES) is not None
     assert nothing_changed(YES, YES, same_diff=False) is None
+
+
+# --- the diff judged alone -------------------------------------------------------------------------------------------
+
+RECOVERED = PartEnding(APPROVED, "confirmed", recovered=True)
+CRASHED = Lost(LostReason.CRASH, "boom")
+TOO_DEAR = Refused("money", "no money")
+
+
+@pytest.mark.parametrize("missing", [CRASHED, TOO_DEAR], ids=["lost", "refused"])
+@pytest.mark.parametrize("guarded", [False, True])
+def test_an_approval_not_judged_alone_stands_only_after_an_outage(missing: Lost | Refused, guarded: bool) -> None:
+    ending = unseen_blind(RECOVERED, missing, guarded=guarded)
+    stands = missing is CRASHED and not guarded
+    assert ending.outcome is (APPROVED if stands else ESCALATED)
+    assert ending.recovered is stands, "what goes to a human has not recovered"
+
+
+def test_what_was_not_judged_alone_is_said_with_its_reason() -> None:
+    lost, refused = (
+        "the verdict by the diff alone was lost (crash)",
+        "the verdict by the diff alone was refused (no money)",
+    )
+    assert unseen_blind(RECOVERED, CRASHED, guarded=False).because == f"confirmed; {lost}"
+    assert unseen_blind(RECOVERED, TOO_DEAR, guarded=False).because == refused
+    assert unseen_blind(RECOVERED, CRASHED, guarded=True).because == f"{lost} while the self-modification guard holds"
+
+
+@pytest.mark.parametrize("outcome", [REQUESTED, ESCALATED, STOPPED])
+def test_what_is_no_approval_keeps_its_outcome_without_the_verdict_by_the_diff_alone(outcome: Outcome) -> None:
+    ending = unseen_blind(PartEnding(outcome, "so"), TOO_DEAR, guarded=True)
+    assert (ending.outcome, ending.because) == (outcome, "so; the verdict by the diff alone was refused (no money)")
+
+
+@pytest.mark.parametrize(
+    "blind, report, attempt, flips",
+    [
+        (YES, YES, 0, False),
+        (NO, NO, 1, False),
+        (YES, NO, 0, True),
+        (YES, NO, 1, False),
+        (NO, YES, 0, True),
+        (NO, YES, 1, True),
+    ],
+)
+def test_a_verdict_may_turn_only_by_a_veto_and_only_into_a_rejection(
+    blind: CheckedReport, report: CheckedReport, attempt: int, flips: bool
+) -> None:
+    words = flipped(blind, report, attempt)
+    assert (words is not None) is flips
+    assert words is None or words.endswith(f": {blind.verdict} by the diff alone, then {report.verdict}")
+
+
+# --- what ends without a model, late, or unseen ----------------------------------------------------------------------
+
+
+def test_our_own_check_settles_with_its_own_words() -> None:
+    assert settled(YES) == PartEnding(APPROVED, "fine")
+    assert settled(NO) == PartEnding(REQUESTED, "not fine")
+
+
+def test_knowledge_waits_for_a_verdict_of_the_machines_and_nothing_else_does() -> None:
+    late = {outcome: too_late_for(Surface.WIKI_INGEST, Ending(outcome, ())) for outcome in Outcome}
+    assert late == {
+        APPROVED: None,
+        REQUESTED: None,
+        ESCALATED: "the review so far is escalated",
+        STOPPED: "the review so far is stopped",
+    }
+    assert {too_late_for(Surface.PR_REVIEW, Ending(outcome, ())) for outcome in Outcome} == {None}
+
+
+def test_what_nobody_can_see_is_a_humans_and_nothing_worse_becomes_better() -> None:
+    unseen = ("a.svg cannot be shown",)
+    ended = {outcome: never_approved(PartEnding(outcome, "so"), unseen) for outcome in Outcome}
+    assert {outcome: ending.outcome for outcome, ending in ended.items()} == {
+        APPROVED: ESCALATED,
+        REQUESTED: ESCALATED,
+        ESCALATED: ESCALATED,
+        STOPPED: STOPPED,
+    }
+    assert ended[APPROVED].because == ended[REQUESTED].because == "a.svg cannot be shown"
+    assert ended[ESCALATED].because == "a.svg cannot be shown; so"
+    assert ended[STOPPED].because == "so"
+    assert {never_approved(PartEnding(outcome, "so"), ()).outcome for outcome in Outcome} == set(Outcome)
+
+
+def test_an_approval_with_edits_says_why_it_is_none_of_the_head() -> None:
+    repairs = (RepairState("a patch"), RepairState("a patch", REFUSED_EDITS))
+    confirmed, refused = (ruled(CONFIRMED, YES, (VETO,), repair).because for repair in repairs)
+    assert confirmed == "approved only with the attached repair: the head itself still has what was vetoed"
+    assert refused == "the executor approves only with edits that were refused: the head still lacks a repair"
+    unverified = ruled(UNVERIFIED, YES, (VETO,), RepairState("a patch")).because
+    assert unverified == "the head still has what was vetoed, and its repair was not judged: lost"
+    assert ruled(CONFIRMED, YES, (VETO,), RepairState()).outcome is APPROVED, "no edits, no repair"

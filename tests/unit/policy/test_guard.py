@@ -1,8 +1,9 @@
 import pytest
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
+from review_advisor.core.facts.paths import PathRule
 from review_advisor.core.policy.blast import Blast, BlastRadius
-from review_advisor.core.policy.guard import Guard, guard
+from review_advisor.core.policy.guard import Guard, every_implementation, gives_orders, guard
 from review_advisor.core.policy.policy import Rules, _surface_policy, decide_policy
 from review_advisor.core.policy.surfaces import Authority, Surface
 from review_advisor.core.policy.switches import read_switches
@@ -110,6 +111,25 @@ class TestSelfModificationGuard:
     def test_a_configuration_with_an_odd_name_is_guarded_by_that_name_alone(self, path: str) -> None:
         assert held(edited(path, 1), config_path=path) == (path,)
         assert held(edited("ops/bot.toml", 1), config_path=path) == ()
+
+    def test_a_pyproject_that_configures_the_bot_on_either_side_is_guarded_d14(self) -> None:
+        files = (edited("pyproject.toml", 1), edited("web/pyproject.toml", 1))
+        change = Change("pr-7", files=files, config_in_pyproject=True)
+        assert guard(change, None).paths == ("pyproject.toml",)
+        assert held(*files) == ()
+
+    def test_whoever_does_not_know_the_repository_takes_it_for_the_bots_own(self) -> None:
+        everywhere = PathRule(every_implementation())
+        assert [path for path in (*OWN_EVERYWHERE, *OWN_HERE) if not everywhere.matches(path)] == []
+        assert [path for path in NOT_OURS if everywhere.matches(path)] == []
+
+    @pytest.mark.parametrize("path", [*OWN_EVERYWHERE, ".gitattributes", ".vscode/tasks.json", "sub/.gitmodules"])
+    def test_what_tells_an_agent_git_or_an_editor_what_to_do_gives_orders(self, path: str) -> None:
+        assert gives_orders(path)
+
+    @pytest.mark.parametrize("path", ["src/app.py", "docs/guide.md", "tests/test_app.py", "src/review_phases.py"])
+    def test_an_ordinary_file_gives_no_orders(self, path: str) -> None:
+        assert not gives_orders(path)
 
     def test_every_guarded_path_is_named_once(self) -> None:
         assert held(edited(".mcp.json"), edited("src/app.py"), renamed(".mcp.json", "CLAUDE.md")) == (
