@@ -32,6 +32,7 @@ BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
 KEPT = "tests/adapters/test_answers_kept.py::"
 TROUBLES = "tests/adapters/test_ledger_troubles.py::"
 PAID = "tests/adapters/test_ledger_money.py::"
+TOLD = "tests/adapters/test_told_to_end.py::test_"
 RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "dispatch.py", "review_loop.py"
 BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "core/roles/"
 REPAIR = "core/roles/repair.py"
@@ -1136,5 +1137,26 @@ MUTANTS = (
         "if finding.id not in now)",
         "if finding.id in now and finding.id not in earlier)",
         (f"{UNIT}record/test_pages.py::test_findings_before_and_after_a_veto_are_compared_by_their_ids",),
+    ),
+    Mutant(
+        "a child may start after the process was told to end",
+        "lifetime/belongings.py",
+        "    with INTERRUPTION.starting:\n        check_interrupt()\n",
+        "    with INTERRUPTION.starting:\n",
+        (f"{TOLD}no_child_starts_unknown_to_the_end_however_the_moments_fall",),
+    ),
+    Mutant(
+        "a review that does not end by itself leaves no word on disk",
+        "lifetime/interruption.py",
+        "if alone and self._last_words is not None:",
+        "if not alone and self._last_words is not None:",
+        (f"{TOLD}a_review_that_computes_is_stored_as_stopped",),
+    ),
+    Mutant(
+        "an interrupt is not heard while a regular expression is matched",
+        "__main__.py",
+        "        signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)\n",
+        "",
+        (f"{TOLD}wherever_it_is_and_nothing_is_left",),
     ),
 )

@@ -2,50 +2,92 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import sys
+import threading
+import time
 from contextlib import suppress
 from types import FrameType
 
+from review_advisor.lifetime.interruption import INTERRUPTION
+
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-class Signalled(BaseException):
-    """A signal that came where no review was running; whatever was open is closed on the way out."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
+_GRACE_SECONDS = 1.2
+"""So long a review may take to end by itself: ``adapters/claude/limits.py`` gives its calls a part of it."""
+_END_SECONDS = 0.6
+"""So long it may take to store what there is and to remove the temporary folders. Together they stay below two."""
+_TICK_SECONDS = 0.02
 
 
 def main() -> None:
     """Run the command line and exit."""
+    watch = _Watch()
+    from review_advisor.cli import run
+
     try:
-        for number in _ENDING:
+        code = run(sys.argv[1:])
+    finally:
+        INTERRUPTION.leave()
+        for number in (*_ENDING, signal.SIGALRM):  # the interpreter would undo its handlers while it ends
+            signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + watch.number if watch.number else code)
+
+
+class _Watch:
+    """Hears every signal that ends this process, whatever the main thread does.
+
+    The kernel's handler writes the signal's number into a pipe, and a thread reads it there: it needs no turn of the
+    main thread, which may compute, wait for a lock of SQLite or be in the midst of an import. A review is left its time
+    to end by itself, unless a second signal comes; everything else ends at once.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._heard, writable = os.pipe()
+        os.set_blocking(writable, False)
+        signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+        for number in (*_ENDING, signal.SIGALRM):
             # A process under nohup outlives its terminal.
             if number != signal.SIGHUP or signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _end)
-        from review_advisor.cli import run
+                signal.signal(number, _yield_to_the_watch)
+        threading.Thread(target=self._listen, daemon=True).start()
 
-        code = run(sys.argv[1:])
-        _ignore_signals()
-    except Signalled as end:
-        code = 128 + end.number
-        if sys.stderr is not None:
-            with suppress(OSError):  # nobody may be left to read it
-                sys.stderr.write("Interrupted.\n")
-    sys.exit(code)
+    def _listen(self) -> None:
+        self.number = self._next(None)
+        # A regular expression holds the interpreter for as long as it takes, but lets handlers run.
+        signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
+        INTERRUPTION.interrupt(self.number)
+        if INTERRUPTION.is_taken:
+            self._next(_GRACE_SECONDS)
+        _say(INTERRUPTION.end_now(_END_SECONDS))
+        os._exit(128 + self.number)
+
+    def _next(self, seconds: float | None) -> int:
+        """The number of the next signal that ends; 0 if none comes within so many seconds."""
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            if not select.select([self._heard], [], [], left)[0]:
+                return 0
+            number = os.read(self._heard, 1)[0]
+            if number in _ENDING:
+                return number
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    del frame
-    _ignore_signals()
-    raise Signalled(number)
+def _yield_to_the_watch(number: int, frame: FrameType | None) -> None:
+    """In the main thread: let the watch have its turn; once it ends the process, nothing else happens here."""
+    del number, frame
+    time.sleep(60 if INTERRUPTION.parked else 0.001)
 
 
-def _ignore_signals() -> None:
-    for number in _ENDING:
-        signal.signal(number, signal.SIG_IGN)
+def _say(sentence: str) -> None:
+    """On stderr, unless nobody reads it: a full pipe would hold the end up."""
+    with suppress(OSError, ValueError):
+        if select.select([], [2], [], 0)[1]:
+            cursor = "\r\x1b[?25h" if os.isatty(2) else ""  # the live line of a review hides it
+            os.write(2, f"{cursor}{sentence}\n".encode())
 
 
 if __name__ == "__main__":

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 from review_advisor.adapters.artifacts import (
     FolderArtifacts,
@@ -33,7 +31,7 @@ from review_advisor.configuration import load_settings, read_text
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.core.outcome.ends import end_of_stop
-from review_advisor.core.outcome.events import CallStarted, Event, ReviewEnded
+from review_advisor.core.outcome.events import CallStarted, Event, ReviewEnded, ReviewStopped
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.repair_text import PATCH_FILE
 from review_advisor.core.policy.policy import RepairMode, Rules
@@ -43,7 +41,8 @@ from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.kept import RunNames, review_identity
 from review_advisor.core.roles.redaction import redactor
 from review_advisor.examination import AgentChoice, agent_command, repository_top
-from review_advisor.keeping import open_keeping
+from review_advisor.keeping import Keeping, open_keeping
+from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.opening import Selection, open_change
 from review_advisor.ports.review import ArtifactError, CliError, Ports, SourceError, Wiki
 from review_advisor.review_phase import ReviewPhase, ReviewRequest
@@ -89,11 +88,12 @@ def run_review(
 
     Everything that can be refused is refused before the first call: ``SwitchError``, ``ConfigError``,
     ``SourceError``, ``CliError`` and ``ArtifactError``, each one clear sentence; what goes wrong after it is a
-    ``ReviewBrokenError``, and leaves no outcome. ``warn`` gets sentences that do not stop the review. SIGINT, SIGTERM
-    and SIGHUP end the calls in flight; the review then ends as stopped.
+    ``ReviewBrokenError``, and leaves no outcome. ``warn`` gets sentences that do not stop the review. An interrupt of
+    this process ends the calls in flight; the review then ends as stopped.
     """
     with ExitStack() as stack:
-        interrupts = stack.enter_context(_interrupts())
+        so_far = _SoFar(options.output)
+        stack.enter_context(INTERRUPTION.taken(so_far.last_words))
         if options.output is not None:
             remove_stale(options.output)
             remove_refusal(options.output)
@@ -108,13 +108,13 @@ def run_review(
         if options.output is not None:
             check_writable(options.output)
         path = search_path(environ.get("PATH", ""), repository_top(options.repo))
-        agents = interrupts.agents = ClaudeAgents(command, {**environ, "PATH": path})
+        agents = ClaudeAgents(command, {**environ, "PATH": path})
         try:
             stack.enter_context(agents)
         except OSError as error:
             raise CliError(f"A temporary folder cannot be made: {error.strerror}.") from None
         pool = stack.enter_context(ThreadPoolExecutor(options.jobs)) if options.jobs > 1 else None
-        calls, instructions = _Calls(), load_instructions()
+        instructions = load_instructions()
         pictures, wiki = _pictures_and_wiki(options, settings.rules, source)
         stack.callback(pictures.close)
         request = _request(options, settings)
@@ -123,22 +123,23 @@ def run_review(
         keeping = open_keeping(_artifact_root(options), options.ledger, review, credential_secret(environ), warn)
         stack.callback(keeping.recorder.close)
         asked = keeping.remembering(agents, RunNames(request.run_id, request.nonce), request.redactor)
-        journal = FanOut([calls, keeping, subscriber])
+        so_far.artifacts, so_far.keeping = artifacts, keeping
+        journal = FanOut([so_far, keeping, subscriber])
         ports = Ports(asked, source, journal, artifacts, SystemClock(), pictures, wiki)
         send_telemetry = stack.enter_context(_telemetry(environ, warn))
         try:
             with keeping:
                 document = ReviewPhase(ports, instructions, pool, options.jobs).review(request)
-                document = _stored(document, artifacts, options.output, interrupts)
+                document = _stored(document, artifacts, so_far)
                 keeping.over(document)
         except (ArtifactError, SourceError) as problem:
             _discard(artifacts, options.output)
-            if calls.made:
+            if so_far.asked:
                 raise ReviewBrokenError(f"{problem} The review did not run to its end.") from None
             raise
-        stored = StoredReview(document, artifacts.folder, interrupts.signal_number)
-        send_telemetry(document)
-        return stored
+        if not INTERRUPTION.number:
+            send_telemetry(document)
+        return StoredReview(document, artifacts.folder, INTERRUPTION.number)
 
 
 def _telemetry(
@@ -181,14 +182,32 @@ def _pictures_and_wiki(
     return pictures, WorkFolder(top, rules.wiki_folder) if top and rules.wiki_folder else NoFolder()
 
 
-class _Calls:
-    """A subscriber that knows whether a call was made: from then on, nothing is a mere refusal."""
+@dataclass
+class _SoFar:
+    """A subscriber that knows what has happened so far. Once a call was made, nothing is a mere refusal."""
 
-    def __init__(self) -> None:
-        self.made = False
+    output: Path | None
+    artifacts: FolderArtifacts | None = None
+    keeping: Keeping | None = None
+    events: list[Event] = field(default_factory=list)
+    asked: bool = False
+    is_stored: bool = False
 
     def __call__(self, event: Event) -> None:
-        self.made = self.made or isinstance(event, CallStarted)
+        self.events.append(event)
+        self.asked = self.asked or isinstance(event, CallStarted)
+
+    def last_words(self, signal_number: int) -> str:
+        """Store as stopped a review that does not come to its end by itself. Returns the sentence for the user."""
+        if self.artifacts is None or self.keeping is None or not self.events:
+            return "The review was interrupted before it began."
+        if self.is_stored:
+            return "Interrupted."
+        document = _cut_short(self.events, signal_number)
+        with suppress(ArtifactError):
+            _store(document, self.artifacts, self.output)
+        self.keeping.over(document)
+        return "Interrupted: the review did not run to its end."
 
 
 def new_run_id() -> str:
@@ -215,14 +234,14 @@ def _artifact_root(options: ReviewOptions) -> Path:
     return options.artifacts if options.artifacts.is_absolute() else Path.cwd() / options.artifacts
 
 
-def _stored(
-    document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None, interrupts: _Interrupts
-) -> OutcomeDocument:
+def _stored(document: OutcomeDocument, artifacts: FolderArtifacts, so_far: _SoFar) -> OutcomeDocument:
     """Store the review. An interrupt that comes meanwhile counts: what is on disk then says stopped."""
-    _store(document, artifacts, output)
-    if interrupts.signal_number and document.outcome is not Outcome.STOPPED:
-        document = _cut_short(document, interrupts.signal_number)
-        _store(document, artifacts, output)
+    with INTERRUPTION.storing:
+        _store(document, artifacts, so_far.output)
+        if INTERRUPTION.number and document.outcome is not Outcome.STOPPED:
+            document = _cut_short(document.events, INTERRUPTION.number)
+            _store(document, artifacts, so_far.output)
+        so_far.is_stored = True
     return document
 
 
@@ -235,13 +254,12 @@ def _store(document: OutcomeDocument, artifacts: FolderArtifacts, output: Path |
         write_whole(output, outcome_json(document))
 
 
-def _cut_short(document: OutcomeDocument, signal_number: int) -> OutcomeDocument:
-    """The same review, interrupted before its end was on disk."""
+def _cut_short(events: Sequence[Event], signal_number: int) -> OutcomeDocument:
+    """The review of these events, interrupted before its end was on disk."""
     at = datetime.now(UTC)
     stop = end_of_stop(ReviewInterrupted("The review was interrupted.", signal_number=signal_number), at)
-    return outcome_document(
-        [*document.events[:-1], stop, ReviewEnded(at=at, outcome=Outcome.STOPPED, because=(stop.detail,))]
-    )
+    before = [event for event in events if not isinstance(event, ReviewStopped | ReviewEnded)]
+    return outcome_document([*before, stop, ReviewEnded(at=at, outcome=Outcome.STOPPED, because=(stop.detail,))])
 
 
 def _discard(artifacts: FolderArtifacts, output: Path | None) -> None:
@@ -250,33 +268,3 @@ def _discard(artifacts: FolderArtifacts, output: Path | None) -> None:
     with suppress(ArtifactError):
         if output is not None:
             remove_stale(output)
-
-
-@dataclass
-class _Interrupts:
-    """Where signals go: to the running review's agents, or, before there are any, straight up (once)."""
-
-    agents: ClaudeAgents | None = None
-    signal_number: int = 0
-
-    def __call__(self, number: int, frame: FrameType | None) -> None:
-        del frame
-        again, self.signal_number = self.signal_number, self.signal_number or number
-        if self.agents is not None:
-            self.agents.interrupt(self.signal_number)
-        elif not again:
-            raise ReviewInterrupted("The review was interrupted before it began.", signal_number=number)
-
-
-@contextmanager
-def _interrupts() -> Iterator[_Interrupts]:
-    handler = _Interrupts()
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # a process under nohup outlives its terminal
-        numbers.append(signal.SIGHUP)
-    before = {number: signal.signal(number, handler) for number in numbers}
-    try:
-        yield handler
-    finally:
-        for number, previous in before.items():
-            signal.signal(number, previous)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.sample import make_sample
 from review_advisor.core.facts.kinds import changed_code_lines
 from review_advisor.core.policy.trigger import MANY_CODE_LINES
+from review_advisor.lifetime.belongings import temporary_folder
 from review_advisor.ports.review import SourceError
 
 LONGEST = 20
@@ -44,11 +44,9 @@ def demonstration_range(repo: Path) -> Iterator[Demonstration]:
         words = f"the last {count} commit{'s' if count > 1 else ''} of {repo.resolve()}"
         yield Demonstration(repo, revisions, words, f"review-advisor review{where} --range {revisions}")
         return
-    with tempfile.TemporaryDirectory(prefix="review-advisor-sample-") as folder:
+    with temporary_folder("sample") as folder:
         words = "a sample repository made for this demonstration"
-        yield Demonstration(
-            Path(folder), make_sample(Path(folder)), words, "review-advisor review --base main, in a repository"
-        )
+        yield Demonstration(folder, make_sample(folder), words, "review-advisor review --base main, in a repository")
 
 
 def _worthy_range(repo: Path) -> tuple[str, int]:

@@ -20,6 +20,7 @@ from review_advisor.adapters.claude.limits import Limits
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.answers import ReviewPlan
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, Lost, LostReason, ReviewInterrupted
+from review_advisor.lifetime.interruption import INTERRUPTION
 
 # Plays the steps of its script, which lies beside it: one JSON list per line.
 _FAKE = """
@@ -253,26 +254,13 @@ def test_an_interrupt_ends_parallel_calls_and_refuses_later_ones(play: Play, pri
         for thread in threads:
             thread.start()
         until(lambda: len(processes_of(private)) == 6)
-        agents.interrupt(signal.SIGINT)
-        for thread in threads:
-            thread.join(10)
-        assert raised == [signal.SIGINT] * 3
-        with pytest.raises(ReviewInterrupted):
-            agents.run(CALL)
-
-
-def test_an_interrupt_from_a_signal_handler_in_the_calling_thread_works(play: Play, private: Path) -> None:
-    command = play(("sleep", 30))
-    with ClaudeAgents(command, {"PATH": os.environ["PATH"]}, LIMITS) as agents:
-        before = signal.signal(signal.SIGUSR1, lambda number, _: agents.interrupt(number))
-        try:
-            main = threading.main_thread().ident
-            assert main
-            threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGUSR1)).start()
+        with INTERRUPTION.taken(str):
+            INTERRUPTION.interrupt(signal.SIGINT)
+            for thread in threads:
+                thread.join(10)
+            assert raised == [signal.SIGINT] * 3
             with pytest.raises(ReviewInterrupted):
                 agents.run(CALL)
-        finally:
-            signal.signal(signal.SIGUSR1, before)
 
 
 def test_ending_the_running_calls_is_lost_for_them_and_lets_no_later_one_start(play: Play, private: Path) -> None:

@@ -32,8 +32,7 @@ from review_advisor.core.outcome.events import (
     SurfaceEnded,
 )
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.roles.calls import ReviewInterrupted
-from review_advisor.opening import Selection
+from review_advisor.lifetime.interruption import INTERRUPTION
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
@@ -151,13 +150,12 @@ def test_a_closed_terminal_ends_the_agents_too(terminal: Terminal, tmp_path: Pat
 def test_at_every_event(tmp_path: Path, number: signal.Signals, moment: type[Event]) -> None:
     """No verdict is on disk, however late the interrupt comes: (d), the very end, included."""
     repo = project(tmp_path / "project")
-    before = [signal.getsignal(each) for each in SIGNALS]
     sent: list[Event] = []
 
     def interrupt(event: Event) -> None:
         if isinstance(event, moment) and not sent:
             sent.append(event)
-            os.kill(os.getpid(), number)
+            INTERRUPTION.interrupt(number)
 
     output = tmp_path / "outcome.json"
     review = scripted_review(repo.path, script(tmp_path), interrupt, output=output)
@@ -168,22 +166,23 @@ def test_at_every_event(tmp_path: Path, number: signal.Signals, moment: type[Eve
     assert [event.reason for event in review.document.events if isinstance(event, ReviewStopped)] == ["interrupted"]
     asked = {path.stem for path in (tmp_path / "script.json.played").glob("*.count")}
     assert asked <= {PolicyFrozen: set(), CallEnded: {"ReviewReport"}}.get(moment, {"ReviewReport", "PostVerifyResult"})
-    assert [signal.getsignal(each) for each in SIGNALS] == before
 
 
-def test_before_the_change_is_read_nothing_is_stored(tmp_path: Path) -> None:
-    repo = project(tmp_path / "project")
-    fifo = tmp_path / "body"
-    os.mkfifo(fifo)
-    waiting = subprocess.Popen(["sh", "-c", f"exec 3>{fifo}; sleep 0.3; kill -INT {os.getpid()}; sleep 30"])
+@pytest.mark.parametrize("number", SIGNALS)
+def test_before_the_change_is_read_nothing_is_stored(
+    terminal: Terminal, tmp_path: Path, number: signal.Signals
+) -> None:
+    """The main thread waits for a writer that never comes."""
+    os.mkfifo(tmp_path / "body")
+    words = ("review", "--agent", "embedded", "--staged", "--body-file", str(tmp_path / "body"))
+    process = terminal.start(*words)
+    writer = os.open(tmp_path / "body", os.O_WRONLY)  # it has begun to read
     try:
-        with pytest.raises(ReviewInterrupted) as caught:
-            scripted_review(repo.path, script(tmp_path), body_file=fifo, selection=Selection("staged"))
+        process.send_signal(number)
+        assert ended(terminal, process) == (128 + number, "", "The review was interrupted before it began.")
     finally:
-        waiting.kill()
-        waiting.wait()
-    assert caught.value.signal_number == signal.SIGINT
-    assert not (tmp_path / "logs").exists()
+        os.close(writer)
+    assert not (terminal.folder / "review_logs").exists()
 
 
 # --- (d) right at the end -------------------------------------------------------------------------

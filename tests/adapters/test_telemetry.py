@@ -35,6 +35,7 @@ from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS
 from review_advisor.core.record.spans import review_span
+from review_advisor.lifetime import belongings
 from review_advisor.mockworld.lines import approve, confirm, finding, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited
 
@@ -296,14 +297,14 @@ def test_the_sender_is_there_before_the_review_is_over(
 
 @pytest.mark.parametrize("used", [False, True], ids=["nothing to send", "silent to the end"])
 def test_no_sender_outlives_its_review(document: OutcomeDocument, monkeypatch: pytest.MonkeyPatch, used: bool) -> None:
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[belongings.Child] = []
 
-    class Noted(subprocess.Popen[bytes]):
+    class Noted(belongings.Child):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
             started.append(self)
 
-    monkeypatch.setattr(subprocess, "Popen", Noted)
+    monkeypatch.setattr(belongings, "Child", Noted)
     instead_of_the_sender(monkeypatch)
     monkeypatch.setattr(export, "LONGEST_SECONDS", 0.2)
     with telemetry({ENDPOINT: "http://127.0.0.1:4318"}, lambda _: None) as send:

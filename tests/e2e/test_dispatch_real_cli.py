@@ -51,6 +51,7 @@ from review_advisor.core.roles.calls import (
     LostReason,
     ReviewInterrupted,
 )
+from review_advisor.lifetime.interruption import INTERRUPTION
 
 REPORT: dict[str, Any] = {
     "verdict": "approve",
@@ -551,11 +552,12 @@ def test_an_interrupt_ends_running_calls_and_refuses_later_ones(
     thread = threading.Thread(target=run)
     thread.start()
     _until(lambda: len(api.requests) == (2 if consulted else 1))
-    agents.interrupt(signal.SIGTERM)
-    thread.join(10)
-    assert [interrupted.signal_number for interrupted in raised] == [signal.SIGTERM]
-    with pytest.raises(ReviewInterrupted):
-        agents.run(consulting)
+    with INTERRUPTION.taken(str):
+        INTERRUPTION.interrupt(signal.SIGTERM)
+        thread.join(10)
+        assert [interrupted.signal_number for interrupted in raised] == [signal.SIGTERM]
+        with pytest.raises(ReviewInterrupted):
+            agents.run(consulting)
 
 
 def test_ending_the_running_calls_lets_no_later_one_start(agents: ClaudeAgents, api: StubApi, call: AgentCall) -> None:

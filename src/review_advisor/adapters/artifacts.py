@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import ArtifactError
 
 _NAMES = (
@@ -137,16 +138,13 @@ def _refusal_of(outcome: Path) -> Path:
 
 def _replace(path: Path, texts: Iterable[str]) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_PREFIX)
-    try:
+    with INTERRUPTION.unfinished(Path(temporary)):
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.writelines(texts)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
-    except BaseException:  # an interrupt leaves no half file either
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def check_writable(path: Path) -> None:

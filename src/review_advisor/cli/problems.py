@@ -49,7 +49,7 @@ def _refusal(problem: Exception) -> Ended | None:
         case ForgeError() | ReviewBrokenError():
             return Ended(said(str(problem)), NOT_TO_ITS_END)
         case ReviewInterrupted():
-            return Ended(problem.detail, 128 + problem.signal_number)
+            return Ended("The review was interrupted before it began.", 128 + problem.signal_number)
         case _:
             return None
 

@@ -176,6 +176,7 @@ def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> int:
     from review_advisor.app import run_review
     from review_advisor.cli.progress import progress
     from review_advisor.core.outcome.document import outcome_json
+    from review_advisor.core.outcome.outcomes import Outcome
     from review_advisor.core.outcome.report_text import headline, report_text
 
     with progress() as show:
@@ -189,6 +190,7 @@ def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> int:
     put(result.encode("utf-8", "backslashreplace") if as_json else result, otherwise=NOT_TO_ITS_END)
     note(f"Artefacts: {stored.folder}")
     if stored.interrupted_by:
-        note("Interrupted: the review did not run to its end.")
+        is_stopped = document.outcome is Outcome.STOPPED
+        note("Interrupted: the review did not run to its end." if is_stopped else "Interrupted.")
         return 128 + stored.interrupted_by
     return document.exit_code

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.kept import KeptReply, ReviewIdentity, to_forget
+from review_advisor.lifetime.interruption import INTERRUPTION
 
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
 """Writes any value; the adapter of replies, which is slow to make, is needed only to read one."""
@@ -159,15 +160,12 @@ class ReplyStore:
         if not (self._folder / ".gitignore").exists():
             (self._folder / ".gitignore").write_text("*\n", encoding="ascii")
         descriptor, temporary = tempfile.mkstemp(dir=self._folder)  # for its owner only
-        try:
+        with INTERRUPTION.unfinished(Path(temporary)):
             with os.fdopen(descriptor, "wb") as file:
                 file.write(self._signature(key, body) + b"\n" + body)
                 file.flush()
                 os.fsync(file.fileno())
             Path(temporary).replace(self._file(key))
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
 
     def _signature(self, key: str, body: bytes) -> bytes:
         return (

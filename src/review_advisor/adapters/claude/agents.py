@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +28,8 @@ from review_advisor.core.roles.calls import (
     LostReason,
     ReviewInterrupted,
 )
+from review_advisor.lifetime.belongings import make_folder, remove_folder
+from review_advisor.lifetime.interruption import INTERRUPTION
 
 _HOOK_SCRIPT = Path(consult_hook.__file__).resolve()
 _SECRET_SHAPES = Path(secret_shapes.__file__).resolve()
@@ -74,17 +74,16 @@ class ClaudeAgents:
         self._root: Path | None = None
         self._calls = 0
         self._numbering = threading.Lock()
-        self._interrupted_by = 0
 
     def __enter__(self) -> Self:
-        self._root = Path(tempfile.mkdtemp(prefix="review-advisor-")).resolve()
+        self._root = make_folder("calls")
         self._consults.mkdir(mode=0o700)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._children.end_running()
         if self._root is not None:
-            shutil.rmtree(self._root, ignore_errors=True)
+            remove_folder(self._root)
             self._root = None
 
     def run(self, call: AgentCall) -> Answered | Lost:
@@ -99,13 +98,8 @@ class ClaudeAgents:
         except CannotStartError as problem:
             return Lost(LostReason.CRASH, str(problem))
 
-    def interrupt(self, signal_number: int) -> None:
-        """End every call in flight and refuse all later ones. Safe from a signal handler."""
-        self._interrupted_by = signal_number
-        self._children.end_running()
-
     def check_interrupt(self) -> None:
-        """Raise ``ReviewInterrupted`` once ``interrupt`` was called."""
+        """Raise ``ReviewInterrupted`` once this process was told to end. Then every call ends and none starts."""
         self._raise_if_interrupted()
 
     def end_running(self) -> None:
@@ -129,7 +123,7 @@ class ClaudeAgents:
                 _make_private(folder)
             yield place
         finally:
-            shutil.rmtree(place.root, ignore_errors=True)
+            remove_folder(place.root)
 
     def _run_in(self, place: _Place, call: AgentCall, prompt: bytes) -> Answered | Lost:
         reader = StreamReader()
@@ -189,9 +183,9 @@ class ClaudeAgents:
         )
 
     def _raise_if_interrupted(self, outcome: Answered | Lost | None = None) -> None:
-        if self._interrupted_by:
+        if INTERRUPTION.number:
             receipt = outcome.receipt if outcome is not None else None
-            raise ReviewInterrupted("The review was interrupted.", receipt, self._interrupted_by)
+            raise ReviewInterrupted("The review was interrupted.", receipt, INTERRUPTION.number)
 
 
 def _make_private(folder: Path) -> None:

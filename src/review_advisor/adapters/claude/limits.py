@@ -20,7 +20,7 @@ class Limits:
     advisor_max_turns: int = 12
     hook_timeout_seconds: int = 20
     terminate_grace_seconds: float = 5.0
-    end_grace_seconds: float = 3.0
+    end_grace_seconds: float = 0.8
     max_prompt_bytes: int = 9_500_000
     max_line_bytes: int = 32 * 1024 * 1024
     max_stream_bytes: int = 512 * 1024 * 1024

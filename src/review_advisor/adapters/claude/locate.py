@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.adapters.claude.environment import absolute_path_entries
+from review_advisor.lifetime.belongings import run
 from review_advisor.ports.review import CliError
 
 PINNED_VERSION = "2.1.329"
@@ -83,19 +83,12 @@ def _find(explicit: str, environ: Mapping[str, str]) -> Path:
 def _ask_version(path: Path) -> str:
     # An empty environment: to say its version it needs nothing, and it gets no credential.
     try:
-        done = subprocess.run(
-            [str(path), "--version"],
-            env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "DISABLE_AUTOUPDATER": "1"},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_VERSION_TIMEOUT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        environment = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "DISABLE_AUTOUPDATER": "1"}
+        done = run([str(path), "--version"], environment, Path("/"), seconds=_VERSION_TIMEOUT_SECONDS)
+    except OSError as error:
         raise CliError(f"{path} does not run ({type(error).__name__}). {_HOW_TO_INSTALL}") from error
-    if done.returncode != 0:
-        raise CliError(f"{path} --version ended with exit code {done.returncode}. {_HOW_TO_INSTALL}")
+    if done.code != 0:
+        raise CliError(f"{path} --version ended with exit code {done.code}. {_HOW_TO_INSTALL}")
     return done.stdout.decode(errors="replace")
 
 

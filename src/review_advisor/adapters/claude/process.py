@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import selectors
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -14,8 +13,10 @@ from pathlib import Path
 from typing import IO
 
 from review_advisor.adapters.claude.exits import EndedBy, Exit
-from review_advisor.adapters.claude.leftovers import kill_leftovers
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
+from review_advisor.lifetime import belongings
+from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.lifetime.processes import kill_leftovers
 
 _SLICE_SECONDS = 0.05
 _CHUNK = 65_536
@@ -44,12 +45,12 @@ class Launch:
 
 @dataclass(slots=True)
 class _Child:
-    process: subprocess.Popen[bytes]
+    process: belongings.Child
     ended_by: EndedBy | None = None
     kill_at: float = 0.0
 
     def end(self, reason: EndedBy, grace_seconds: float) -> None:
-        """Ask it to end; the loop that owns it kills it after the grace. Safe from a signal handler."""
+        """Ask it to end; the loop that owns it kills it after the grace."""
         if self.ended_by is None:
             self.ended_by, self.kill_at = reason, time.monotonic() + grace_seconds
             with suppress(ProcessLookupError):
@@ -63,10 +64,7 @@ class _Child:
 
 @dataclass(slots=True)
 class Children:
-    """Every child in flight.
-
-    ``end_running`` may be called from any thread, or from a signal handler: it takes no lock and does not wait.
-    """
+    """Every child in flight. ``end_running`` may be called from any thread: it takes no lock and does not wait."""
 
     limits: Limits = DEFAULT_LIMITS
     _running: dict[int, _Child] = field(default_factory=dict)
@@ -75,8 +73,8 @@ class Children:
     def run(self, launch: Launch, observe: Observe) -> Exit:
         """Run one child to its end. ``observe`` sees every line of stdout and returns whether to go on.
 
-        When this returns, the child and everything it started is gone. Raises ``CannotStartError``; so does every
-        run after ``end_running``.
+        When this returns, the child and everything it started is gone. An interrupt ends it as ``end_running`` does.
+        Raises ``CannotStartError``, as every run after ``end_running`` does; after an interrupt ``ReviewInterrupted``.
         """
         if self._ended:
             raise CannotStartError("The review was ended before this call could start; nothing was asked.")
@@ -110,23 +108,13 @@ class CannotStartError(Exception):
     """The child could not be started at all: nothing was asked. Says why, for people."""
 
 
-def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
+def _spawn(launch: Launch) -> belongings.Child:
     environment, descriptors = dict(launch.environment), []
     try:
         for variable, secret in launch.secrets.items():
             descriptors.append(_pipe_with(secret))
             environment[variable] = str(descriptors[-1])
-        return subprocess.Popen(
-            list(launch.argv),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=launch.cwd,
-            env=environment,
-            pass_fds=descriptors,
-            start_new_session=True,
-        )
+        return belongings.start(launch.argv, environment, launch.cwd, bufsize=0, pass_fds=descriptors)
     except OSError as error:
         raise CannotStartError(f"{launch.argv[0]} cannot be started: {error.strerror}.") from error
     finally:
@@ -134,7 +122,7 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
             os.close(descriptor)
 
 
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+def _pipes(process: belongings.Child) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
     if process.stdin is None or process.stdout is None or process.stderr is None:
         raise RuntimeError("a child was started without its pipes")
     return process.stdin, process.stdout, process.stderr
@@ -179,9 +167,7 @@ class _Conversation:
             silent_until = float("inf")
             while self._reading() and time.monotonic() < silent_until:
                 moved = self._exchange()
-                if time.monotonic() >= deadline:
-                    self.child.end(EndedBy.DEADLINE, self.limits.terminate_grace_seconds)
-                self.child.kill_if_overdue()
+                self._end_in_time(deadline)
                 # A grandchild may hold the pipe open for ever after the child is gone.
                 if process.poll() is not None and (moved or silent_until == float("inf")):
                     silent_until = time.monotonic() + _DRAIN_SECONDS
@@ -246,9 +232,14 @@ class _Conversation:
         if not self.observe(line):
             self.child.end(EndedBy.OBSERVER, self.limits.terminate_grace_seconds)
 
+    def _end_in_time(self, deadline: float) -> None:
+        if INTERRUPTION.number:
+            self.child.end(EndedBy.REQUEST, self.limits.end_grace_seconds)
+        if time.monotonic() >= deadline:
+            self.child.end(EndedBy.DEADLINE, self.limits.terminate_grace_seconds)
+        self.child.kill_if_overdue()
+
     def _wait(self, deadline: float) -> None:
         while self.child.process.poll() is None:
-            if time.monotonic() >= deadline:
-                self.child.end(EndedBy.DEADLINE, self.limits.terminate_grace_seconds)
-            self.child.kill_if_overdue()
+            self._end_in_time(deadline)
             time.sleep(_SLICE_SECONDS / 5)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+from review_advisor.lifetime.interruption import INTERRUPTION
+
 STATIC = Path(__file__).with_name("static")
 MARKER = "review-advisor-dashboard.txt"
 """Stands in every folder that is ours: nothing is written into a folder that holds other things and not this."""
@@ -177,10 +179,7 @@ def _put(path: Path, content: bytes) -> None:
     if not path.is_symlink() and path.is_file() and path.read_bytes() == content:
         return
     temporary = path.with_name(f".review-advisor-{secrets.token_hex(8)}")
-    try:
+    with INTERRUPTION.unfinished(temporary):
         with temporary.open("xb") as file:  # readable by whom the user's umask says
             file.write(content)
         temporary.replace(path)
-    except BaseException:  # an interrupt leaves no half file either
-        temporary.unlink(missing_ok=True)
-        raise

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from review_advisor.adapters.git.run import Git, find_git
 from review_advisor.core.publication.writes import CommittedFile
+from review_advisor.lifetime.belongings import temporary_folder
 from review_advisor.ports.forge import PatchRefused
 from review_advisor.ports.review import SourceError
 
@@ -17,8 +17,7 @@ class GitPatcher:
     def apply(self, patch: str, files: tuple[CommittedFile, ...]) -> tuple[CommittedFile, ...]:
         """All files there are once the patch is applied: every hunk of it, or nothing. Raises ``PatchRefused``."""
         try:
-            with tempfile.TemporaryDirectory(prefix="review-advisor-patch-") as folder:
-                place = Path(folder).resolve()
+            with temporary_folder("patch") as place:
                 git = Git(find_git(Path.cwd()), place, environment={"GIT_DIR": str(place)})
                 return _applied(git, patch, files)
         except SourceError as error:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import time
 from contextlib import suppress
 
 from review_advisor.adapters.git.run import Git
 from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.lifetime.belongings import PIPE, Child
 from review_advisor.ports.forge import FileTooLarge
 from review_advisor.ports.review import SourceError
 
@@ -43,7 +43,7 @@ class Objects:
     def __init__(self, git: Git, until: float) -> None:
         self._git = git
         self._until = until
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._processes: dict[str, Child] = {}
         self._read: dict[str, bytes] = {}
         self._left = MOST_READ
 
@@ -128,7 +128,7 @@ class Objects:
         if time.monotonic() > self._until:
             raise SourceError("it takes too long to read")
 
-    def _pipe(self, how: str) -> subprocess.Popen[bytes]:
+    def _pipe(self, how: str) -> Child:
         if how not in self._processes:
-            self._processes[how] = self._git.start("cat-file", how, stdin=subprocess.PIPE)
+            self._processes[how] = self._git.start("cat-file", how, stdin=PIPE)
         return self._processes[how]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pathlib import Path
 from threading import Timer
 from typing import IO
 
+from review_advisor.lifetime.belongings import DEVNULL, Child, run, start
 from review_advisor.ports.review import SourceError
 
 _SETTINGS = (
@@ -64,22 +64,14 @@ class Git:
 
         Raises ``SourceError`` where it does not end within so many seconds; None: they do not matter.
         """
+        argv, variables = self._argv(arguments), self._environment(environment)
         try:
-            done = subprocess.run(
-                self._argv(arguments),
-                cwd=self.folder,
-                env=self._environment(environment),
-                input=stdin,
-                capture_output=True,
-                check=False,
-                start_new_session=True,
-                timeout=seconds,
-            )
-        except subprocess.TimeoutExpired:
+            done = run(argv, variables, self.folder, stdin=stdin, seconds=seconds)
+        except TimeoutError:
             raise SourceError(f"git {arguments[0]} took too long.") from None
         except OSError as error:
             raise SourceError(f"git cannot be started in {self.folder}: {error.strerror}.") from error
-        return Reply(done.returncode, done.stdout, done.stderr)
+        return Reply(done.code, done.stdout, done.stderr)
 
     def run(self, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str | None] | None = None) -> bytes:
         """The output of a command that has to succeed. Raises ``SourceError``."""
@@ -110,18 +102,10 @@ class Git:
                     watch.cancel()
         return output
 
-    def start(self, *arguments: str, stdin: IO[bytes] | int) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str, stdin: IO[bytes] | int) -> Child:
         """A process whose output the caller reads as it comes; stderr is dropped."""
         try:
-            return subprocess.Popen(
-                self._argv(arguments),
-                cwd=self.folder,
-                env=self._environment(None),
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            return start(self._argv(arguments), self._environment(None), self.folder, stdin=stdin, stderr=DEVNULL)
         except OSError as error:
             raise SourceError(f"git cannot be started in {self.folder}: {error.strerror}.") from error
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import weakref
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from review_advisor.adapters.git.objects import name_in_tree
 from review_advisor.adapters.git.repository import Repository
 from review_advisor.core.facts.change import MOST_RENAMES
 from review_advisor.core.facts.patch_files import shown_name
+from review_advisor.lifetime.belongings import make_folder, remove_folder
 from review_advisor.ports.review import SourceError
 
 RENAMES = ("-M50%", f"-l{MOST_RENAMES}")
@@ -34,8 +34,8 @@ class ObjectStore:
         try:
             if scratch is not None:
                 scratch.mkdir(parents=True, exist_ok=True)
-            self.folder = Path(tempfile.mkdtemp(prefix="review-advisor-git-", dir=scratch)).resolve()
-            self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+            self.folder = make_folder("git", scratch)
+            self._remove = weakref.finalize(self, remove_folder, self.folder)
             self._fill(repository)
         except OSError as error:
             raise SourceError(f"A temporary folder cannot be filled: {error.strerror} ({error.filename}).") from error

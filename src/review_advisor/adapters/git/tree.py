@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -15,6 +14,7 @@ from review_advisor.adapters.git.run import Git
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import SUBMODULE_MODE
 from review_advisor.core.facts.patch_files import shown_name
+from review_advisor.lifetime.belongings import make_folder, remove_folder
 from review_advisor.ports.review import SourceError
 
 _CHUNK = 1 << 20
@@ -43,14 +43,14 @@ def exported(store: ObjectStore, tree: str, scratch: Path | None) -> Iterator[Pa
     escape (``..``, ``.git``).
     """
     try:
-        folder = Path(tempfile.mkdtemp(prefix="review-advisor-tree-", dir=scratch))
+        folder = make_folder("tree", scratch)
     except OSError as error:
         raise SourceError(f"A temporary folder cannot be made: {error.strerror} ({error.filename}).") from error
     try:
-        _write(store.git, listed(store.git, tree), folder.resolve())
-        yield folder.resolve()
+        _write(store.git, listed(store.git, tree), folder)
+        yield folder
     finally:
-        _remove(folder)
+        remove_folder(folder)
 
 
 def listed(git: Git, tree: str) -> list[Entry]:
@@ -81,14 +81,9 @@ def _write(git: Git, entries: list[Entry], root: Path) -> None:
         with tempfile.TemporaryFile() as names:
             names.writelines(entry.name.encode("ascii") + b"\n" for entry in blobs)
             names.seek(0)
-            process = git.start("cat-file", "--batch", "--buffer", stdin=names)
-            with process:
-                try:
-                    for entry in blobs:
-                        _copy(process.stdout, entry, root)
-                except BaseException:
-                    process.kill()
-                    raise
+            with git.start("cat-file", "--batch", "--buffer", stdin=names) as process:
+                for entry in blobs:
+                    _copy(process.stdout, entry, root)
     except OSError as error:
         where = shown_name(os.fsencode(error.filename or root))
         raise SourceError(f"The reviewed tree cannot be written out: {error.strerror} ({where}).") from error
@@ -120,14 +115,3 @@ def _copy(output: IO[bytes] | None, entry: Entry, root: Path) -> None:
             left -= len(chunk)
     if left or output.read(1) != b"\n":
         raise SourceError("git ended while the reviewed tree was being written out (a damaged repository?).")
-
-
-def _remove(folder: Path) -> None:
-    """Remove the folder even if somebody made parts of it read-only."""
-    with suppress(OSError):
-        folder.chmod(0o700)
-        for place, folders, _ in os.walk(folder):
-            for path in (Path(place, name) for name in folders):
-                if not path.is_symlink():
-                    path.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)

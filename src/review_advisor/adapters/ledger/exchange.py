@@ -16,7 +16,6 @@ from itertools import chain as chain_up
 from itertools import count, groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -37,6 +36,7 @@ from review_advisor.adapters.ledger.rows import read_all_anew, read_anew
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.record.chain import LARGEST_RUN, RUN_ID, Chain, LedgerError, Link, canonical, proven
 from review_advisor.core.record.moments import microseconds
+from review_advisor.lifetime.belongings import temporary_folder
 
 _LONGEST_LINE = LARGEST_RUN + 1_000
 """The only event of the largest run, and what an export puts around it."""
@@ -157,8 +157,8 @@ def fold(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
         coming = iter(chains)
         first = list(islice(coming, 1))  # what cannot be read leaves no folder behind
         make_folder(path.parent)
-        with TemporaryDirectory(dir=path.parent, prefix=".fold-") as folder:  # a refusal leaves no new ledger behind
-            made = Path(folder, "ledger.sqlite3")
+        with temporary_folder("fold", path.parent) as folder:  # a refusal leaves no new ledger behind
+            made = folder / "ledger.sqlite3"
             folded = _fold_in(made, chain_up(first, coming), whole_runs=whole_runs)
             try:
                 os.link(made, path)

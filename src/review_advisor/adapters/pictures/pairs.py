@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from review_advisor.core.facts.pictures import (
     is_vector,
 )
 from review_advisor.core.roles.calls import ReviewInterrupted
+from review_advisor.lifetime.belongings import make_folder, remove_folder
 from review_advisor.ports.review import SourceError
 
 MOST_BYTES = 20_000_000
@@ -163,10 +162,10 @@ class ComparedPictures:
     def _made_gallery(self) -> Path:
         if self._gallery is None:
             try:
-                self._gallery = Path(tempfile.mkdtemp(prefix="review-advisor-pictures-")).resolve()
+                self._gallery = make_folder("pictures")
             except OSError as error:
                 raise SourceError(f"A temporary folder cannot be made: {error.strerror}.") from None
-            self._remove = weakref.finalize(self, shutil.rmtree, self._gallery, ignore_errors=True)
+            self._remove = weakref.finalize(self, remove_folder, self._gallery)
         return self._gallery
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,6 +25,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS, measurements
 from review_advisor.core.record.moments import microseconds
 from review_advisor.core.record.spans import Span, review_span
+from review_advisor.lifetime.belongings import TimeoutExpired, start
 
 LONGEST_SECONDS = 2.0
 """What telemetry may cost a review, all in all."""
@@ -76,15 +77,7 @@ class _Sender:
         self._wanted = wanted
         protocols = sorted({way.protocol for way in wanted.ways.values()})
         try:
-            # In a session of its own: an interrupt at the terminal is the review's, and the time is short anyway.
-            self._process = subprocess.Popen(
-                [*_SENDER, *protocols],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=environment,
-                start_new_session=True,
-            )
+            self._process = start([*_SENDER, *protocols], environment, Path())
         except OSError as error:
             raise TelemetryError(f"its process cannot be started ({error.strerror}).") from None
 
@@ -103,7 +96,7 @@ class _Sender:
         work = _work(document, self._wanted, deadline - TO_ANSWER_SECONDS)
         try:
             said, complained = self._process.communicate(work, timeout=max(deadline - time.monotonic(), 0))
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             self._process.kill()
             said, _ = self._process.communicate()
             raise TelemetryError(f"{_no_answer(said)}.") from None
