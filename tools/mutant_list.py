@@ -26,6 +26,9 @@ REJECTIONS = f"{SCENARIOS}test_rejections_are_judged_too.py::"
 TWICE = f"{SCENARIOS}test_two_reviews_of_one_change.py::"
 BASE = f"{SCENARIOS}test_the_base_branch_changes.py::"
 MOVES = f"{SCENARIOS}test_a_finding_moves.py::"
+EQUAL = f"{SCENARIOS}test_equal_lines.py::"
+FINDINGS = f"{UNIT}roles/test_findings.py::"
+LONG = f"{UNIT}publication/test_long_lists.py::"
 NEWER_RUN = f"{SCENARIOS}test_a_newer_run_on_the_same_head.py::"
 REPAIRED = f"{SCENARIOS}test_repair_is_suggested.py::"
 BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
@@ -411,16 +414,121 @@ MUTANTS = (
     Mutant(
         "evidence is not held against the change",
         f"{ROLES}evidence.py",
-        "if place is None:",
-        "if place == 0:",
+        "if found is None else _kept(",
+        "if found == 0 else _kept(",
         (f"{UNIT}roles/test_evidence.py::test_a_quote_that_does_not_stand_in_the_change_is_refused",),
     ),
     Mutant(
         "words settle a disagreement",
         f"{ROLES}evidence.py",
-        "< SHORTEST_PROOF:",
-        "< 0:",
+        "if not _is_proof(quote):",
+        "if quote == 0:",
         (f"{UNIT}roles/test_evidence.py::test_a_disagreement_is_settled_by_a_quote_and_not_by_words",),
+    ),
+    Mutant(
+        "a quote of three characters is evidence",
+        f"{ROLES}evidence.py",
+        "SHORTEST_PROOF = 4",
+        "SHORTEST_PROOF = 3",
+        (f"{FINDINGS}test_a_quote_of_four_characters_is_evidence_and_one_of_three_is_none",),
+    ),
+    Mutant(
+        "a quote of four characters is no evidence",
+        f"{ROLES}evidence.py",
+        ">= SHORTEST_PROOF",
+        "> SHORTEST_PROOF",
+        (f"{FINDINGS}test_a_quote_of_four_characters_is_evidence_and_one_of_three_is_none",),
+    ),
+    Mutant(
+        "of several findings with one id the first is kept",
+        f"{ROLES}findings.py",
+        "else _merged(each) for",
+        "else each[0] for",
+        (f"{FINDINGS}test_a_critical_remark_does_not_vanish_behind_a_mild_one_on_the_same_lines",),
+    ),
+    Mutant(
+        "of several findings with one id the mildest leads",
+        f"{ROLES}findings.py",
+        "sorted(findings, key=_gravity)",
+        "sorted(findings, key=_gravity, reverse=True)",
+        (f"{FINDINGS}test_a_critical_remark_does_not_vanish_behind_a_mild_one_on_the_same_lines",),
+    ),
+    Mutant(
+        "equal lines have one id",
+        f"{ROLES}findings.py",
+        "if line], removed, occurrence])",
+        "if line], removed])",
+        (f"{FINDINGS}test_equal_lines_are_findings_of_their_own",),
+    ),
+    Mutant(
+        "equal lines are counted over the part that was shown",
+        f"{ROLES}evidence.py",
+        "places if here is everywhere else everywhere.places(quote)",
+        "places",
+        (f"{FINDINGS}test_equal_lines_are_counted_over_the_whole_file_whatever_part_of_it_is_shown",),
+    ),
+    Mutant(
+        "an id has 40 bits",
+        f"{ROLES}findings.py",
+        ".hexdigest()[:32]",
+        ".hexdigest()[:10]",
+        (f"{FINDINGS}test_an_id_has_128_bits_and_none_of_today_is_one_of_an_earlier_version",),
+    ),
+    Mutant(
+        "an unchanged line is a place",
+        f"{ROLES}quotes.py",
+        "if self._changed[each + size] > self._changed[each]",
+        "if self._changed[each + size] >= self._changed[each]",
+        (f"{FINDINGS}test_an_unchanged_line_is_no_place",),
+    ),
+    Mutant(
+        "an equal line inherits a dismissal",
+        "core/publication/memory.py",
+        'before.status == "dismissed" and before.occurrences == finding.occurrences',
+        'before.status == "dismissed"',
+        (f"{EQUAL}test_an_open_line_does_not_inherit_the_dismissal_of_an_equal_one_that_was_removed",),
+    ),
+    Mutant(
+        "the dismissal of another number of equal lines is put back while a review is published",
+        "core/publication/dismissals.py",
+        "now.get((each.id, each.occurrences), each)",
+        "next((k for (i, _), k in now.items() if i == each.id), each)",
+        (f"{EQUAL}test_a_new_line_above_a_dismissed_one_does_not_pass_for_it",),
+    ),
+    Mutant(
+        "what surfaces say of one line is dropped but for the first",
+        "core/outcome/document.py",
+        "    return merged(\n        finding\n",
+        "    return tuple(\n        finding\n",
+        (f"{EQUAL}test_two_surfaces_that_speak_of_one_line_make_one_finding_with_both_texts",),
+    ),
+    Mutant(
+        "the worst findings are left out first",
+        "core/publication/listing.py",
+        "self._counted(self.every[self.listed :])",
+        "self._counted(self.every[: len(self.every) - self.listed])",
+        (f"{LONG}test_of_240_findings_every_critical_one_is_seen_and_the_low_ones_are_counted",),
+    ),
+    Mutant(
+        "an older finding stands below every new one",
+        "core/publication/summary.py",
+        "key=lambda each: SEVERITIES.index(each[1].severity))",
+        "key=lambda each: 0)",
+        (f"{LONG}test_an_older_critical_finding_stands_above_a_new_low_one",),
+    ),
+    Mutant(
+        "a summary is as long as the forge takes it",
+        "core/publication/summary.py",
+        "MOST_SUMMARY = 30_000",
+        "MOST_SUMMARY = 65_535",
+        (f"{LONG}test_the_longest_summary_has_30_000_characters",),
+    ),
+    Mutant(
+        "the log leaves out errors while there is room for notices",
+        "core/publication/log_lines.py",
+        "lower = _LEVELS[_LEVELS.index(each.level) :]",
+        "lower = (each.level,)",
+        (f"{LONG}test_the_annotations_in_the_log_are_the_worst",),
     ),
     Mutant(
         "the nonce stays in the text",

@@ -33,7 +33,7 @@ from review_advisor.core.publication.summary import open_findings, summary_body,
 from review_advisor.core.publication.threads import about, left_behind, said, shown
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import Check, Conclusion
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.findings import Finding
 from review_advisor.ports.forge import Patcher
 from review_advisor.scribe import Scribe
 

@@ -17,8 +17,8 @@ from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.publication.commands import MOST_REASON
 from review_advisor.core.publication.markers import PREFIX
 from review_advisor.core.publication.writes import ANNOTATIONS_PER_REQUEST, MOST_CHARACTERS
-from review_advisor.core.roles.evidence import finding_id
 from review_advisor.core.roles.fence import clean
+from review_advisor.core.roles.findings import finding_id
 from review_advisor.mockworld.lines import approve, finding, plan, reject, veto
 
 CONFIG = ".review-advisor.toml"

@@ -22,7 +22,7 @@ from tests.adapters.pull_request_world import (
 )
 
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.roles.evidence import finding_id
+from review_advisor.core.roles.findings import finding_id
 from review_advisor.mockworld.github.events import Events
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import Moment

@@ -13,7 +13,7 @@ from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.memory import earlier_review
 from review_advisor.core.publication.summary import STILL_OPEN
-from review_advisor.core.roles.evidence import finding_id
+from review_advisor.core.roles.findings import finding_id
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import approve, finding, lost, reject

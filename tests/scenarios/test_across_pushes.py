@@ -16,7 +16,7 @@ from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.memory import MOST_FINDINGS
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.roles.evidence import finding_id
+from review_advisor.core.roles.findings import finding_id
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.lines import approve, confirm, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited

@@ -11,7 +11,7 @@ from review_advisor.conversation import Comment, Conversation, Heard
 from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.publication.check import check_did_not_run
-from review_advisor.core.roles.evidence import finding_id
+from review_advisor.core.roles.findings import finding_id
 from review_advisor.mockworld.github.traffic import Moment, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 

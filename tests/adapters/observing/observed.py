@@ -21,7 +21,7 @@ from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.core.record.kpis import Kpi, kpis
 from review_advisor.core.record.labels import Label
 from review_advisor.core.record.periods import Period
-from review_advisor.core.roles.evidence import finding_id
+from review_advisor.core.roles.findings import finding_id
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import finding
 

@@ -36,7 +36,8 @@ from review_advisor.core.roles.calls import (
     ReviewInterrupted,
     Stop,
 )
-from review_advisor.core.roles.evidence import CheckedReport, Finding
+from review_advisor.core.roles.evidence import CheckedReport
+from review_advisor.core.roles.findings import Finding
 from review_advisor.core.roles.transcript import Attempt
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from tests.unit.publication.stories import rejecting, remark, told
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.inline import inline_comments, may_be_committed, review_body
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.findings import Finding
 from review_advisor.mockworld.lines import reject
 from review_advisor.mockworld.world import MockWorld, deleted
 

@@ -4,7 +4,8 @@ import pytest
 
 from review_advisor.core.facts.change import FileChange, Hunk, Status
 from review_advisor.core.roles.answers import DisagreementAnswer, ReportedFinding, ReviewReport
-from review_advisor.core.roles.evidence import CheckedReport, Finding, ShownChange
+from review_advisor.core.roles.evidence import CheckedReport, ShownChange
+from review_advisor.core.roles.findings import Finding
 
 LINES = (
     " def pay(amount):",

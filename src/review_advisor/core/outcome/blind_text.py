@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.counted import counted
+from review_advisor.core.outcome.counted import counted_findings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.ends import flipped
 from review_advisor.core.outcome.events import BlindJudged
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
+from review_advisor.core.roles.findings import merged_into
 
 
 def blind_words(blind: BlindJudged) -> str:
     """The verdict with its reason, or why there is none."""
     if blind.report is None:
         return f"no verdict: {blind.missing}"
-    found = counted(len(blind.report.findings), "finding")
+    report = blind.report
+    found = counted_findings(len(report.findings), merged_into(report.findings), len(report.refused))
     return f"{blind.report.verdict}, {found}: {blind.report.summary}"
 
 

@@ -26,7 +26,7 @@ from review_advisor.core.outcome.surface_records import Stream, SurfaceRecord, s
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.findings import Finding, merged
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -182,13 +182,14 @@ def _is_lost(call: CallEnded, calls: Sequence[CallEnded]) -> bool:
 
 
 def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:
-    """The findings of each part's last report, each id once."""
-    found: dict[str, Finding] = {}
-    for surface in surfaces:
-        for part in surface.parts:
-            for finding in part.reports[-1].findings if part.reports else ():
-                found.setdefault(finding.id, finding)
-    return tuple(found.values())
+    """The findings of each part's last report. What several parts or surfaces say of one place is one finding."""
+    return merged(
+        finding
+        for surface in surfaces
+        for part in surface.parts
+        for report in part.reports[-1:]
+        for finding in report.findings
+    )
 
 
 _VALUES: TypeAdapter[object] = TypeAdapter(object)

@@ -10,7 +10,7 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.blind_text import blind_words, lacks_blind
 from review_advisor.core.outcome.cost import total_usage
-from review_advisor.core.outcome.counted import counted
+from review_advisor.core.outcome.counted import counted, counted_findings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.money import and_unknown
@@ -20,7 +20,8 @@ from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecor
 from review_advisor.core.outcome.terminal import WIDTH, said, wrapped
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Usage
-from review_advisor.core.roles.evidence import CheckedReport, Finding
+from review_advisor.core.roles.evidence import CheckedReport
+from review_advisor.core.roles.findings import Finding, merged_into, ordered
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.pictures import picture_words
 from review_advisor.core.roles.transcript import Attempt
@@ -130,7 +131,7 @@ def _surface_text(surface: SurfaceRecord, consults: Consults) -> str:
 
 def _part_lines(surface: Surface, part: PartRecord, consults: Consults) -> Iterator[str]:
     for number, report in enumerate(part.reports):
-        found = counted(len(report.findings), "finding")
+        found = counted_findings(len(report.findings), merged_into(report.findings), len(report.refused))
         yield wrapped(
             "  executor     ", f"{report.verdict}, {found}, confidence {report.confidence:.2f}: {report.summary}"
         )
@@ -154,7 +155,8 @@ def _part_lines(surface: Surface, part: PartRecord, consults: Consults) -> Itera
 
 def _report_lines(report: CheckedReport) -> Iterator[str]:
     for refused in report.refused:
-        yield wrapped("               refused: ", f"{refused.title} ({refused.path}): {refused.why}")
+        words = f"{refused.title} ({refused.path}): {refused.why} ({refused.severity})"
+        yield wrapped("               refused: ", words)
     for dropped in report.dropped:
         yield wrapped("               not kept: ", f"{dropped.title}: {dropped.why}")
     for answer in report.answers:
@@ -186,8 +188,9 @@ def _verdict_lines(attempt: Attempt) -> Iterator[str]:
 def _findings_text(findings: tuple[Finding, ...]) -> str:
     if not findings:
         return "Findings: none"
-    lines = [f"Findings: {len(findings)}"]
-    for each in findings:
+    others = merged_into(findings)
+    lines = [f"Findings: {len(findings)}{f' ({others} more merged into them)' if others else ''}"]
+    for each in ordered(findings):
         where = f"{shown_path(each.path)}:{each.line}"
         lines.append(
             wrapped(
@@ -195,7 +198,7 @@ def _findings_text(findings: tuple[Finding, ...]) -> str:
                 f"{each.title} [{each.category}, {each.id}, confidence {each.confidence:.2f}]",
             )
         )
-        lines += [wrapped("           ", body) for body in each.body.split("\n") if body.strip()]
+        lines += [wrapped("           ", body) for body in each.words.split("\n") if body.strip()]
         lines += [f"           > {said(quote)[:WIDTH]}" for quote in each.evidence.split("\n")[:5] if quote]
         if each.corrected:
             lines.append(wrapped("           ", f"({each.corrected})"))

@@ -43,11 +43,16 @@ def explained(finding: KnownFinding) -> str:
         "The comment on these lines and the check's page hold what was found.",
     ]
     if finding.status == "open" and finding.dismissed_under:
-        there = code(finding.dismissed_under)
-        lines += ["", f"The same was dismissed under {there}, but git names no rename from there to here."]
+        lines += ["", f"The same was dismissed {_dismissed_where(finding)}."]
     if finding.status == "dismissed":
         lines += ["", f"Dismissed by {code(finding.by)}: {phrase(finding.reason)}"]
     return "\n".join(lines)
+
+
+def _dismissed_where(finding: KnownFinding) -> str:
+    if finding.dismissed_under == finding.path:
+        return "in this file, but equal lines came or went since: nobody can tell which of them was meant"
+    return f"under {code(finding.dismissed_under)}, but git names no rename from there to here"
 
 
 def unknown(finding: str) -> str:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -20,22 +19,22 @@ from review_advisor.core.publication.markers import external_id
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.sections import (
     coverage,
-    finding_line,
     is_read_whole,
+    listed,
     notes_on,
-    ordered,
     pictures,
+    refused,
     repair,
 )
 from review_advisor.core.publication.waiting import Waiting
-from review_advisor.core.publication.writes import MOST_CHARACTERS, Annotation, Check, Conclusion
+from review_advisor.core.publication.writes import MOST_CHARACTERS, Annotation, Check, Conclusion, Level
 from review_advisor.core.roles.answers import Severity
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.findings import Finding, ordered
 
 MOST_MESSAGE = 16_000
 """Characters of an annotation's message: at most 64 KB in any encoding."""
 
-LEVELS: dict[Severity, Literal["notice", "warning", "failure"]] = {
+LEVELS: dict[Severity, Level] = {
     "critical": "failure",
     "high": "failure",
     "medium": "warning",
@@ -74,7 +73,7 @@ def check_of(
         *with_next(shown, what_next(document, rules, is_open=bool(said if found is None else found))),
         notes_on(notes),
         Section(
-            tuple(finding_line(each) for each in said if each.removed),
+            tuple(listed(each).item for each in said if each.removed),
             "**Findings on removed lines**, which take no annotation:",
             gives_way=Order.FINDINGS,
             what="findings",
@@ -82,6 +81,7 @@ def check_of(
         repair(document),
         opened,
         pictures(document),
+        refused(document),
         Section(()) if is_read_whole(document) else coverage(document),
         Section(account(document), gives_way=Order.HOW, between="\n\n"),
     )
@@ -113,7 +113,7 @@ def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
 
 
 def _message(finding: Finding) -> str:
-    return f"{finding.body or finding.title}\n\n{finding.category}, confidence {finding.confidence:.2f}, {finding.id}"
+    return f"{finding.words or finding.title}\n\n{finding.category}, confidence {finding.confidence:.2f}, {finding.id}"
 
 
 def check_superseded(rules: PublicationRules, now: PullRequest, head_sha: str, details_url: str | None = None) -> Check:

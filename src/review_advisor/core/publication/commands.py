@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.pull_request import Permission, PullRequest
-from review_advisor.core.roles.evidence import FINDING_ID
+from review_advisor.core.roles.findings import FINDING_ID
 
 WORD = "/advisor"
 MOST_REASON = 500
@@ -131,7 +131,7 @@ def _parsed(line: str) -> Command | Misspelt:
         case ["approve-escalation", sha, reason] if _SHA.fullmatch(sha):
             return ApproveEscalation(sha, reason.strip()[:MOST_REASON])
         case ["dismiss" | "explain", *_]:
-            return Misspelt("Name a finding as `f-` and ten digits, as it stands in the comment about it.")
+            return Misspelt("Name a finding by its id, `f-` and all its digits, as the comment about it has it.")
         case ["approve-escalation", *_]:
             return Misspelt("Name the head commit with all its digits, and say why.")
         case _:

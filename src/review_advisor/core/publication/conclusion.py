@@ -11,10 +11,9 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.report_text import HEADLINES, headline
 from review_advisor.core.publication.markdown import phrase, plain_line
 from review_advisor.core.publication.writes import Conclusion
-from review_advisor.core.roles.answers import Severity
+from review_advisor.core.roles.answers import SEVERITIES, Severity
 
 MOST_TITLE = 255
-SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
 
 SUPERSEDED = Conclusion.CANCELLED
 """The head moved while the review ran: it says nothing about what is there now."""

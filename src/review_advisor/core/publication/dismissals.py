@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.memory import remembered
 from review_advisor.core.publication.state import KnownFinding, State
@@ -10,7 +12,7 @@ from review_advisor.core.publication.state import KnownFinding, State
 def with_dismissed(state: State, finding: str, *, by: str, reason: str) -> State:
     """The state after ``by`` has dismissed one of its findings; as it is, if it does not know that finding."""
     done = {"status": "dismissed", "changed_in": state.run_id, "reason": reason, "by": by}
-    return _with(state, {each.id: each.model_copy(update=done) for each in state.findings if each.id == finding})
+    return _with(state, (each.model_copy(update=done) for each in state.findings if each.id == finding))
 
 
 def remembered_beside(
@@ -29,10 +31,15 @@ def remembered_beside(
 
 
 def with_dismissals_of(state: State, standing: State | None) -> State:
-    """The state, with everything that is dismissed in the one that stands: a person's word is never taken back."""
+    """The state, with everything that is dismissed in the one that stands: a person's word is never taken back.
+
+    It was about what they saw. It does not hold for a finding whose quote stands in another number of places since.
+    """
     found = standing.findings if standing is not None else ()
-    return _with(state, {each.id: each for each in found if each.status == "dismissed"})
+    return _with(state, (each for each in found if each.status == "dismissed"))
 
 
-def _with(state: State, changed: dict[str, KnownFinding]) -> State:
-    return state.model_copy(update={"findings": tuple(changed.get(each.id, each) for each in state.findings)})
+def _with(state: State, changed: Iterable[KnownFinding]) -> State:
+    now = {(each.id, each.occurrences): each for each in changed}
+    findings = tuple(now.get((each.id, each.occurrences), each) for each in state.findings)
+    return state.model_copy(update={"findings": findings})

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Protocol, Self
 
 LEFT_OUT = "*The rest is left out: a text here has a limit.*"
 _FENCE = re.compile(r"`{3,}")
@@ -22,12 +23,31 @@ class Order(IntEnum):
     NOTES = 5
     VETOES = 6
     COVERAGE = 7
-    PICTURES = 8
-    REPAIR = 9
-    SETTLED = 10
-    TRANSCRIPT = 11
-    KNOWLEDGE = 12
-    HOW = 13
+    REFUSED = 8
+    PICTURES = 9
+    REPAIR = 10
+    SETTLED = 11
+    TRANSCRIPT = 12
+    KNOWLEDGE = 13
+    HOW = 14
+
+
+class Shrinks(Protocol):
+    """A piece of a text that can be made shorter."""
+
+    @property
+    def gives_way(self) -> Order:
+        """Its turn where there is no room."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The piece as it stands; empty where there is nothing to say."""
+        ...
+
+    def without(self, over: int) -> Self:
+        """The piece with ``over`` less by ``size``, or as short as it can be."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +74,23 @@ class Section:
         body = self.between.join((*self.blocks, *said))
         return "\n\n".join(each for each in (self.head, body, self.tail) if each)
 
+    def without(self, over: int) -> Self:
+        """The section without as many of its last blocks as take up ``over``, and the room for saying so."""
+        said = replace(self, missing=len(self.blocks))
+        freed = size(self.text) - size(said.text)
+        keep = len(self.blocks)
+        while keep and freed < over:
+            keep -= 1
+            freed += size(self.blocks[keep]) + len(self.between)
+        return replace(self, blocks=self.blocks[:keep], missing=len(self.blocks) - keep)
+
 
 def size(text: str) -> int:
     """How long a text is by the strictest reading of GitHub's limits: in bytes of UTF-8."""
     return len(text.encode("utf-8", "replace"))
 
 
-def fitted(sections: Sequence[Section], most: int) -> str:
+def fitted(sections: Sequence[Shrinks], most: int) -> str:
     """All sections in their order, at most ``most`` long by ``size``."""
     kept = list(sections)
     for index in sorted(range(len(kept)), key=lambda each: -kept[each].gives_way):
@@ -68,23 +98,12 @@ def fitted(sections: Sequence[Section], most: int) -> str:
         if over <= 0:
             break
         if kept[index].gives_way:
-            kept[index] = _without(kept[index], over)
+            kept[index] = kept[index].without(over)
     return _joined(kept)
 
 
-def _joined(sections: Sequence[Section]) -> str:
+def _joined(sections: Sequence[Shrinks]) -> str:
     return "\n\n".join(text for section in sections if (text := section.text))
-
-
-def _without(section: Section, over: int) -> Section:
-    """The section without as many of its last blocks as take up ``over``, and the room for saying so."""
-    said = replace(section, missing=len(section.blocks))
-    freed = size(section.text) - size(said.text)
-    keep = len(section.blocks)
-    while keep and freed < over:
-        keep -= 1
-        freed += size(section.blocks[keep]) + len(section.between)
-    return replace(section, blocks=section.blocks[:keep], missing=len(section.blocks) - keep)
 
 
 def details(title: str, *blocks: str, gives_way: Order, what: str, between: str = "\n") -> Section:

@@ -8,14 +8,15 @@ from collections.abc import Collection, Iterable, Sequence
 from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.commands import WORD
-from review_advisor.core.publication.conclusion import SEVERITIES, title_of
+from review_advisor.core.publication.conclusion import title_of
+from review_advisor.core.publication.fitting import Order, Section, fitted
 from review_advisor.core.publication.markdown import code, code_block, is_exact, phrase, prose, whole
 from review_advisor.core.publication.markers import finding_marker
 from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.sections import ordered
-from review_advisor.core.publication.writes import InlineComment
-from review_advisor.core.roles.answers import Severity
-from review_advisor.core.roles.evidence import FINDING_ID, Finding
+from review_advisor.core.publication.sections import merged_remarks
+from review_advisor.core.publication.writes import MOST_CHARACTERS, InlineComment
+from review_advisor.core.roles.answers import SEVERITIES, Severity
+from review_advisor.core.roles.findings import FINDING_ID, Finding, ordered
 
 MOST_SUGGESTED = 8_000
 MOST_QUOTED = 1_000
@@ -62,20 +63,25 @@ def finding_body(finding: Finding) -> str:
     """The whole comment on one finding, its mark first."""
     dispute = code(f"{WORD} dismiss {finding.id} reason")
     facts = f"{phrase(finding.category, 60)}, confidence {finding.confidence:.2f}."
-    blocks = [
+    hint = f"Wrong or accepted? Somebody else who may write comments {dispute} in the conversation."
+    blocks = (
         f"{finding_marker(finding.id)}\n**{finding.severity.capitalize()}: {phrase(finding.title, 200)}**",
         prose(finding.body),
         _evidence(finding),
         _suggestion(finding),
-        f"<sub>{facts} Wrong or accepted? Somebody else who may write comments {dispute} in the conversation.</sub>",
-    ]
-    return "\n\n".join(block for block in blocks if block)
+    )
+    sections = (
+        Section(tuple(block for block in blocks if block), between="\n\n"),
+        Section(merged_remarks(finding), gives_way=Order.FINDINGS, between="\n\n"),
+        Section((f"<sub>{facts} {hint}</sub>",)),
+    )
+    return fitted(sections, MOST_CHARACTERS)
 
 
 def finding_words(finding: Finding) -> str:
     """What is said of a finding that has no comment on the diff, without its title: nothing in it can be committed."""
     offered = _offered(finding) if finding.suggestion else ""
-    return "\n\n".join(block for block in (prose(finding.body), offered) if block)
+    return "\n\n".join(block for block in (prose(finding.body), offered, *merged_remarks(finding)) if block)
 
 
 def _evidence(finding: Finding) -> str:

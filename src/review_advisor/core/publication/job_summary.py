@@ -12,15 +12,16 @@ from review_advisor.core.publication.fitting import Order, Section, fitted
 from review_advisor.core.publication.markdown import code_block, prose
 from review_advisor.core.publication.sections import (
     coverage,
-    finding_line,
     is_read_whole,
     learned,
+    listed,
+    merged_remarks,
     notes_on,
-    ordered,
     pictures,
+    refused,
     repair,
 )
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.findings import Finding, ordered
 
 MOST_JOB_SUMMARY = 1_000_000
 """GitHub takes 1 MiB from a step, in bytes; the rest of it is for what other words the step may add."""
@@ -40,6 +41,7 @@ def job_summary(document: OutcomeDocument, notes: Sequence[str] = ()) -> str:
         opened,
         pictures(document),
         learned(document),
+        refused(document),
         Section(()) if is_read_whole(document) else coverage(document),
         Section(account(document), gives_way=Order.HOW, between="\n\n"),
     )
@@ -48,4 +50,5 @@ def job_summary(document: OutcomeDocument, notes: Sequence[str] = ()) -> str:
 
 def _finding(finding: Finding) -> str:
     suggestion = code_block(finding.suggestion) if finding.suggestion else ""
-    return "\n\n".join(block for block in (finding_line(finding), prose(finding.body), suggestion) if block)
+    blocks = (listed(finding).item, prose(finding.body), suggestion, *merged_remarks(finding))
+    return "\n\n".join(block for block in blocks if block)

@@ -10,25 +10,34 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.check import annotations_of
 from review_advisor.core.publication.conclusion import title_of
 from review_advisor.core.publication.markdown import shortened
-from review_advisor.core.publication.sections import ordered
-from review_advisor.core.publication.writes import Annotation
+from review_advisor.core.publication.writes import Annotation, Level
+from review_advisor.core.roles.findings import ordered
 
 MOST_OF_A_LEVEL = 10
 """GitHub shows ten errors, ten warnings and ten notices of a step."""
 MOST_MESSAGE = 4_000
-_COMMANDS = {"failure": "error", "warning": "warning", "notice": "notice"}
+_COMMANDS: dict[Level, str] = {"failure": "error", "warning": "warning", "notice": "notice"}
+_LEVELS = tuple(_COMMANDS)
+"""The most serious first."""
 
 
 def log_lines(document: OutcomeDocument) -> Iterator[str]:
-    """The verdict, a command for each finding that GitHub will show, and how many it will not."""
+    """The verdict, a command for each finding that GitHub will show, and how many it will not.
+
+    Where a level is full, the worst of its findings that are left take the place of milder ones: what is not shown is
+    never worse than what is.
+    """
     yield f"review-advisor: {title_of(document)}"
     shown: Counter[str] = Counter()
+    missing = sum(each.removed for each in document.findings)
     for each in annotations_of(ordered(document.findings)):
-        if shown[each.level] < MOST_OF_A_LEVEL:
-            yield _command(each)
-        shown[each.level] += 1
-    removed = sum(each.removed for each in document.findings)
-    missing = removed + sum(max(0, count - MOST_OF_A_LEVEL) for count in shown.values())
+        lower = _LEVELS[_LEVELS.index(each.level) :]
+        level = next((level for level in lower if shown[level] < MOST_OF_A_LEVEL), None)
+        if level is None:
+            missing += 1
+        else:
+            shown[level] += 1
+            yield _command(each, level)
     if missing:
         yield (
             f"review-advisor: {counted(missing, 'more finding')} not shown as annotations (a step has room for ten of"
@@ -36,7 +45,7 @@ def log_lines(document: OutcomeDocument) -> Iterator[str]:
         )
 
 
-def _command(annotation: Annotation) -> str:
+def _command(annotation: Annotation, level: Level) -> str:
     fields = {
         "file": annotation.path,
         "line": str(annotation.start_line),
@@ -44,7 +53,7 @@ def _command(annotation: Annotation) -> str:
         "title": annotation.title,
     }
     said = ",".join(f"{name}={_property(value)}" for name, value in fields.items())
-    return f"::{_COMMANDS[annotation.level]} {said}::{_data(shortened(annotation.message, MOST_MESSAGE))}"
+    return f"::{_COMMANDS[level]} {said}::{_data(shortened(annotation.message, MOST_MESSAGE))}"
 
 
 def _data(text: str) -> str:

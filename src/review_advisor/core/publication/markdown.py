@@ -46,6 +46,7 @@ _CODE = "\0"
 _BULLET = re.compile(r"[-*+] +(?=\S)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _BACKQUOTES = re.compile(r"`+")
+_BAR = re.compile(r"(?<!\\)\|")
 
 
 def prose(text: str, most: int = MOST_PROSE) -> str:
@@ -91,6 +92,11 @@ def code(text: str, most: int = MOST_CODE) -> str:
 def code_block(text: str, info: str = "", most: int = MOST_PROSE) -> str:
     """A fenced block. ``info`` is our own word; whatever is inside, it ends where we end it."""
     return _block(shortened(plain(text), most), info)
+
+
+def cell(markdown: str) -> str:
+    """Safe Markdown of one line as a table's cell: a bar ends a cell, in code too, unless a backslash is before it."""
+    return _BAR.sub(r"\|", markdown)
 
 
 def quote(markdown: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from review_advisor.core.roles.evidence import FINDING_ID
+from review_advisor.core.roles.findings import FINDING_ID
 
 PREFIX = "<!-- review-advisor:"
 SUMMARY = f"{PREFIX}summary -->"

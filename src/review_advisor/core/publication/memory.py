@@ -11,7 +11,7 @@ from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.publication.state import Failing, KnownFinding, State, unsettled, weightiest_first
-from review_advisor.core.roles.evidence import Finding, id_at
+from review_advisor.core.roles.findings import Finding, id_at
 
 OPENS_BREAKER = 3
 """So often the same failure on the same head, and no push starts another review of it."""
@@ -26,7 +26,8 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
 
     The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed,
     also under the name that its file had before git says that it was renamed. The same lines in any other file are not
-    settled by that.
+    settled by that, and neither is one of several equal lines after some of them came or went: which of them was meant
+    cannot be told then.
     One that it did not raise again is fixed if its file was read whole this time, or is gone from the change while
     nothing that could hold it was left unread; it stays as it was otherwise. After an escalation fix attempts are
     counted anew.
@@ -67,14 +68,24 @@ def come_back(before: State | None, document: OutcomeDocument) -> frozenset[str]
     """What the review raised that was remembered as fixed or not at all: whatever was said of it before is closed.
 
     What went under another name meanwhile is not remembered either. Where the memory is not whole, or there is none,
-    nobody knows what was forgotten and what is new: only what it calls fixed comes back.
+    nobody knows what was forgotten and what is new: only what it calls fixed comes back, and what it calls dismissed
+    if that does not hold any more.
     """
     if before is None:
         return frozenset()
-    raised = {each.id for each in document.findings}
-    fixed = {each.id for each in before.findings if each.status == "fixed"}
-    unknown = raised - {each.id for each in before.findings} if before.complete else set[str]()
-    return frozenset(raised & fixed | unknown)
+    known = {each.id: each for each in before.findings}
+    unknown = {each.id for each in document.findings if each.id not in known} if before.complete else set[str]()
+    back = (each for each in document.findings if each.id in known and _comes_back(each, known[each.id]))
+    return frozenset(unknown | {each.id for each in back})
+
+
+def _comes_back(finding: Finding, before: KnownFinding) -> bool:
+    return before.status == "fixed" or (before.status == "dismissed" and not _stays_dismissed(finding, before))
+
+
+def _stays_dismissed(finding: Finding, before: KnownFinding) -> bool:
+    """A dismissal is of one place. Once equal places came or went, the same id may name another one of them."""
+    return before.status == "dismissed" and before.occurrences == finding.occurrences
 
 
 def earlier_review(state: State) -> Earlier:
@@ -163,7 +174,7 @@ def _frozen(document: OutcomeDocument) -> PolicyFrozen:
 
 
 def _raised(finding: Finding, before: KnownFinding | None, run_id: str) -> KnownFinding:
-    if before is not None and before.status == "dismissed":
+    if before is not None and _stays_dismissed(finding, before):
         return before
     again = before is not None and before.status == "open"
     return KnownFinding(
@@ -173,8 +184,16 @@ def _raised(finding: Finding, before: KnownFinding | None, run_id: str) -> Known
         title=finding.title[:120],
         severity=finding.severity,
         changed_in=before.changed_in if again and before is not None else run_id,
-        dismissed_under=before.dismissed_under if before is not None else "",
+        dismissed_under=_dismissed_under(before),
+        occurrences=finding.occurrences,
     )
+
+
+def _dismissed_under(before: KnownFinding | None) -> str:
+    """Where a person dismissed the same lines although this finding is open."""
+    if before is None:
+        return ""
+    return before.path if before.status == "dismissed" else before.dismissed_under
 
 
 def _complete(document: OutcomeDocument) -> bool:

@@ -21,7 +21,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.guard import every_implementation
 from review_advisor.core.publication.rules import ACTIONS_LOGIN, PublicationRules
 from review_advisor.core.publication.writes import CommittedFile, MadeCommit
-from review_advisor.core.roles.evidence import FINDING_ID
+from review_advisor.core.roles.findings import FINDING_ID
 from review_advisor.core.roles.repair import LEAKS, REGULAR_MODE, PathLaw, carries_secret
 
 SUBJECT = "Repair what the review found"

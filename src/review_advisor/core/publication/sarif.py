@@ -6,14 +6,14 @@ import json
 import re
 from typing import Any, Literal
 
+from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.publication.conclusion import title_of
 from review_advisor.core.publication.inline import may_be_committed
 from review_advisor.core.publication.markdown import plain, plain_line, shortened
-from review_advisor.core.publication.sections import ordered
 from review_advisor.core.roles.answers import Severity
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.findings import Finding, ordered
 
 Json = dict[str, Any]
 
@@ -45,7 +45,8 @@ def sarif(document: OutcomeDocument, version: str) -> Json:
 
     A review that stopped says so (``executionSuccessful``), so that no findings never reads as nothing found.
     """
-    found = [each for each in ordered(document.findings) if each.line >= 1][:MOST_RESULTS]
+    every = ordered(document.findings)
+    found = every[:MOST_RESULTS]
     worst = {_rule_id(each.category): each.severity for each in reversed(found)}
     categories = list(dict.fromkeys(_rule_id(each.category) for each in found))
     stopped = document.outcome is Outcome.STOPPED
@@ -55,6 +56,10 @@ def sarif(document: OutcomeDocument, version: str) -> Json:
         invocation["toolExecutionNotifications"] = [
             {"level": "error", "message": {"text": shortened(words, MOST_MESSAGE)}}
         ]
+    if len(every) > MOST_RESULTS:
+        words = f"{counted(len(every) - MOST_RESULTS, 'milder finding')} left out: a log has a limit"
+        notifications = invocation.setdefault("toolExecutionNotifications", [])
+        notifications.append({"level": "warning", "message": {"text": words}})
     run: Json = {
         "tool": {
             "driver": {
@@ -95,7 +100,7 @@ def _rule(identity: str, worst: Severity) -> Json:
 def _result(finding: Finding, categories: list[str]) -> Json:
     rule = _rule_id(finding.category)
     title = plain_line(finding.title, 255)
-    body = shortened(plain(finding.body), MOST_MESSAGE)
+    body = shortened(plain(finding.words), MOST_MESSAGE)
     result: Json = {
         "ruleId": rule,
         "ruleIndex": categories.index(rule),
@@ -106,6 +111,9 @@ def _result(finding: Finding, categories: list[str]) -> Json:
         "rank": round(100 * min(1.0, max(0.0, finding.confidence)), 1),
         "properties": {"severity": finding.severity, "onRemovedLine": finding.removed},
     }
+    if finding.also:
+        remarks = [{"severity": each.severity, "title": plain_line(each.title, 255)} for each in finding.also]
+        result["properties"]["merged"] = remarks
     if finding.suggestion and may_be_committed(finding):
         result["fixes"] = [_fix(finding, finding.suggestion)]
     return result
@@ -116,7 +124,8 @@ def _artifact(finding: Finding) -> Json:
 
 
 def _region(finding: Finding) -> Json:
-    return {"startLine": finding.line, "endLine": max(finding.line, finding.end_line)}
+    first = max(1, finding.line)
+    return {"startLine": first, "endLine": max(first, finding.end_line)}
 
 
 def _place(finding: Finding) -> Json:

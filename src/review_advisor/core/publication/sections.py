@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
@@ -15,20 +15,20 @@ from review_advisor.core.outcome.money import and_unknown
 from review_advisor.core.outcome.repair_text import PATCH_FILE
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.publication.conclusion import SEVERITIES
 from review_advisor.core.publication.fitting import Order, Section, details
+from review_advisor.core.publication.listing import Listed
 from review_advisor.core.publication.markdown import code, code_block, phrase, prose, quote
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.answers import SEVERITIES
+from review_advisor.core.roles.findings import Finding, MergedRemark
 from review_advisor.core.roles.pictures import picture_words
 
 MOST_REASONS = 10
 MOST_NAMED_FILES = 30
 MOST_PATCH = 12_000
-
-
-def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The worst first, then by place."""
-    return tuple(sorted(findings, key=lambda each: (SEVERITIES.index(each.severity), each.path, each.line, each.id)))
+MOST_MERGED = 10
+"""So many remarks that were merged into one finding are named in its comment."""
+MOST_MERGED_BODIES = 3
+MOST_MERGED_WORDS = 1_000
 
 
 def stake(document: OutcomeDocument) -> Section:
@@ -41,7 +41,8 @@ def stake(document: OutcomeDocument) -> Section:
     if flags.advisor_disabled:
         lines.append(f"Switched off: {', '.join(map(code, flags.advisor_disabled))}.")
     if flags.lost:
-        lines.append(f"Answers that did not come: {', '.join(map(code, flags.lost[:MOST_REASONS]))}.")
+        more = f", and {len(flags.lost) - MOST_REASONS:,} more" if len(flags.lost) > MOST_REASONS else ""
+        lines.append(f"Answers that did not come: {', '.join(map(code, flags.lost[:MOST_REASONS]))}{more}.")
     return Section((" ".join(lines),))
 
 
@@ -85,11 +86,49 @@ def _attempts(surface: SurfaceRecord) -> str:
     return str(max((len(part.reports) for part in surface.parts), default=0))
 
 
-def finding_line(finding: Finding) -> str:
-    """A finding as a list item."""
-    where = f"{shown_path(finding.path)}:{finding.line}"
-    removed = " (a removed line)" if finding.removed else ""
-    return f"- **{finding.severity}** {code(where)}{removed}: {phrase(finding.title, 200)} ({code(finding.id)})"
+def listed(finding: Finding) -> Listed:
+    """A finding as it stands in a list."""
+    others = len(finding.also)
+    notes = f", with {counted(others, 'more remark')} on the same lines" if others else ""
+    return Listed(
+        finding.severity, finding.path, finding.line, finding.title, finding.id, removed=finding.removed, notes=notes
+    )
+
+
+def merged_remarks(finding: Finding) -> tuple[str, ...]:
+    """What was merged into a finding, block by block: each remark is named, the first ones with their words."""
+    blocks: list[str] = []
+    for at, remark in enumerate(finding.also[:MOST_MERGED]):
+        body = prose(remark.body, MOST_MERGED_WORDS) if at < MOST_MERGED_BODIES else ""
+        offered = _offered(remark, finding) if at < MOST_MERGED_BODIES else ""
+        named = f"**{remark.severity.capitalize()}, on the same lines: {phrase(remark.title, 200)}**"
+        blocks += [each for each in (named, "" if remark.body == finding.body else body, offered) if each]
+    if len(finding.also) > MOST_MERGED:
+        blocks.append(f"And {counted(len(finding.also) - MOST_MERGED, 'more remark')}; outcome.json has them all.")
+    return tuple(blocks)
+
+
+def _offered(remark: MergedRemark, finding: Finding) -> str:
+    if not remark.suggestion or remark.suggestion == finding.suggestion:
+        return ""
+    return f"Suggested:\n\n{code_block(remark.suggestion, '', MOST_MERGED_WORDS)}"
+
+
+def refused(document: OutcomeDocument) -> Section:
+    """The remarks that were not believed, each with the reason: those of every part's last report."""
+    remarks = [
+        remark
+        for surface in document.surfaces
+        for part in surface.parts
+        for report in part.reports[-1:]
+        for remark in report.refused
+    ]
+    lines = tuple(
+        f"- **{each.severity}** {code(shown_path(each.path))}: {phrase(each.title, 200)}: {phrase(each.why, 200)}"
+        for each in sorted(remarks, key=lambda each: SEVERITIES.index(each.severity))
+    )
+    title = f"Not believed: {counted(len(lines), 'remark')}"
+    return details(title, *lines, gives_way=Order.REFUSED, what="remarks")
 
 
 def is_read_whole(document: OutcomeDocument) -> bool:
@@ -118,6 +157,10 @@ def coverage(document: OutcomeDocument) -> Section:
     if len(left) > MOST_NAMED_FILES:
         lines.append(f"- and {counted(len(left) - MOST_NAMED_FILES, 'more file')}; outcome.json names them all")
     lines += [f"- Shortened in the prompts: {phrase(words, 200)}" for words in document.cut[:MOST_NAMED_FILES]]
+    if len(document.cut) > MOST_NAMED_FILES:
+        lines.append(
+            f"- and {counted(len(document.cut) - MOST_NAMED_FILES, 'more text')} shortened; outcome.json has all"
+        )
     if not lines:
         return Section((f"**Read**: {read}.",))
     return details(f"Read: {read}", *lines, gives_way=Order.COVERAGE, what="lines on files")

@@ -19,11 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.publication.conclusion import SEVERITIES
 from review_advisor.core.publication.markers import PREFIX, SUMMARY
 from review_advisor.core.publication.standing import StandingComment
-from review_advisor.core.roles.answers import Severity
-from review_advisor.core.roles.evidence import FINDING_ID
+from review_advisor.core.roles.answers import SEVERITIES, Severity
+from review_advisor.core.roles.findings import FINDING_ID
 
 MOST_STATE_CHARACTERS = 16_000
 _MOST_BYTES = 400_000
@@ -42,6 +41,7 @@ class KnownFinding(_Kept):
 
     ``changed_in`` is the run in which it got its status; ``reason`` and ``by`` are of who dismissed it.
     ``dismissed_under``: there a person dismissed the same lines, and nobody knows that they were moved from there.
+    ``occurrences`` is in how many places of its file its quote stood when it was last raised.
     """
 
     id: Annotated[str, Field(pattern=rf"^{FINDING_ID}$")]
@@ -54,6 +54,7 @@ class KnownFinding(_Kept):
     reason: str = ""
     by: str = ""
     dismissed_under: str = ""
+    occurrences: int = 1
 
 
 class Failing(_Kept):

@@ -20,6 +20,9 @@ class Conclusion(StrEnum):
     CANCELLED = "cancelled"
 
 
+Level = Literal["notice", "warning", "failure"]
+
+
 @dataclass(frozen=True, slots=True)
 class Annotation:
     """A remark on lines of the head, shown in the diff and on the check's page. Lines count from 1."""
@@ -27,7 +30,7 @@ class Annotation:
     path: str
     start_line: int
     end_line: int
-    level: Literal["notice", "warning", "failure"]
+    level: Level
     title: str
     message: str
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from review_advisor.core.outcome.events import Consulted, Event, Repaired, Reported, Step, Verified
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.record.shown import filled, told
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.findings import Finding
 
 How = Literal["new", "gone", "changed", "same"]
 _Numbered = tuple[int, Step]

@@ -32,7 +32,7 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.entry import Entry, Tone
 from review_advisor.core.record.shown import filled, told, told_all
 from review_advisor.core.record.spoken import spoken
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.findings import Finding
 
 ROLE_WORDS = {
     Role.PRE_FLIGHT: "Pre-flight",
@@ -223,7 +223,7 @@ def finding_json(finding: Finding) -> Mapping[str, Any]:
         end_line=finding.end_line,
         removed=finding.removed,
         confidence=finding.confidence,
-        body=told(finding.body),
+        body=told(finding.words),
         suggestion=told(finding.suggestion or ""),
         evidence=told(finding.evidence),
         corrected=told(finding.corrected),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.roles.evidence import Finding
+from review_advisor.core.roles.findings import Finding
 
 Tone = Literal["", "good", "bad", "warn", "ask"]
 """How a heading is coloured; its words say the same."""

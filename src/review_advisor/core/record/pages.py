@@ -15,6 +15,7 @@ from review_advisor.core.record.entries import entry_json, finding_json
 from review_advisor.core.record.labels import Label
 from review_advisor.core.record.runs import RunLine, money_words
 from review_advisor.core.record.shown import told, told_all
+from review_advisor.core.roles.findings import merged_into
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,9 @@ class RunPage:
         yield "Calls", str(sum(call.ended != "refused" for _, call in self._calls()))
         yield "Consults", str(line.consults)
         yield "Findings", str(line.findings)
+        merged = merged_into(self.document.findings) if self.document else 0
+        if merged:
+            yield "Merged into them", str(merged)
         yield "Vetoes", str(line.vetoes)
         yield "Flags", line.flags or "none"
         if self.events and isinstance(self.events[0], PolicyFrozen):

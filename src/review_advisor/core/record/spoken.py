@@ -9,6 +9,7 @@ from review_advisor.core.outcome.events import BlindJudged, Consulted, Planned, 
 from review_advisor.core.record.entry import Entry
 from review_advisor.core.roles.answers import FocusArea, Guidance, ReviewPlan
 from review_advisor.core.roles.evidence import CheckedReport, Knowledge
+from review_advisor.core.roles.findings import merged_into
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 
@@ -106,7 +107,12 @@ def _reported(title: str, report: CheckedReport) -> Entry:
     return Entry(
         title,
         "good" if report.verdict == "approve" else "bad",
-        facts=(("confidence", f"{report.confidence:.2f}"), ("findings", str(len(report.findings)))),
+        facts=(
+            ("confidence", f"{report.confidence:.2f}"),
+            ("findings", str(len(report.findings))),
+            ("merged into them", str(merged_into(report.findings) or "")),
+            ("not believed", str(len(report.refused) or "")),
+        ),
         blocks=(
             ("Summary", report.summary),
             (

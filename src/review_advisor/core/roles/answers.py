@@ -13,6 +13,8 @@ Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40)]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
 Severity = Literal["critical", "high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
+"""The worst first."""
 
 
 class Answer(BaseModel):

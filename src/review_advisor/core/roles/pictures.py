@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference, judged_pictures
 from review_advisor.core.roles.answers import ReportedFinding, ReviewReport
-from review_advisor.core.roles.evidence import CheckedReport, Finding, RefusedFinding, finding_id
+from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.fence import fence
+from review_advisor.core.roles.findings import Finding, RefusedFinding, finding_id, merged
 
 PICTURES = "PICTURES"
 _STATES = {
@@ -65,12 +66,11 @@ class ShownPictures:
         """Keep each finding whose path is a picture and whose evidence names a crop of it; refuse the others."""
         del open_disagreements  # no retry, so no answers
         checked = list(self._checked(report.findings))
-        kept = {each.id: each for each in checked if isinstance(each, Finding)}
         return CheckedReport(
             verdict=report.verdict,
             summary=report.summary,
             confidence=report.confidence,
-            findings=tuple(kept.values()),
+            findings=merged(each for each in checked if isinstance(each, Finding)),
             refused=tuple(each for each in checked if isinstance(each, RefusedFinding)),
         )
 

@@ -12,7 +12,8 @@ from review_advisor.core.facts.pictures import PictureDifference, judged_picture
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.roles.answers import ReviewReport
-from review_advisor.core.roles.evidence import CheckedReport, Finding, ShownChange, finding_id
+from review_advisor.core.roles.evidence import CheckedReport, ShownChange
+from review_advisor.core.roles.findings import Finding, finding_id
 from review_advisor.core.roles.knowledge import Page, Proposal, knowledge_section, proposal_report
 from review_advisor.core.roles.pictures import ShownPictures, compared_report, pictures_section, unread_pictures
 from review_advisor.core.roles.redaction import Redactor

@@ -1,0 +1,166 @@
+"""Where a quote stands in the diff of a file. The time is linear in the file and the quote, whatever they hold."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from review_advisor.core.facts.change import Hunk
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The lines of one place where a quote stands: of the new side, or of the old side if ``removed``.
+
+    ``at`` is the number of its first line on that side. On the old side ``line`` and ``end_line`` span removed lines
+    only, because nothing else there can be commented on.
+    """
+
+    at: int
+    line: int
+    end_line: int
+    removed: bool
+
+
+class Side:
+    """One side of a file's diff: its lines with words in them, each with its number and whether it changed."""
+
+    def __init__(self, lines: Iterable[tuple[int, str, bool]], *, removed: bool) -> None:
+        self._removed = removed
+        self._numbers = array("Q")
+        self._codes = array("Q")
+        self._code_of: dict[str, int] = {}
+        self._begins = array("Q")
+        self._changed = array("Q", (0,))
+        end, texts = 0, []
+        for number, text, changed in lines:
+            self._numbers.append(number)
+            self._codes.append(self._code_of.setdefault(text, len(self._code_of)))
+            self._begins.append(end)
+            self._changed.append(self._changed[-1] + changed)
+            texts.append(text)
+            end += len(text) + 1
+        self._text = "\n".join(texts)
+
+    def places(self, quote: Sequence[str]) -> Places:
+        """Every place where the lines of ``quote`` stand one below the other, at least one of them changed.
+
+        The first line may begin, and the last may end, in the middle of a line. Blank lines are no difference.
+        """
+        size = len(quote)
+        starts = array("Q", (each for each in self._starts(quote) if self._changed[each + size] > self._changed[each]))
+        return Places(starts, self._numbers, lambda start: self._place(start, size))
+
+    def _place(self, start: int, size: int) -> Place:
+        first, last = start, start + size - 1
+        if self._removed:
+            first = bisect_right(self._changed, self._changed[start]) - 1
+            last = bisect_left(self._changed, self._changed[start + size]) - 1
+        return Place(self._numbers[start], self._numbers[first], self._numbers[last], self._removed)
+
+    def _starts(self, quote: Sequence[str]) -> Iterator[int]:
+        """The index of each line in which the quote begins, in order. Most quotes stand once, and are found at once."""
+        needle = "\n".join(quote)
+        found = self._text.find(needle)
+        if found < 0:
+            return
+        start = bisect_right(self._begins, found) - 1
+        yield start
+        following = start + 1
+        if following < len(self._begins) and self._text.find(needle, self._begins[following]) >= 0:
+            yield from (each for each in self._all_starts(quote) if each > start)
+
+    def _all_starts(self, quote: Sequence[str]) -> Iterator[int]:
+        if len(quote) == 1:
+            holding = self._codes_where(lambda text: quote[0] in text)
+            yield from (start for start, code in enumerate(self._codes) if code in holding)
+            return
+        first, *inner, last = quote
+        ending, beginning = (
+            self._codes_where(lambda text: text.endswith(first)),
+            self._codes_where(lambda text: text.startswith(last)),
+        )
+        for start in occurrences(self._codes, [self._code_of[each] for each in inner]):
+            before, after = start - 1, start + len(inner)
+            if before < 0 or after >= len(self._codes):
+                continue
+            if self._codes[before] in ending and self._codes[after] in beginning:
+                yield before
+
+    def _codes_where(self, holds: Callable[[str], bool]) -> frozenset[int]:
+        return frozenset(code for text, code in self._code_of.items() if holds(text))
+
+
+class Places:
+    """All places of one quote on one side, in the order of their lines."""
+
+    def __init__(self, starts: Sequence[int], numbers: Sequence[int], place: Callable[[int], Place]) -> None:
+        self._starts = starts
+        self._numbers = numbers
+        self._place = place
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def nearest(self, line: int) -> Place:
+        """The place that begins nearest to ``line``; of two as near, the first. There must be one."""
+        after = self._before(line)
+        near = self._starts[max(0, after - 1) : after + 1]
+        return self._place(min(near, key=lambda start: abs(self._numbers[start] - line)))
+
+    def rank(self, place: Place) -> int:
+        """Which of the places it is, counted from 1."""
+        return self._before(place.at) + 1
+
+    def _before(self, line: int) -> int:
+        """How many begin above ``line``."""
+        return bisect_left(self._starts, line, key=lambda start: self._numbers[start])
+
+
+def sides(hunks: Iterable[Hunk], bare: Callable[[str], str]) -> tuple[Side, Side]:
+    """The file as it is and as it was, as far as its hunks show it. ``bare`` is asked once for each line."""
+    now: list[tuple[int, str, bool]] = []
+    before: list[tuple[int, str, bool]] = []
+    for hunk in hunks:
+        old, new = hunk.old_start, hunk.new_start
+        for line in hunk.lines:
+            sign, text = line[:1], bare(line[1:])
+            if sign in (" ", "+") and text:
+                now.append((new, text, sign == "+"))
+            if sign in (" ", "-") and text:
+                before.append((old, text, sign == "-"))
+            old += sign in (" ", "-")
+            new += sign in (" ", "+")
+    return Side(now, removed=False), Side(before, removed=True)
+
+
+def occurrences(sequence: Sequence[int], pattern: Sequence[int]) -> Iterator[int]:
+    """Where ``pattern`` begins in ``sequence``, overlaps included, in one pass (Knuth, Morris and Pratt).
+
+    An empty pattern begins everywhere, also behind the end.
+    """
+    if not pattern:
+        yield from range(len(sequence) + 1)
+        return
+    borders = _borders(pattern)
+    matched = 0
+    for place, each in enumerate(sequence):
+        while matched and pattern[matched] != each:
+            matched = borders[matched - 1]
+        matched += pattern[matched] == each
+        if matched == len(pattern):
+            yield place - matched + 1
+            matched = borders[matched - 1]
+
+
+def _borders(pattern: Sequence[int]) -> list[int]:
+    """For each beginning of the pattern, the length of the longest shorter one that it also ends with."""
+    borders = [0]
+    for each in pattern[1:]:
+        border = borders[-1]
+        while border and pattern[border] != each:
+            border = borders[border - 1]
+        borders.append(border + (pattern[border] == each))
+    return borders
