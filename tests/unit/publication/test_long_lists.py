@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.publication.judge import OURS, PARSER, offences
 from tests.unit.publication.stories import remembers, told
@@ -68,6 +68,7 @@ def listed_and_counted(text: str) -> tuple[list[Severity], Counter[Severity]]:
 MIXES = st.fixed_dictionaries({each: st.integers(0, 130) for each in SEVERITIES})
 
 
+@settings(max_examples=40)
 @given(MIXES, st.integers(1, 60), st.sampled_from(["a fault", "ü" * 300, "<&`|`@x " * 30]))
 def test_at_every_size_what_is_left_out_is_no_worse_than_what_stays(
     mix: dict[Severity, int], files: int, title: str

@@ -38,10 +38,13 @@ def why(document: OutcomeDocument) -> Section:
 
     That the advisor agreed is told by ``how``, and what was said in parts that called a person by ``disputes``.
     """
-    words = [] if document.outcome is Outcome.ESCALATED else _executors_words(document)[:MOST_QUOTED_REPORTS]
+    every = [] if document.outcome is Outcome.ESCALATED else _executors_words(document)
+    words = every[:MOST_QUOTED_REPORTS]
     reasons = () if words and _confirmed(document) else tuple(each for each in document.because if each not in words)
     lines = [*_listed(reasons), *(f"- {phrase(each)}" for each in _resumes(document))]
     quotes = [quote(prose(each, MOST_QUOTED)) for each in words]
+    if len(every) > len(words):
+        quotes.append(f"And {counted(len(every) - len(words), 'more part')} said why; outcome.json has their words.")
     return Section(("\n".join(lines), *quotes) if lines else tuple(quotes), gives_way=Order.WHY, between="\n\n")
 
 
