@@ -97,12 +97,13 @@ def run_review(
         if options.output is not None:
             remove_stale(options.output)
             remove_refusal(options.output)
-        opened = open_change(options.repo, options.selection, _said(options), options.config, environ)
-        source = opened.source
+        source = open_change(options.repo, options.selection, _said(options), options.config, environ).source
         stack.callback(source.close)
-        artifacts = FolderArtifacts(_artifact_root(options), source.change().label)
+        artifacts = FolderArtifacts(_artifact_root(options), source.label)
         artifacts.clear()
         settings = load_settings(options.repo, options.config, source.base_file, environ, options.profile)
+        source = source.within(settings.rules.tree)
+        source.change()
         command = agent_command(options.agent, options.repo, environ, warn)
         artifacts.make()
         if options.output is not None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
+from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
 from review_advisor.core.policy.guard import gives_orders
@@ -75,6 +76,24 @@ class BudgetConfig(_Table):
     review_seconds: Seconds = Field(
         default=REVIEW_SECONDS,
         description="Wall clock of the whole review: after it, no call starts.",
+    )
+
+
+class TreeConfig(_Table):
+    """How large a repository may be: past any of these limits nothing is read and nobody is asked."""
+
+    paths: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
+        default=DEFAULT_BOUNDS.paths, description="The most files and folders that a reviewed tree may hold."
+    )
+    bytes: Annotated[int, Field(ge=1, le=1_000_000_000_000)] = Field(
+        default=DEFAULT_BOUNDS.bytes,
+        description="The most bytes that its files may have; a review may write them to disk several times.",
+    )
+    depth: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        default=DEFAULT_BOUNDS.depth, description="How many folders may lie one inside the other."
+    )
+    diff_bytes: Annotated[int, Field(ge=1, le=1_000_000_000)] = Field(
+        default=DEFAULT_BOUNDS.diff_bytes, description="The most bytes of text that the diff of the change may have."
     )
 
 
@@ -162,6 +181,7 @@ class Config(_Table):
         description="Judge each diff alone first, too, with nothing that is said about it; a flip calls a human.",
     )
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
+    tree: TreeConfig = Field(default=TreeConfig(), description="How large a repository may be.")
     github: GithubConfig = Field(default=GithubConfig(), description="What is written on a pull request.")
 
     def publication_rules(self) -> PublicationRules:
@@ -209,7 +229,7 @@ def has_table(text: str) -> bool:
     return isinstance(tool, dict) and TABLE in tool
 
 
-_TABLES: Mapping[str, type[BaseModel]] = {"budget": BudgetConfig, "github": GithubConfig}
+_TABLES: Mapping[str, type[BaseModel]] = {"budget": BudgetConfig, "tree": TreeConfig, "github": GithubConfig}
 _IN_TOML = {"model_type": "Input should be a table", "tuple_type": "Input should be a list"}
 """What pydantic says in Python's words."""
 
@@ -257,5 +277,6 @@ def make_settings(
         visual_folder=config.visual_folder,
         wiki_folder=config.wiki_folder,
         metadata_blind=config.metadata_blind,
+        tree=TreeBounds(**config.tree.model_dump()),
     )
     return Settings(rules, read_switches(environ), redactor(environ))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,36 @@ def test_a_promisor_remote_is_not_asked(repo: Repo, tmp_path: Path) -> None:
     with pytest.raises(SourceError):
         open_range(repo.path, "1" * 40 + "..HEAD")
     assert not mark.exists()
+
+
+def test_what_a_partial_clone_lacks_is_not_fetched_behind_our_back(repo: Repo, tmp_path: Path) -> None:
+    """The promisor remote is whoever the clone says: reading a missing blob would make git speak to it."""
+    program, mark = trap(tmp_path)
+    program.write_text(f"#!/bin/sh\ntouch {mark}\nexit 1\n")
+    repo.write("other", "beside the change\n")
+    repo.commit()
+    repo.write("a", "one\n")
+    repo.commit()
+    found = repo.rev("HEAD:other")
+    (repo.path / ".git" / "objects" / found[:2] / found[2:]).unlink()
+    for key, value in (
+        ("remote.evil.url", f"file://{repo.path}"),
+        ("remote.evil.promisor", "true"),
+        ("remote.evil.uploadpack", str(program)),
+        ("extensions.partialClone", "evil"),
+        ("core.repositoryFormatVersion", "1"),
+    ):
+        repo.git("config", key, value)
+    source = open_range(repo.path, "HEAD~1..HEAD")
+    assert source.change().missing == ("other",)
+    with source.head_tree() as tree:
+        assert (tree / "a").read_text() == "one\n"
+    assert source.head_text("other") is None
+    with pytest.raises(SourceError, match="names no commit"):
+        open_range(repo.path, "1" * 40 + "..HEAD")
+    assert not mark.exists()
+    subprocess.run(["git", "cat-file", "blob", found], cwd=repo.path, check=False, capture_output=True)
+    assert mark.exists(), "the trap has to work for those who step into it"
 
 
 def test_git_is_never_taken_from_the_checkout_or_from_a_relative_folder(

@@ -374,10 +374,8 @@ def test_a_partial_clone_fetches_nothing_and_says_so(repo: Repo, tmp_path: Path)
     partial = tmp_path / "partial"
     repo.git("clone", "--quiet", "--no-checkout", "--filter=blob:none", f"file://{repo.path}", str(partial))
     source = open_range(partial, "HEAD~1..HEAD")
-    with pytest.raises(SourceError, match="partial"):
+    with pytest.raises(SourceError, match=r"^The content of 'a', a file of the change, is not in the repository"):
         source.change()
-    with pytest.raises(SourceError, match="partial"), source.head_tree():
-        pass
 
 
 def test_a_folder_inside_the_repository_covers_all_of_it(repo: Repo) -> None:

@@ -12,6 +12,7 @@ from review_advisor.core.roles.kept import EditedFile
 
 MOST_FILES = 200
 MOST_BYTES = 5_000_000
+DEEPEST = 100
 
 Seen = Mapping[str, os.stat_result]
 """Every file below a folder, by its path."""
@@ -34,7 +35,7 @@ def seen(folder: Path) -> Seen:
 def edited(folder: Path, before: Seen) -> tuple[EditedFile, ...] | None:
     """What differs below ``folder`` from what was there; None for edits that cannot be kept whole.
 
-    These are more or larger ones than any repair may have, names that cannot be printed, and what is no plain file.
+    These are more, larger or deeper ones than any repair may have, names that cannot be printed, and no plain files.
     """
     try:
         return _edited(folder, before, seen(folder))
@@ -45,6 +46,8 @@ def edited(folder: Path, before: Seen) -> tuple[EditedFile, ...] | None:
 def _edited(folder: Path, before: Seen, after: Seen) -> tuple[EditedFile, ...] | None:
     changed = [path for path, facts in after.items() if path not in before or _differs(before[path], facts)]
     if len(changed) > MOST_FILES or sum(after[path].st_size for path in changed) > MOST_BYTES:
+        return None
+    if any(path.count(os.sep) > DEEPEST for path in changed):
         return None
     if not all(
         stat.S_ISREG(after[path].st_mode) and after[path].st_nlink == 1 and path.isprintable() for path in changed

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from review_advisor.adapters.git.listing import entries
 from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.core.facts.tree_bounds import TreeBounds
 
 _NAMES = ("linguist-generated", "linguist-vendored", "linguist-documentation")
 _VALUES = {b"set": True, b"true": True, b"unset": False, b"false": False}
@@ -21,10 +23,17 @@ class Attributes:
     documentation: bool | None = None
 
 
-def base_attributes(store: ObjectStore, tree: str, names: Sequence[bytes]) -> list[Attributes]:
-    """The attributes of each name, in order, by the rules of ``tree`` alone."""
-    entries = store.git.run("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")[:-1]
-    rules = [entry for entry in entries if _is_rules(entry.partition(b"\t")[2])]
+def rules_of(store: ObjectStore, tree: str, bounds: TreeBounds) -> list[bytes]:
+    """The rule files of ``tree``, as entries of an index. Raises ``SourceError`` for a tree beyond its bounds."""
+    return [
+        f"{entry.mode} {entry.name}\t".encode("ascii") + entry.path
+        for entry in entries(store.git, tree, bounds)
+        if entry.has_content and _is_rules(entry.path)
+    ]
+
+
+def attributes_by(store: ObjectStore, rules: Sequence[bytes], names: Sequence[bytes]) -> list[Attributes]:
+    """The attributes of each name, in order, by these rules alone."""
     if not rules or not names:
         return [Attributes()] * len(names)
     # git 2.39 has no `check-attr --source`: an index that holds the tree's rule files does the same.

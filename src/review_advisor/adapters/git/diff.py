@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from review_advisor.adapters.git.attributes import Attributes, base_attributes
+from review_advisor.adapters.git.attributes import Attributes, attributes_by, rules_of
+from review_advisor.adapters.git.run import OutputTooLargeError
 from review_advisor.adapters.git.store import RENAMES, ObjectStore
-from review_advisor.core.facts.change import FileChange, Status
+from review_advisor.core.facts.change import SUBMODULE_MODE, FileChange, Status
 from review_advisor.core.facts.patch import Section, split_git_diff
 from review_advisor.core.facts.patch_files import count_lines, shown_name
+from review_advisor.core.facts.tree_bounds import TreeBounds
+from review_advisor.ports.review import SourceError
 
 _DIFF = ("diff-tree", "-r", *RENAMES, "--diff-algorithm=myers", "--no-ext-diff", "--no-textconv", "--no-color")
 _FACTS = ("--raw", "--numstat", "-z", "--no-abbrev")
@@ -31,6 +34,9 @@ _STATUS = {
     b"C": Status.COPIED,
     b"T": Status.TYPE_CHANGED,
 }
+_NO_BLOB = (b"000000", SUBMODULE_MODE.encode("ascii"))
+_PATIENCE = 600.0
+"""So many seconds git may take to compare two trees."""
 _MOVED = (Status.RENAMED, Status.COPIED)
 
 
@@ -49,21 +55,57 @@ class _Entry:
     removed: int | None
 
 
-def changed_files(store: ObjectStore, base: str, head: str) -> tuple[FileChange, ...]:
+def changed_files(store: ObjectStore, base: str, head: str, bounds: TreeBounds) -> tuple[FileChange, ...]:
     """Every difference between the trees ``base`` and ``head``, in git's order.
 
     A type change (a file that becomes a symbolic link) has the hunks of a deletion and of a creation, and counts their
     lines; git's own ``--numstat`` would leave out lines that both sides share.
     """
-    entries = _entries(store.git.run(*_DIFF, *_FACTS, base, head, "--"))
+    rules = rules_of(store, base, bounds)  # first: it also finds out whether the base can be read at all
+    entries = _entries(_said(store, bounds, base, head, *_FACTS))
     if not entries:
         return ()
-    attributes = base_attributes(store, base, [entry.name for entry in entries])
-    sections = iter(split_git_diff(store.git.run(*_DIFF, *_TEXT, base, head, "--")))
+    attributes = attributes_by(store, rules, [entry.name for entry in entries])
+    sections = iter(split_git_diff(_said(store, bounds, base, head, *_TEXT)))
     files = tuple(_file(entry, sections, said) for entry, said in zip(entries, attributes, strict=True))
     if next(sections, None) is not None:
         raise AssertionError("git's diff has more sections than changed files")
     return files
+
+
+def _said(store: ObjectStore, bounds: TreeBounds, base: str, head: str, *how: str) -> bytes:
+    """What ``git diff-tree`` says. Raises ``SourceError``, also where that is more than any change that is reviewed."""
+    try:
+        return store.git.limited(*_DIFF, *how, base, head, "--", most=bounds.diff_bytes, seconds=_PATIENCE)
+    except OutputTooLargeError:
+        raise SourceError(
+            f"The text of the change is larger than {bounds.diff_bytes:,} bytes: it is not read. `tree.diff_bytes` in "
+            "the base's configuration sets the limit."
+        ) from None
+    except SourceError as error:
+        absent = _absent(store, base, head)
+        if not absent:
+            raise
+        raise SourceError(
+            f"The content of {absent!r}, a file of the change, is not in the repository (a partial or damaged clone): "
+            "fetch all objects first."
+        ) from error
+
+
+def _absent(store: ObjectStore, base: str, head: str) -> str:
+    """The first changed file with a side whose content is not in the repository; empty if there is none."""
+    fields = store.git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", base, head, "--").split(
+        b"\0"
+    )
+    sides = [
+        (name, path)
+        for facts, path in zip(fields[:-1:2], fields[1::2], strict=True)
+        for mode, name in zip(facts[1:].split(b" ")[:2], facts.split(b" ")[2:4], strict=True)
+        if mode not in _NO_BLOB
+    ]
+    said = store.git.run("cat-file", "--batch-check", stdin=b"".join(name + b"\n" for name, _ in sides))
+    gone = {line.split()[0] for line in said.splitlines() if line.endswith(b" missing")}
+    return next((shown_name(path) for name, path in sides if name in gone), "")
 
 
 def _entries(output: bytes) -> list[_Entry]:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from review_advisor.adapters.git.listing import FOLDER_MODE, Entry, entries, escapes
 from review_advisor.adapters.git.store import ObjectStore
-from review_advisor.adapters.git.tree import Entry, escapes, listed
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.core.facts.repair import WHOLE, RefusedPath
+from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.ports.review import SourceError
 
 LARGEST_FILE = 1_000_000
@@ -36,6 +37,7 @@ class _Reading:
     store: ObjectStore
     head: dict[bytes, Entry]
     algorithm: str
+    depth: int
     removed: list[bytes] = field(default_factory=list)
     written: list[bytes] = field(default_factory=list)
     unfit: list[RefusedPath] = field(default_factory=list)
@@ -53,15 +55,17 @@ class _Reading:
         return len(self.removed) + len(self.written) + len(self.unfit) > MOST_FILES
 
 
-def read_back(store: ObjectStore, head_tree: str, folder: Path) -> tuple[str, tuple[RefusedPath, ...]]:
+def read_back(
+    store: ObjectStore, head_tree: str, folder: Path, bounds: TreeBounds
+) -> tuple[str, tuple[RefusedPath, ...]]:
     """The tree that ``folder`` holds now, and what in it can be no part of a patch (then the tree is the head's).
 
     A link, a hard link, a device, an executable bit, a name that git keeps for itself, binary or huge content, and
     anything in the place of a submodule or a link are such parts. No link is followed and no filter runs.
     """
-    entries = {entry.path: entry for entry in listed(store.git, head_tree)}
+    head = {entry.path: entry for entry in entries(store.git, head_tree, bounds) if entry.mode != FOLDER_MODE}
     algorithm = "sha1" if len(head_tree) == hashlib.sha1(usedforsecurity=False).digest_size * 2 else "sha256"
-    reading = _Reading(store, entries, algorithm)
+    reading = _Reading(store, head, algorithm, bounds.depth)
     seen: set[bytes] = set()
     try:
         for path, facts in _walk(folder, reading):
@@ -130,6 +134,7 @@ def _oddity(reading: _Reading, path: bytes, facts: os.stat_result) -> str | None
         (not stat.S_ISREG(facts.st_mode), "not a regular file"),
         (facts.st_nlink > 1, "a hard link"),
         (bool(facts.st_mode & _ANY_EXECUTE), "made executable"),
+        (len(parents) > reading.depth, f"more than {reading.depth} folders deep"),
         (inside_submodule, "inside a submodule"),
         (path not in reading.head and not _is_utf8(path), "a name that is not UTF-8"),
         (path not in reading.head and _has_twin(reading, path), "a name that differs from another only in case"),

@@ -12,6 +12,7 @@ from review_advisor.core.facts.patch import PatchError
 from review_advisor.core.facts.patch_files import files_of_patch
 from review_advisor.core.facts.paths import OWN_NAME, OWN_PIPELINE
 from review_advisor.core.facts.repair import Edits
+from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.ports.review import SourceError
 
 _SHORT = 12
@@ -31,6 +32,15 @@ class PatchSource:
         self._body = body
         self._spec = spec
 
+    def within(self, bounds: TreeBounds) -> PatchSource:  # noqa: ARG002 (as GitSource)
+        """The same source: no tree is read."""
+        return self
+
+    @property
+    def label(self) -> str:
+        """The change's, which is known before anything of it is read."""
+        return f"patch-{hashlib.sha256(self._patch).hexdigest()[:_SHORT]}"
+
     def change(self) -> Change:
         """The facts, as far as the patch tells them. Raises ``SourceError`` for a damaged patch."""
         try:
@@ -39,11 +49,10 @@ class PatchSource:
             raise SourceError(f"The patch cannot be read: {error}.") from error
         if not files:
             raise SourceError("The patch holds no change: make it with `git diff` or `git format-patch`.")
-        digest = hashlib.sha256(self._patch).hexdigest()
         lines = (line for file in files if "pyproject.toml" in file.paths for hunk in file.hunks for line in hunk.lines)
         configured = OWN_NAME in (self.base_file("pyproject.toml") or b"").decode("utf-8", "replace")
         return Change(
-            label=f"patch-{digest[:_SHORT]}",
+            label=self.label,
             title=self._title,
             body=self._body,
             files=files,

@@ -24,6 +24,10 @@ _SETTINGS = (
 _SYSTEM_PATH = ("/usr/bin", "/bin")
 
 
+class OutputTooLargeError(SourceError):
+    """git has more to say than it may."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a git process left: its exit code and both outputs."""
@@ -95,7 +99,7 @@ class Git:
                     output = b"" if process.stdout is None else process.stdout.read(most + 1)
                     if len(output) > most:
                         process.kill()
-                        raise SourceError(f"git {arguments[0]} has more to say than {most:,} bytes.")
+                        raise OutputTooLargeError(f"git {arguments[0]} has more to say than {most:,} bytes.")
                     if process.wait() != 0:
                         raise SourceError(f"git {arguments[0]} failed, or took too long.")
                 finally:

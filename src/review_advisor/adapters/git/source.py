@@ -8,7 +8,8 @@ from pathlib import Path
 
 from review_advisor.adapters.git.diff import changed_files
 from review_advisor.adapters.git.edits import patch_between, read_back
-from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.adapters.git.listing import missing
+from review_advisor.adapters.git.store import ContentMissingError, ObjectStore
 from review_advisor.adapters.git.tree import exported
 from review_advisor.core.facts.change import Change, Spec
 from review_advisor.core.facts.earlier import Earlier
@@ -16,8 +17,12 @@ from review_advisor.core.facts.paths import OWN_NAME, OWN_PIPELINE
 from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
 from review_advisor.core.facts.repair import Edits
 from review_advisor.core.facts.spec import spec_of_issues, spec_path
+from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
+from review_advisor.ports.review import SourceError
 
 _SHORT = 12
+_LARGEST_TEXT = 10_000_000
+"""Of a larger file, in bytes, nobody reads the whole text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +77,21 @@ class GitSource:
     ``base_sha`` is the full name of the commit where the diff begins (of the empty tree, where there is none yet).
     """
 
-    def __init__(self, store: ObjectStore, sides: Sides, about: About, scratch: Path | None) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        sides: Sides,
+        about: About,
+        scratch: Path | None,
+        bounds: TreeBounds = DEFAULT_BOUNDS,
+    ) -> None:
         self.base_sha: str | None = sides.base
         self._store = store
         self._sides = sides
         self._about = about
         self._scratch = scratch
         self._rules_tree = store.tree(sides.rules) if sides.rules else sides.base_tree
+        self._bounds = bounds
         self._change: Change | None = None
 
     def after(self, fix_attempts: int, earlier: Earlier) -> GitSource:
@@ -90,7 +103,19 @@ class GitSource:
         paths, renames = since or (frozenset(), frozenset())
         known = replace(earlier, is_ancestor=since is not None, paths=paths, renames=renames)
         about = replace(self._about, fix_attempts=fix_attempts, earlier=known)
-        return GitSource(self._store, self._sides, about, self._scratch)
+        return GitSource(self._store, self._sides, about, self._scratch, self._bounds)
+
+    def within(self, bounds: TreeBounds) -> GitSource:
+        """The same source, which reads no tree that is larger than that."""
+        return GitSource(self._store, self._sides, self._about, self._scratch, bounds)
+
+    @property
+    def label(self) -> str:
+        """The change's, which is known before anything of it is read."""
+        if self._about.pull_request is not None:
+            return self._about.pull_request.label
+        names = (self._sides.base, self._sides.head) if self._sides.commits else (self._sides.head,)
+        return "-".join(("range" if self._sides.commits else "staged", *(name[:_SHORT] for name in names)))
 
     def change(self) -> Change:
         """The facts, read once. Raises ``SourceError`` with one clear sentence."""
@@ -100,17 +125,17 @@ class GitSource:
 
     def head_tree(self, tree: str | None = None) -> AbstractContextManager[Path]:
         """A fresh private folder that holds exactly the head tree (the index, for staged changes), or ``tree``."""
-        return exported(self._store, tree or self._sides.head_tree, self._scratch)
+        return exported(self._store, tree or self._sides.head_tree, self._scratch, self._bounds)
 
     def edits(self, folder: Path) -> Edits:
         """What was edited in a folder of ``head_tree``, against the head. Raises ``SourceError``."""
         head = self._sides.head_tree
-        tree, unfit = read_back(self._store, head, folder)
+        tree, unfit = read_back(self._store, head, folder, self._bounds)
         return Edits(
             tree=tree,
             patch=patch_between(self._store, head, tree),
-            change=replace(self.change(), files=changed_files(self._store, self._sides.base_tree, tree)),
-            touched=changed_files(self._store, head, tree),
+            change=replace(self.change(), files=changed_files(self._store, self._sides.base_tree, tree, self._bounds)),
+            touched=changed_files(self._store, head, tree, self._bounds),
             unfit=unfit,
         )
 
@@ -134,9 +159,12 @@ class GitSource:
         return self._store.names(self._sides.base_tree, folder)
 
     def head_text(self, path: str) -> str | None:
-        """The whole text of a regular file at the head; None for a binary file or none at all."""
-        raw = self._store.blob(self._sides.head_tree, path)
-        return None if raw is None or b"\0" in raw else raw.decode("utf-8", "replace")
+        """The whole text of a regular file at the head; None for a binary or huge file, a missing one, or none."""
+        try:
+            raw = self._store.blob(self._sides.head_tree, path, _LARGEST_TEXT + 1)
+        except ContentMissingError:
+            return None
+        return None if raw is None or b"\0" in raw or len(raw) > _LARGEST_TEXT else raw.decode("utf-8", "replace")
 
     def close(self) -> None:
         """Remove the private folder that the reading goes through. Happens by itself at the latest at exit."""
@@ -145,19 +173,19 @@ class GitSource:
     def _read(self) -> Change:
         sides = self._sides
         trees = dict.fromkeys((sides.head_tree, sides.base_tree, self._rules_tree))
-        kind = "range" if sides.commits else "staged"
-        names = (sides.base, sides.head) if sides.commits else (sides.head,)
+        # Before git compares anything: it would unpack the largest tree that a few bytes can stand for.
+        absent = missing(self._store.git, sides.head_tree, self._bounds)
         change = Change(
-            label="-".join((kind, *(name[:_SHORT] for name in names))),
+            label=self.label,
             title="staged changes",
             base_sha=sides.base,
             head_sha=sides.head if sides.commits else None,
-            files=changed_files(self._store, sides.base_tree, sides.head_tree),
-            own_repository=any(self._store.blob(tree, OWN_PIPELINE) is not None for tree in trees),
-            config_in_pyproject=any(
-                OWN_NAME.encode() in (self._store.blob(tree, "pyproject.toml") or b"") for tree in trees
-            ),
+            files=changed_files(self._store, sides.base_tree, sides.head_tree, self._bounds),
+            own_repository=any(self._store.has(tree, OWN_PIPELINE) for tree in trees),
+            config_in_pyproject=any(map(self._may_configure, trees)),
             tree=sides.head_tree,
+            missing=absent.names,
+            missing_files=absent.count,
         )
         about = self._about
         if about.pull_request is not None:
@@ -170,6 +198,14 @@ class GitSource:
             body=change.body if about.body is None else about.body,
         )
         return replace(change, spec=about.spec or self._linked_spec(change.body) or self._issues_spec())
+
+    def _may_configure(self, tree: str) -> bool:
+        """Whether the pyproject.toml of a tree names the bot, as far as can be known."""
+        try:
+            raw = self._store.blob(tree, "pyproject.toml", _LARGEST_TEXT + 1) or b""
+        except ContentMissingError:
+            return True
+        return OWN_NAME.encode() in raw or len(raw) > _LARGEST_TEXT
 
     def _with_words(self, change: Change) -> Change:
         """Title, body and author from the commits: one commit's own words, or all messages, oldest first."""
@@ -202,7 +238,9 @@ class GitSource:
         sides = self._sides
         base = sides.rules or sides.base
         for tree, where in ((self._rules_tree, f"base {base[:_SHORT]}"), (sides.head_tree, self._head_name())):
-            text = self._store.blob(tree, path)
+            text = self._store.blob(tree, path, _LARGEST_TEXT + 1)
+            if text is not None and len(text) > _LARGEST_TEXT:
+                raise SourceError(f"The specification {path} is larger than {_LARGEST_TEXT:,} bytes.")
             if text is not None:
                 return Spec(f"{path} at {where}", text.decode("utf-8", "replace"))
         return None

@@ -22,6 +22,10 @@ _REGULAR_FILES = (b"100644", b"100755")
 _LINK = b"120000"
 
 
+class ContentMissingError(SourceError):
+    """A tree has the file, and the repository lacks its content: a partial or damaged clone."""
+
+
 class ObjectStore:
     """Where all reading is done: no configuration, attributes, work tree, hooks, filters, grafts or remotes.
 
@@ -123,29 +127,42 @@ class ObjectStore:
         ``path`` may be any text, also one that no tree can hold. With ``most``, no more than that many bytes of the
         file are read. ``refuse_links`` raises ``SourceError`` for a link.
         """
-        wanted = name_in_tree(path)
-        if wanted is None:
-            return None
-        listed = self.git.run("ls-tree", "-z", "--full-tree", tree, "--", path).split(b"\0")
-        for entry in listed[:-1]:
-            facts, _, name = entry.partition(b"\t")
-            mode, _, rest = facts.partition(b" ")
+        for mode, name in self._found(tree, path):
             if refuse_links and mode == _LINK:
                 raise SourceError(f"{path} is a symbolic link at the base: put the file itself there.")
-            if mode in _REGULAR_FILES and name == wanted:
-                found = rest.split(b" ")[1].decode("ascii")
-                return self.git.run("cat-file", "blob", found) if most is None else self._beginning(found, most)
+            if mode in _REGULAR_FILES:
+                return self._content(name, path, most)
         return None
+
+    def has(self, tree: str, path: str) -> bool:
+        """Whether a tree has a regular file at ``path``. Its content is not looked at."""
+        return any(mode in _REGULAR_FILES for mode, _ in self._found(tree, path))
+
+    def _found(self, tree: str, path: str) -> list[tuple[bytes, str]]:
+        """Mode and content's name of what stands at ``path``."""
+        wanted = name_in_tree(path)
+        if wanted is None:
+            return []
+        entries = self.git.run("ls-tree", "-z", "--full-tree", tree, "--", path).split(b"\0")[:-1]
+        parted = [entry.partition(b"\t") for entry in entries]
+        facts = [about.split(b" ") for about, _, name in parted if name == wanted]
+        return [(mode, name.decode("ascii")) for mode, _, name in facts]
+
+    def _content(self, blob: str, path: str, most: int | None) -> bytes:
+        with Path(os.devnull).open("rb") as nothing, self.git.start("cat-file", "blob", blob, stdin=nothing) as process:
+            if process.stdout is None:
+                raise AssertionError("the process was started with a pipe")
+            content = process.stdout.read(-1 if most is None else most)
+            if most is not None and len(content) == most:
+                process.kill()
+            elif process.wait() != 0:
+                raise ContentMissingError(
+                    f"The content of {path} is not in the repository (a partial or damaged clone): fetch all objects "
+                    "first."
+                )
+        return content
 
     def names(self, tree: str, folder: str) -> tuple[str, ...]:
         """The names of what lies directly in a folder of a tree; none if there is no such folder."""
         listed = self.git.run("ls-tree", "-z", "--name-only", "--full-tree", tree, "--", f"{folder.strip('/')}/")
         return tuple(os.fsdecode(name).rpartition("/")[2] for name in listed.split(b"\0")[:-1])
-
-    def _beginning(self, blob: str, most: int) -> bytes:
-        with Path(os.devnull).open("rb") as nothing, self.git.start("cat-file", "blob", blob, stdin=nothing) as process:
-            if process.stdout is None:
-                raise AssertionError("the process was started with a pipe")
-            beginning = process.stdout.read(most)
-            process.kill()
-        return beginning

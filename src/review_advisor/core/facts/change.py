@@ -114,7 +114,8 @@ class Change:
     ``config_in_pyproject`` that ``pyproject.toml`` configures the bot, on either side.
     ``tree`` names the head tree, None for a patch, which comes without one. ``repository`` (``owner/name``) and
     ``pull_request`` (its number) are a pull request's, whose ``base_ref`` is the name of its base branch and
-    ``base_sha`` the tip of that; ``earlier`` is the last review of it.
+    ``base_sha`` the tip of that; ``earlier`` is the last review of it. ``missing`` are the first of ``missing_files``:
+    files of the head that the change leaves alone, and whose content is not in the repository.
     """
 
     label: str
@@ -133,3 +134,5 @@ class Change:
     repository: str | None = None
     pull_request: int | None = None
     earlier: Earlier | None = None
+    missing: tuple[str, ...] = ()
+    missing_files: int = 0

@@ -11,6 +11,7 @@ from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.kinds import changed_code_lines
 from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, PathRule
 from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import Blast, BlastRadius, blast_radius
 from review_advisor.core.policy.budgets import (
     CALL_SECONDS,
@@ -46,6 +47,7 @@ class Rules:
     visual_folder: str | None = None
     wiki_folder: str | None = None
     metadata_blind: bool = False
+    tree: TreeBounds = DEFAULT_BOUNDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,12 @@ def cuts(change: Change) -> tuple[str, ...]:
         found.append(f"the description after its first {LONGEST_BODY} characters")
     if len(change.files) > FILES_LISTED_PER_PART:
         found.append(f"the list of all files after its first {FILES_LISTED_PER_PART}, beside the diff itself")
+    if change.missing_files:
+        named = ", ".join(map(shown_path, change.missing))
+        more = change.missing_files - len(change.missing)
+        found.append(
+            f"files beside the change whose content is not in the clone: {named}{f' and {more:,} more' if more else ''}"
+        )
     for file in change.files:
         text = "\n".join(line for hunk in file.hunks for line in hunk.lines)
         if redact(text) != text:
