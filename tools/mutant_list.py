@@ -32,6 +32,8 @@ LONG = f"{UNIT}publication/test_long_lists.py::"
 NEWER_RUN = f"{SCENARIOS}test_a_newer_run_on_the_same_head.py::"
 REPAIRED = f"{SCENARIOS}test_repair_is_suggested.py::"
 BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
+SPOKEN = f"{UNIT}roles/test_spoken_no.py::"
+MEANING = f"{UNIT}test_claude_meaning.py::"
 KEPT = "tests/adapters/test_answers_kept.py::"
 TROUBLES = "tests/adapters/test_ledger_troubles.py::"
 PAID = "tests/adapters/test_ledger_money.py::"
@@ -263,8 +265,8 @@ MUTANTS = (
     Mutant(
         "what goes to a human has recovered",
         "core/outcome/ends.py",
-        "because=because, recovered=False)",
-        "because=because)",
+        "because=what + why, recovered=False)",
+        "because=what + why)",
         (f"{UNIT}outcome/test_ends.py::test_an_approval_not_judged_alone_stands_only_after_an_outage",),
     ),
     Mutant(
@@ -428,16 +430,132 @@ MUTANTS = (
         "an answer without structured output is taken from its text",
         "adapters/claude/meaning.py",
         "        return Lost(LostReason.NO_STRUCTURED_OUTPUT,",
-        "        return Answered(__import__('json').loads(summary.result.text), receipt)\n"
+        "        return Answered(__import__('json').loads(result.text), receipt)\n"
         "        return Lost(LostReason.NO_STRUCTURED_OUTPUT,",
         (f"{UNIT}test_claude_meaning.py::test_words_in_a_successful_result_are_not_believed",),
     ),
     Mutant(
         "an approval may carry a blocking disagreement",
-        f"{ROLES}answers.py",
-        'if self.verdict == "APPROVE" and any(',
-        'if self.verdict == "no" and any(',
-        (f"{UNIT}roles/test_answers.py::test_an_unsound_answer_is_lost_d7",),
+        f"{ROLES}spoken_no.py",
+        're.compile("(?i)block"), "disagreements"',
+        're.compile("(?i)never"), "disagreements"',
+        (f"{SPOKEN}test_an_answer_that_says_veto_in_any_form_is_a_veto",),
+    ),
+    Mutant(
+        "a refusal counts as an outage",
+        f"{ROLES}calls.py",
+        "LostReason.MODEL_REFUSED: Loss(Cause.CONTENT",
+        "LostReason.MODEL_REFUSED: Loss(Cause.OUTAGE",
+        (f"{MEANING}test_every_loss_has_a_cause_and_only_these_are_outages",),
+    ),
+    Mutant(
+        "a judge that the change may have silenced approves",
+        RULINGS,
+        "if lost.cause is Cause.CONTENT and standing.authority is Authority.VETO:",
+        "if lost.cause is None:",
+        (f"{ADVISOR}post_verify_fails_degrades.py::test_a_judge_that_the_change_may_have_silenced_calls_a_human",),
+    ),
+    Mutant(
+        "a blind verdict that the change may have silenced approves",
+        "core/outcome/ends.py",
+        "return SILENCED if missing.cause is Cause.CONTENT else None",
+        "return None",
+        (f"{BLIND}test_an_answer_that_the_change_may_have_silenced_is_never_an_approval",),
+    ),
+    Mutant(
+        "of several answers the last counts",
+        f"{ROLES}spoken_no.py",
+        "[each for each in said if _says(no, each)]",
+        "[each for each in said[-1:] if _says(no, each)]",
+        (f"{SPOKEN}test_an_answer_that_says_veto_in_any_form_is_a_veto",),
+    ),
+    Mutant(
+        "a veto before a crash is lost with the call",
+        f"{ROLES}replies.py",
+        "said = reply.every_answer",
+        "said = reply.every_answer if isinstance(reply, Answered) else ()",
+        (f"{SPOKEN}test_a_veto_counts_even_if_its_call_is_lost_afterwards",),
+    ),
+    Mutant(
+        "a veto without a reason is handed back",
+        RULINGS,
+        "if not result.reasoning and not result.disagreements:",
+        "if result is None:",
+        (
+            "tests/scenarios/test_unusable_replies.py::test_a_veto_without_any_reason_cannot_be_handed_back_and_calls_a_human",
+        ),
+    ),
+    Mutant(
+        "of many disagreements the mildest stay",
+        f"{ROLES}tolerant.py",
+        "key=lambda place: worst_first.index(value[place].severity)",
+        "key=lambda place: -worst_first.index(value[place].severity)",
+        (f"{SPOKEN}test_of_many_disagreements_the_blocking_ones_stay",),
+    ),
+    Mutant(
+        "a finding that cannot be read disappears",
+        f"{ROLES}replies.py",
+        "if not isinstance(answer, ReviewReport) or not notes.unreadable:",
+        "if True:",
+        (f"{SPOKEN}test_every_raw_finding_is_read_or_named_as_unreadable",),
+    ),
+    Mutant(
+        "the findings of another report of the call are dropped",
+        f"{ROLES}spoken_no.py",
+        "for each in (chosen, *fitting):",
+        "for each in (chosen,):",
+        (f"{SPOKEN}test_of_two_approvals_no_finding_is_dropped",),
+    ),
+    Mutant(
+        "a call that works to its deadline was silent",
+        "adapters/claude/meaning.py",
+        "and quiet and not summary.busy",
+        "and quiet",
+        (f"{MEANING}test_a_deadline_is_an_outage_only_if_nothing_was_heard_and_nothing_was_open",),
+    ),
+    Mutant(
+        "the CLI's own retries are signs of life",
+        "adapters/claude/stream.py",
+        '_SIGNS_OF_WORK = frozenset({"assistant", "user", "stream_event"})',
+        '_SIGNS_OF_WORK = frozenset({"assistant", "user", "stream_event", "system"})',
+        (
+            "tests/adapters/test_claude_process.py::test_signs_of_life_come_from_the_model_and_not_from_the_clis_retries",
+        ),
+    ),
+    Mutant(
+        "an error that nobody knows is an outage",
+        "adapters/claude/meaning.py",
+        "return LostReason.SERVER_ERROR if server else LostReason.BAD_REQUEST",
+        "return LostReason.SERVER_ERROR",
+        (f"{MEANING}test_only_what_is_known_to_be_the_other_sides_failure_is_an_outage",),
+    ),
+    Mutant(
+        "a long limit during a consult costs the consult alone",
+        "adapters/claude/meaning.py",
+        "if _is_rate_limit(failure) and (",
+        "if _is_rate_limit(failure) and not in_consult and (",
+        (f"{MEANING}test_an_empty_account_is_a_stop_whatever_the_exit_code",),
+    ),
+    Mutant(
+        "a negative cost is money back",
+        "adapters/claude/usage.py",
+        "if not 0 <= value <= MOST_USD:",
+        "if not value <= MOST_USD:",
+        (f"{MEANING}test_a_call_that_used_what_no_call_can_use_is_lost_and_pays_nothing_back",),
+    ),
+    Mutant(
+        "a second crash on one question is an outage",
+        "adapters/answers/remembering.py",
+        "and self._store.crashed_before(key)",
+        "and not self._store",
+        (f"{KEPT}test_a_second_crash_on_one_question_calls_a_human",),
+    ),
+    Mutant(
+        "a stop signal inside another object is overheard",
+        f"{ROLES}mid_flight.py",
+        "stop = guidance.stop_signal or _sets_stop(parsed)",
+        "stop = guidance.stop_signal",
+        (f"{UNIT}roles/test_mid_flight.py::test_a_stop_signal_counts_in_any_guidance",),
     ),
     Mutant(
         "evidence is not held against the change",
@@ -1031,8 +1149,8 @@ MUTANTS = (
     Mutant(
         "an approval under the guard does without the verdict on the diff alone",
         "core/outcome/ends.py",
-        "if ending.outcome is not Outcome.APPROVED or not (refused or guarded):",
-        "if ending.outcome is not Outcome.APPROVED or not refused:",
+        '    if guarded:\n        return " while the self-modification guard holds"\n',
+        "",
         (f"{BLIND}test_under_the_guard_a_lost_answer_is_never_an_approval",),
     ),
     Mutant(

@@ -31,9 +31,10 @@ from review_advisor.core.record.kpis import Sums, kpis
 from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS
 from review_advisor.core.record.targets import RULES
 from review_advisor.core.roles.answers import PostVerifyResult
+from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
 from review_advisor.core.roles.structure import SURFACE_INPUTS
 from review_advisor.mockworld.expectations import flags_of
-from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, plan
+from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, model_unknown, plan
 from review_advisor.mockworld.seeds.replies import MID_FLIGHT_FAULTS
 from review_advisor.mockworld.stage import play
 from review_advisor.mockworld.story import Story
@@ -163,11 +164,18 @@ def lost_answers() -> str:
         "mid-flight lost": ((Role.EXECUTOR, asking), (Role.MID_FLIGHT, lost())),
         "executor lost": ((Role.EXECUTOR, lost()),),
         "executor refused by a cap": ((Role.PRE_FLIGHT, plan().costing(money)),),
-        "post-verify lost": ((Role.POST_VERIFY, lost()),),
+        "post-verify lost, an outage": ((Role.POST_VERIFY, lost(LostReason.SERVER_ERROR)),),
+        "post-verify lost, perhaps by the content": ((Role.POST_VERIFY, lost(LostReason.MODEL_REFUSED)),),
+        "post-verify unusable, but it says VETO": ((Role.POST_VERIFY, Line({"verdict": "veto"})),),
         "post-verify refused by a cap": ((Role.EXECUTOR, approve().costing(money)),),
         "post-verify switched off": (),
     }
-    for words, line in (("credit exhausted", credit_gone()), ("authentication failed", authentication_gone())):
+    stops = {
+        "credit exhausted": credit_gone(),
+        "authentication failed": authentication_gone(),
+        "model unknown": model_unknown(),
+    }
+    for words, line in stops.items():
         for role in (Role.PRE_FLIGHT, Role.EXECUTOR, Role.POST_VERIFY):
             stories[f"{words} in {role.value.replace('_', '-')}"] = ((role, line),)
         stories[f"{words} in mid-flight"] = ((Role.EXECUTOR, asking), (Role.MID_FLIGHT, line))
@@ -177,6 +185,15 @@ def lost_answers() -> str:
         cells = [_played(lines, off), _played(lines, off, fail_as_veto=True), _played(lines, off, guarded=True)]
         rows.append([story, *cells])
     return table(["what is missing", "by default", "with FAIL_AS_VETO", "while the guard holds"], list(_joined(rows)))
+
+
+def losses() -> str:
+    """Every reason for which an answer can be lost, and whether the change may be the cause."""
+    rows = [
+        [code(reason.value), loss.words, "no: an outage" if loss.cause is Cause.OUTAGE else "yes"]
+        for reason, loss in LOSSES.items()
+    ]
+    return table(["reason", "what happened", "may the change be the cause"], rows)
 
 
 def _joined(rows: list[list[str]]) -> Iterator[list[str]]:
@@ -489,6 +506,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "trigger": triggers,
     "verdicts": verdicts,
     "lost-answers": lost_answers,
+    "losses": losses,
     "switches": switches,
     "config": config,
     "credentials": credentials,

@@ -9,38 +9,33 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel
-
+from review_advisor.core.outcome.ends import stop_words
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, RoleSkipped
 from review_advisor.core.policy.budgets import Allowance, Budgets, Refused, Spending, allow
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.advisors import Part
+from review_advisor.core.roles.answers import Answer
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
-from review_advisor.core.roles.fence import facts_text
 from review_advisor.core.roles.legible import legible
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.core.roles.redaction import Redactor
-from review_advisor.core.roles.replies import REPAIRABLE, checked_answer, cut_short, repair_ask
+from review_advisor.core.roles.replies import REPAIRABLE, checked_reply, cut_short, lost_twice, repair_ask
 from review_advisor.ports.review import Ports
 
-Checked = TypeVar("Checked", bound=BaseModel)
+Checked = TypeVar("Checked", bound=Answer)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[Checked]):
-    """What came of one question: the checked answer or why there is none, its reply, and the consults made."""
+    """What came of one question: the checked answer or why there is none, and the consults made.
+
+    ``raw`` is the answer as the model gave it, as JSON; empty without one.
+    """
 
     answer: Checked | Lost | Refused
-    reply: Answered | Lost | None = None
+    raw: str = ""
     consults: tuple[ConsultNote, ...] = ()
-
-    @property
-    def raw(self) -> str:
-        """The answer as the model gave it, as JSON; empty without one."""
-        if not isinstance(self.reply, Answered):
-            return ""
-        return facts_text(self.reply.value)
 
 
 class Dispatch:
@@ -94,7 +89,8 @@ class Dispatch:
         if not isinstance(first.answer, Lost) or first.answer.reason not in REPAIRABLE:
             return first
         second = self._ask_once(repair_ask(call, first.answer), answer)
-        return replace(second, consults=first.consults + second.consults)
+        came = lost_twice(first.answer, second.answer) if isinstance(second.answer, Lost) else second.answer
+        return replace(second, answer=came, consults=first.consults + second.consults)
 
     def _ask_once(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
         self._ports.agents.check_interrupt()
@@ -122,7 +118,8 @@ class Dispatch:
         try:
             reply = self._redactor.everywhere(legible(self._ports.agents.run(priced)))
         except Stop as stop:
-            stop.detail, stop.receipt = self._redactor.redact(legible(stop.detail)), legible(stop.receipt)
+            stop.detail = self._redactor.redact(legible(stop_words(stop, priced)))
+            stop.receipt = legible(stop.receipt)
             self._settle(priced, stop.receipt)
             self._record_call(priced, stop.receipt, "stopped", type(stop).__name__, stop.detail)
             self._record_consults(priced, stop.receipt)
@@ -130,21 +127,20 @@ class Dispatch:
             raise
         self._settle(priced, reply.receipt)
         checked = self._checked(priced, reply, answer)
-        consults = self._record_consults(priced, reply.receipt)
-        return Asked(checked, reply, consults)
+        return replace(checked, consults=self._record_consults(priced, reply.receipt))
 
-    def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> Checked | Lost | Refused:
+    def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> Asked[Checked]:
         """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
-        checked = checked_answer(answer, reply)
-        if not isinstance(checked, Lost):
-            self._record_call(call, reply.receipt, "answered", "", "")
-            return checked
-        refused = cut_short(checked, call, self._budgets.call_seconds)
+        checked = checked_reply(answer, reply)
+        if not isinstance(checked.answer, Lost):
+            self._record_call(call, reply.receipt, "answered", "", "", notes=checked.notes)
+            return Asked(checked.answer, checked.raw)
+        refused = cut_short(checked.answer, call, self._budgets.call_seconds)
         if refused is not None:
             self._record_call(call, reply.receipt, "cut_short", refused.reason, refused.detail)
-            return refused
-        self._record_call(call, reply.receipt, "lost", checked.reason.value, checked.detail)
-        return checked
+            return Asked(refused)
+        self._record_call(call, reply.receipt, "lost", checked.answer.reason.value, checked.answer.detail)
+        return Asked(checked.answer)
 
     def _reserve(self) -> Allowance | Refused:
         with self._lock:
@@ -180,7 +176,9 @@ class Dispatch:
             )
         return notes
 
-    def _record_call(self, call: AgentCall, receipt: Receipt, ended: Ended, reason: str, detail: str) -> None:
+    def _record_call(
+        self, call: AgentCall, receipt: Receipt, ended: Ended, reason: str, detail: str, *, notes: tuple[str, ...] = ()
+    ) -> None:
         self.record(
             CallEnded(
                 at=self.now(),
@@ -191,6 +189,7 @@ class Dispatch:
                 ended=ended,
                 reason=reason,
                 detail=detail,
+                notes=notes,
                 requested_model=call.model,
                 resolved_model=receipt.resolved_model,
                 session_id=receipt.session_id,

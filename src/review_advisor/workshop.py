@@ -17,6 +17,7 @@ from review_advisor.core.policy.scope import WHOLE
 from review_advisor.core.roles.advisors import Briefing, Part, Workbench
 from review_advisor.core.roles.answers import ReviewReport
 from review_advisor.core.roles.evidence import CheckedReport, ShownChange
+from review_advisor.core.roles.findings import RefusedFinding
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
 from review_advisor.core.roles.repair import Law, edit_grant, may_repair
 from review_advisor.core.roles.structure import SURFACE_INPUTS, Subject
@@ -42,6 +43,8 @@ class Version:
         """The report held against this version. What only a repair brought is no knowledge about the code."""
         checker = SURFACE_INPUTS[self.row.surface].checker(self.subject, self.part.shard.files)
         checked = checker.check(report, open_disagreements)
+        unreadable = tuple(RefusedFinding(each.path, each.title, each.severity, each.why) for each in report.unreadable)
+        checked = replace(checked, refused=(*unreadable, *checked.refused)) if unreadable else checked
         return checked if self.tree is None else replace(checked, knowledge=(), dropped=())
 
     def halt(self, consults: tuple[ConsultNote, ...]) -> str | None:

@@ -161,6 +161,48 @@ def test_the_end_of_one_review_leaves_the_answers_of_another_that_is_under_way(t
     assert 0 < len(kept_files(tmp_path)) < before
 
 
+# --- crashes ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_second_crash_on_one_question_calls_a_human(tmp_path: Path) -> None:
+    """The first run's crash is an outage, but it has stopped; the question is asked again, and crashes again."""
+    world = MockWorld()
+    world.change(edited("src/app.py"), spec="a spec, so that a second surface follows")
+    world.agents.script(Role.POST_VERIFY, lost(), lost())
+    world.agents.script(Role.EXECUTOR, approve(), credit_gone(), approve(), approve())
+    store = store_of(world, tmp_path)
+    assert run(world, store).outcome is Outcome.STOPPED
+    store.forget_useless()
+    document = restarted(world, tmp_path)
+    assert document.outcome is Outcome.ESCALATED
+    assert document.because[0] == "post-verify was lost (crashed_again), and the change itself may be the cause"
+
+
+def test_a_crash_that_a_killed_run_has_kept_is_still_one(tmp_path: Path) -> None:
+    def story(world: MockWorld) -> None:
+        world.agents.script(Role.POST_VERIFY, lost())
+
+    _, whole = undisturbed(story, tmp_path)
+    world = world_of(story)
+    killed_at(world, tmp_path / "kept", len(whole.events))
+    document = restarted(world, tmp_path / "kept")
+    assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, True)
+
+
+def test_a_veto_before_a_crash_is_kept_with_it(tmp_path: Path) -> None:
+    def story(world: MockWorld) -> None:
+        said = veto("it breaks").answer or {}
+        world.agents.script(Role.POST_VERIFY, replace(lost(), said=(said,)))
+        world.agents.script(Role.EXECUTOR, approve(), approve())
+
+    calm, whole = undisturbed(story, tmp_path)
+    assert whole.outcome is Outcome.ESCALATED
+    world = world_of(story)
+    killed_at(world, tmp_path / "kept", len(whole.events))
+    assert retold(restarted(world, tmp_path / "kept")) == retold(whole)
+    assert world.asked == calm.asked
+
+
 # --- consults ---------------------------------------------------------------------------------------------------------
 
 

@@ -68,7 +68,7 @@ def unfenced(patch: pytest.MonkeyPatch, attack: str) -> Strip:
         patch.setattr(module, "fence", fence)
     patch.setattr(diff_text, "shown_path", str)
     patch.setattr(prompts, "shown_path", str)
-    patch.setattr(prompts, "_bounded", lambda text, most: text)
+    patch.setattr(prompts, "bounded", lambda text, most: text)
     patch.setattr(redaction.Redactor, "redact", lambda self, text: text)
     patch.setattr(redaction.Redactor, "everywhere", lambda self, value: value)
     patch.setattr(advisors, "ReviewReport", LooseReport)

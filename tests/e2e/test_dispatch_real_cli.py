@@ -34,6 +34,7 @@ from tests.e2e.stub_api import (
     stall,
     structured,
     text,
+    tool_use,
     truncate,
 )
 
@@ -49,6 +50,9 @@ from review_advisor.core.roles.calls import (
     CreditExhaustedError,
     Lost,
     LostReason,
+    ModelError,
+    ModelForbiddenError,
+    ModelUnknownError,
     ReviewInterrupted,
 )
 from review_advisor.lifetime.interruption import INTERRUPTION
@@ -441,6 +445,55 @@ def test_a_credential_refused_during_a_consult_stops_the_review(
         agents.run(consulting)
 
 
+UNUSABLE_MODEL: dict[str, tuple[Reply, type[ModelError]]] = {
+    "unknown": (error(404, "not_found_error", "model: x"), ModelUnknownError),
+    "forbidden": (error(403, "permission_error", "not this model"), ModelForbiddenError),
+}
+
+
+@pytest.mark.parametrize("in_consult", [False, True], ids=["executor", "consult"])
+@pytest.mark.parametrize("failure", UNUSABLE_MODEL)
+def test_a_model_that_cannot_be_used_stops_the_review(
+    agents: ClaudeAgents, api: StubApi, consulting: AgentCall, failure: str, in_consult: bool
+) -> None:
+    reply, stop = UNUSABLE_MODEL[failure]
+    unusable = forever(reply)
+    if in_consult:
+        api.executor(consult("Which?"), structured(REPORT))
+        api.advisor(unusable)
+    else:
+        api.executor(unusable)
+    with pytest.raises(stop) as stopped:
+        agents.run(consulting)
+    assert stopped.value.in_consult is in_consult
+
+
+def test_a_long_limit_during_a_consult_stops_the_review(
+    agents: ClaudeAgents, api: StubApi, consulting: AgentCall
+) -> None:
+    long = {"retry_after": "3600", "anthropic_ratelimit_unified_status": "rejected", "x_should_retry": "false"}
+    api.executor(consult("Which?"), structured(REPORT))
+    api.advisor(forever(error(429, "rate_limit_error", "the limit is reached", **long)))
+    with pytest.raises(CreditExhaustedError):
+        agents.run(consulting)
+
+
+def test_two_answers_in_one_message_are_both_handed_on(agents: ClaudeAgents, api: StubApi, call: AgentCall) -> None:
+    first, second = {"verdict": "VETO", "reasoning": "no"}, {"verdict": "APPROVE", "reasoning": "yes"}
+    blocks = [tool_use("StructuredOutput", **said) for said in (first, second)]
+    api.executor(several(*blocks))
+    outcome = answered(agents.run(replace(call, answer=PostVerifyResult)))
+    assert outcome.every_answer == (first, second)
+
+
+def test_no_length_and_no_number_is_refused_by_the_cli(agents: ClaudeAgents, api: StubApi, call: AgentCall) -> None:
+    point = {"executor_claim": "c", "advisor_assessment": "a" * 9_000, "severity": "blocking"}
+    said = {"verdict": "VETO", "reasoning": "x" * 9_000, "disagreements": [point] * 51}
+    api.executor(structured(said))
+    assert answered(agents.run(replace(call, answer=PostVerifyResult))).value == said
+    assert len(api.requests) == 1
+
+
 def test_no_credential_at_all_stops_the_review(
     claude_binary: Path, environ: dict[str, str], api: StubApi, call: AgentCall
 ) -> None:
@@ -463,14 +516,13 @@ def test_words_about_credit_in_an_answer_are_only_words(agents: ClaudeAgents, ap
         (error(429, "rate_limit_error", "slow down", retry_after="1"), LostReason.RATE_LIMITED),
         (error(500, "api_error", "boom"), LostReason.SERVER_ERROR),
         (error(529, "overloaded_error", "Overloaded"), LostReason.SERVER_ERROR),
-        (error(400, "invalid_request_error", "messages.0: bad thing"), LostReason.SERVER_ERROR),
-        (error(404, "not_found_error", "model: x"), LostReason.MODEL_NOT_FOUND),
+        (error(400, "invalid_request_error", "messages.0: bad thing"), LostReason.BAD_REQUEST),
         (error(400, "invalid_request_error", "prompt is too long: 3 tokens > 2 maximum"), LostReason.TOO_LONG),
         (error(413, "request_too_large", "too large"), LostReason.TOO_LONG),
         (hang(), LostReason.SERVER_ERROR),
         (stall(), LostReason.SERVER_ERROR),
         (truncate(), LostReason.SERVER_ERROR),
-        (output_limit(), LostReason.TRUNCATED),
+        (output_limit(), LostReason.OUTPUT_LIMIT),
         (empty(), LostReason.NO_STRUCTURED_OUTPUT),
         (text("Looks good. Credit balance is too low"), LostReason.NO_STRUCTURED_OUTPUT),
         (structured({"verdict": "maybe"}), LostReason.INVALID_ANSWER),
@@ -481,7 +533,6 @@ def test_words_about_credit_in_an_answer_are_only_words(agents: ClaudeAgents, ap
         "500",
         "529",
         "400",
-        "404",
         "prompt too long",
         "413",
         "hang",
@@ -529,9 +580,27 @@ def test_the_deadline_ends_the_call(agents: ClaudeAgents, api: StubApi, call: Ag
     api.executor(forever(drip("still thinking about it", 0.2)))
     started = time.monotonic()
     outcome = agents.run(replace(call, timeout_seconds=1.5))
-    assert lost(outcome) is LostReason.TIMEOUT
+    assert lost(outcome) in (LostReason.TIMEOUT, LostReason.SILENT), "a busy machine may not have started the CLI"
     assert time.monotonic() - started < 5
     assert outcome.receipt.session_id
+
+
+SLOW: dict[str, tuple[Reply, LostReason]] = {
+    "hang": (hang(), LostReason.SILENT),
+    "stall": (stall(), LostReason.TIMEOUT),
+    "drip": (forever(drip("still thinking about it", 0.2)), LostReason.TIMEOUT),
+}
+
+
+@pytest.mark.parametrize("slow", SLOW)
+def test_only_an_api_that_never_answers_is_silent(
+    claude_binary: Path, environ: dict[str, str], api: StubApi, call: AgentCall, slow: str
+) -> None:
+    reply, reason = SLOW[slow]
+    api.executor(reply)
+    patient = replace(QUICK, request_timeout_ms=60_000, stream_idle_timeout_ms=60_000)
+    with ClaudeAgents((str(claude_binary),), environ, patient) as agents:
+        assert lost(agents.run(replace(call, timeout_seconds=4.0))) is reason
 
 
 @pytest.mark.parametrize("consulted", [False, True], ids=["executor", "consult"])

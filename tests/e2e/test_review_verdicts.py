@@ -14,7 +14,7 @@ from tests.e2e.review_world import (
     ReviewWorld,
     fences,
 )
-from tests.e2e.stub_api import Reply, consult, read, structured, text
+from tests.e2e.stub_api import Reply, consult, read, several, structured, text, tool_use
 
 from review_advisor.core.outcome.document import Flags
 from review_advisor.core.outcome.outcomes import Outcome
@@ -262,38 +262,30 @@ APPROVE_BUT_BLOCKING = structured({"verdict": "APPROVE", "reasoning": "fine", "d
 VETO_WITHOUT_REASON = structured({"verdict": "VETO", "disagreements": [BLOCKING]})
 
 
-@pytest.mark.parametrize("reply", [APPROVE_BUT_BLOCKING, VETO_WITHOUT_REASON], ids=["approve", "veto"])
-def test_a_judgement_that_contradicts_itself_is_asked_again_once_and_then_lost(
-    world: ReviewWorld, reply: Reply
-) -> None:
-    """D7: valid for the CLI's schema, refused by ours; it counts neither as an approval nor as a veto."""
+TWO_ANSWERS = several(
+    tool_use("StructuredOutput", verdict="VETO", reasoning="it breaks"),
+    tool_use("StructuredOutput", verdict="APPROVE", reasoning="fine"),
+)
+TOO_MUCH = structured({"verdict": "VETO", "reasoning": "x" * 8_001, "disagreements": [BLOCKING] * 51})
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [APPROVE_BUT_BLOCKING, VETO_WITHOUT_REASON, TWO_ANSWERS, TOO_MUCH],
+    ids=["approve but blocking", "veto without a reason", "two answers", "too much"],
+)
+def test_a_judgement_that_contradicts_itself_is_a_veto_d7(world: ReviewWorld, reply: Reply) -> None:
+    """D7: it is handed back, and never asked for again."""
     world.change({CODE_FILE: code(3)})
-    world.says(EXECUTOR, report())
-    world.says(POST_VERIFY, reply, reply)
+    world.says(EXECUTOR, report(), report())
+    world.says(POST_VERIFY, reply)
     done = world.review()
-    assert done.end == APPROVED
-    assert done.document.flags.degraded
-    assert done.document.flags.lost == ("pr_review/post_verify",)
-    assert done.calls[1:] == [("post_verify", "lost", "invalid_answer")] * 2
-    assert done.judged == ()
-    first, second = world.of(POST_VERIFY)
-    assert second.prompt.startswith(first.prompt.rstrip())
-    assert "could not be used" in second.prompt
+    assert done.end == ESCALATED
+    assert done.calls[1] == ("post_verify", "answered", "")
+    assert [attempt.result.verdict for attempt in done.judged] == ["VETO"]
 
 
-def test_a_judgement_that_is_mended_on_the_repair_ask_counts(world: ReviewWorld) -> None:
-    """D7."""
-    world.change({CODE_FILE: code(3)})
-    world.says(EXECUTOR, report(), report("approve", "rounding"))
-    world.says(POST_VERIFY, APPROVE_BUT_BLOCKING, veto(), confirm())
-    done = world.review()
-    assert done.end == APPROVED
-    assert done.document.flags.recovered
-    assert not done.document.flags.degraded
-    assert not done.document.flags.lost
-
-
-def test_an_approval_with_a_critical_finding_is_no_verdict(world: ReviewWorld) -> None:
+def test_an_approval_with_a_critical_finding_is_a_rejection(world: ReviewWorld) -> None:
     """D7, on the executor's side."""
     critical = {
         "path": CODE_FILE,
@@ -305,7 +297,8 @@ def test_an_approval_with_a_critical_finding_is_no_verdict(world: ReviewWorld) -
         "evidence": "price_1 = 1 * 3",
     }
     world.change({CODE_FILE: code(3)})
-    world.says(EXECUTOR, *[report("approve", findings=[critical])] * 2)
+    world.says(EXECUTOR, report("approve", findings=[critical]))
+    world.says(POST_VERIFY, confirm())
     done = world.review()
-    assert done.end == (Outcome.STOPPED, 12)
-    assert done.calls == [("executor", "lost", "invalid_answer")] * 2
+    assert done.end == CHANGES
+    assert [finding.title for finding in done.document.findings] == ["money is lost"]

@@ -96,14 +96,14 @@ def test_a_judgement_that_reached_its_cap_in_flight_is_refused_not_lost_d44(worl
     assert document.flags.lost == ("pr_review/post_verify",)
 
 
-def test_a_judgement_that_the_reviews_end_cut_off_is_refused_and_a_hang_is_an_outage(world: MockWorld) -> None:
+def test_a_judgement_that_the_reviews_end_cut_off_is_refused_and_silence_is_an_outage(world: MockWorld) -> None:
     world.agents.script(Role.EXECUTOR, approve().taking(1500), approve())
-    world.agents.script(Role.POST_VERIFY, lost(LostReason.TIMEOUT), lost(LostReason.TIMEOUT))
-    late, hung = world.review(), world.review()
+    world.agents.script(Role.POST_VERIFY, lost(LostReason.SILENT), lost(LostReason.SILENT))
+    late, silent = world.review(), world.review()
     assert late.because == ("post-verify was refused (the review's time was over before the answer came)",)
     assert late.outcome is Outcome.ESCALATED
-    assert hung.outcome is Outcome.APPROVED
-    assert hung.flags.degraded
+    assert silent.outcome is Outcome.APPROVED
+    assert silent.flags.degraded
 
 
 def test_a_report_that_was_cut_short_calls_a_human(world: MockWorld) -> None:

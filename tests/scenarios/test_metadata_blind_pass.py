@@ -233,16 +233,25 @@ def test_a_flip_in_one_part_is_enough(blind: MockWorld) -> None:
 
 
 def test_a_lost_answer_degrades_the_review_and_is_said(blind: MockWorld) -> None:
-    blind.agents.script(Role.EXECUTOR, lost(LostReason.TIMEOUT), approve())
+    blind.agents.script(Role.EXECUTOR, lost(LostReason.SILENT), approve())
     document = blind.review()
     assert end(document) == (Outcome.APPROVED, 0)
     assert document.flags.degraded
     assert document.flags.lost == ("pr_review/executor (blind)",)
-    assert document.because == ("the verdict is confirmed; the verdict by the diff alone was lost (timeout)",)
+    assert document.because == ("the verdict is confirmed; the verdict by the diff alone was lost (silent)",)
     text = report_text(document)
     assert text.startswith("APPROVED (DEGRADED: not judged by the diff alone)\n")
     assert "not verified by the advisor" not in text
-    assert "  diff alone   no verdict: timeout\n" in text
+    assert "  diff alone   no verdict: silent\n" in text
+
+
+def test_an_answer_that_the_change_may_have_silenced_is_never_an_approval(blind: MockWorld) -> None:
+    blind.agents.script(Role.EXECUTOR, lost(LostReason.MODEL_REFUSED), approve())
+    document = blind.review()
+    assert end(document) == ESCALATED
+    assert document.because == (
+        "the verdict by the diff alone was lost (model_refused), and the change itself may be the cause",
+    )
 
 
 def test_where_a_degraded_approval_counts_as_none_it_does_here_too(blind: MockWorld) -> None:

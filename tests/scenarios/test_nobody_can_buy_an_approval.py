@@ -33,10 +33,15 @@ def test_a_post_verify_that_the_reviews_end_cuts_short_escalates(world: MockWorl
     assert "the review's time was over" in document.because[0]
 
 
-def test_a_post_verify_that_hangs_for_its_whole_time_is_an_outage(world: MockWorld) -> None:
-    world.agents.script(Role.POST_VERIFY, lost(LostReason.TIMEOUT).taking(600))
+@pytest.mark.parametrize(
+    "reason,outcome", [(LostReason.SILENT, Outcome.APPROVED), (LostReason.TIMEOUT, Outcome.ESCALATED)]
+)
+def test_a_post_verify_that_is_silent_is_an_outage_and_one_that_works_too_long_calls_a_human(
+    world: MockWorld, reason: LostReason, outcome: Outcome
+) -> None:
+    world.agents.script(Role.POST_VERIFY, lost(reason).taking(600))
     document = world.review()
-    assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, True)
+    assert (document.outcome, document.flags.degraded) == (outcome, True)
 
 
 def test_what_a_call_cost_before_its_cap_is_counted(world: MockWorld) -> None:

@@ -1,15 +1,35 @@
+from dataclasses import replace
+
 import pytest
 from tests.scenarios.reading import calls_by_end, moves
 
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import approve, finding, lost, reject, veto
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
+from review_advisor.core.roles.replies import REPAIRABLE
+from review_advisor.mockworld.lines import (
+    Line,
+    approve,
+    finding,
+    garbage,
+    learned,
+    lost,
+    reject,
+    text_only,
+    veto,
+)
 from review_advisor.mockworld.world import MockWorld, edited
 
 
 @pytest.mark.parametrize(
-    "reason", [LostReason.CRASH, LostReason.TIMEOUT, LostReason.SERVER_ERROR, LostReason.TRUNCATED]
+    "reason",
+    [
+        LostReason.CRASH,
+        LostReason.SILENT,
+        LostReason.SERVER_ERROR,
+        LostReason.RATE_LIMITED,
+        LostReason.TRUNCATED,
+    ],
 )
 def test_a_lost_post_verify_leaves_the_executors_verdict_and_a_mark(world: MockWorld, reason: LostReason) -> None:
     world.agents.script(Role.POST_VERIFY, lost(reason))
@@ -19,6 +39,48 @@ def test_a_lost_post_verify_leaves_the_executors_verdict_and_a_mark(world: MockW
     assert document.flags.lost == ("pr_review/post_verify",)
     assert len(world.calls(Role.POST_VERIFY)) == 1
     assert document.because == (f"post-verify was lost ({reason.value}): the executor's verdict stands, unverified",)
+
+
+SILENCED = sorted(
+    reason
+    for reason, loss in LOSSES.items()
+    if loss.cause is Cause.CONTENT and reason not in {*REPAIRABLE, LostReason.CALL_BUDGET, LostReason.TOO_LONG}
+)
+
+VERDICTS = (approve(), reject(finding("src/app.py", 1, "value = 1")))
+
+
+@pytest.mark.parametrize("reason", SILENCED)
+@pytest.mark.parametrize(
+    "verdict", [approve(), reject(finding("src/app.py", 1, "value = 1"))], ids=["approve", "reject"]
+)
+def test_a_judge_that_the_change_may_have_silenced_calls_a_human(
+    world: MockWorld, reason: LostReason, verdict: Line
+) -> None:
+    world.agents.script(Role.EXECUTOR, verdict)
+    world.agents.script(Role.POST_VERIFY, lost(reason))
+    document = world.review()
+    assert (document.outcome, document.exit_code, document.flags.degraded) == (Outcome.ESCALATED, 11, True)
+    assert document.because == (f"post-verify was lost ({reason.value}), and the change itself may be the cause",)
+    assert len(world.calls(Role.POST_VERIFY)) == 1
+
+
+@pytest.mark.parametrize("reply", [garbage(), text_only()], ids=["not the schema", "prose only"])
+@pytest.mark.parametrize("second", [garbage(), text_only(), lost()], ids=["garbage", "prose", "crash"])
+def test_a_judge_that_gives_no_usable_answer_twice_calls_a_human(world: MockWorld, reply: Line, second: Line) -> None:
+    world.agents.script(Role.POST_VERIFY, reply, second)
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
+    assert "the change itself may be the cause" in document.because[0]
+
+
+def test_on_an_advisory_surface_a_judge_that_the_change_may_have_silenced_is_only_noted(world: MockWorld) -> None:
+    world.rules = replace(world.rules, wiki_folder="wiki")
+    world.agents.script(Role.EXECUTOR, approve().teaching(learned("A trap", "src/app.py", "value = 1")))
+    world.agents.script(Role.POST_VERIFY, lost(LostReason.MODEL_REFUSED), surface=Surface.WIKI_INGEST)
+    document = world.review()
+    assert document.outcome is Outcome.APPROVED
+    assert document.flags.lost == ("wiki_ingest/post_verify",)
 
 
 def test_a_degraded_approval_is_told_apart_from_a_confirmed_one_by_its_type_d13(world: MockWorld) -> None:

@@ -4,10 +4,24 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import calls_by_end, is_shown
 
+from review_advisor.core.outcome.disagreement import disagreement_transcript
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import Line, approve, confirm, finding, garbage, guidance, text_only, veto
+from review_advisor.mockworld.lines import (
+    Line,
+    approve,
+    confirm,
+    finding,
+    garbage,
+    guidance,
+    lost,
+    reject,
+    text_only,
+    veto,
+)
 from review_advisor.mockworld.world import MockWorld, edited
 
 UNUSABLE = pytest.mark.parametrize("reply", [garbage(), text_only()], ids=["not the schema", "prose only"])
@@ -45,20 +59,88 @@ def test_a_crash_is_not_asked_for_again(world: MockWorld) -> None:
             assert len(world.calls(Role.POST_VERIFY)) == before + 1
 
 
-def test_an_approval_with_a_blocking_disagreement_is_unusable_d7(world: MockWorld) -> None:
-    torn = veto("it breaks")
-    assert torn.answer is not None
-    world.agents.script(Role.POST_VERIFY, Line({**torn.answer, "verdict": "APPROVE"}), veto("it breaks"))
-    world.agents.script(Role.EXECUTOR, approve(), approve())
+def saying(line: Line, **more: object) -> Line:
+    return Line({**(line.answer or {}), **more})
+
+
+VETOES = {
+    "empty reasoning and a blocking disagreement": veto("it breaks", reasoning=""),
+    "8,001 characters": veto("it breaks", reasoning="x" * 8_001),
+    "51 disagreements": veto(*(f"point {n}" for n in range(51))),
+    "APPROVE with a blocking disagreement": saying(veto("it breaks"), verdict="APPROVE"),
+    "VETO and APPROVE in one message": confirm().after_saying(veto("it breaks").answer or {}),
+    "lower case": saying(veto("it breaks"), verdict="veto"),
+    "a VETO before a crash": replace(lost(), said=(veto("it breaks").answer or {},)),
+    "a VETO before the time is over": replace(lost(LostReason.TIMEOUT), said=(veto("it breaks").answer or {},)),
+}
+
+
+@pytest.mark.parametrize("said", VETOES.values(), ids=VETOES)
+def test_a_veto_in_any_form_is_handed_back_and_never_asked_for_again(world: MockWorld, said: Line) -> None:
+    world.agents.script(Role.EXECUTOR, approve(), reject(finding("src/app.py", 1, "value = 1")))
+    world.agents.script(Role.POST_VERIFY, said, confirm())
     document = world.review()
-    assert document.outcome is Outcome.ESCALATED
-    assert "APPROVE cannot carry a blocking disagreement" in world.calls(Role.POST_VERIFY)[1].prompt
+    assert (document.outcome, document.exit_code) == (Outcome.CHANGES_REQUESTED, 10)
+    assert [call.attempt for call in world.calls(Role.POST_VERIFY)] == [0, 1]
+    assert is_shown(world.calls(Role.EXECUTOR)[1], "TRANSCRIPT")
 
 
-def test_an_approval_with_a_critical_finding_is_unusable(world: MockWorld) -> None:
+@pytest.mark.parametrize("said", VETOES.values(), ids=VETOES)
+def test_a_veto_in_any_form_calls_a_human_where_it_is_not_answered_d7(world: MockWorld, said: Line) -> None:
+    world.agents.script(Role.EXECUTOR, approve(), approve())
+    world.agents.script(Role.POST_VERIFY, said)
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
+
+
+def test_a_veto_without_any_reason_cannot_be_handed_back_and_calls_a_human(world: MockWorld) -> None:
+    world.agents.script(Role.POST_VERIFY, Line({"verdict": "VETO"}))
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
+    assert document.because == ("vetoed without a reason that could be handed back",)
+    assert world.asked.count("executor") == 1
+    assert disagreement_transcript(document) is not None
+
+
+def test_what_was_cut_or_set_right_is_told_to_whoever_reads_the_review(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve(summary="x" * 9_000), approve())
+    world.agents.script(Role.POST_VERIFY, saying(veto(*(f"point {n}" for n in range(51))), verdict="APPROVE"))
+    document = world.review()
+    told = report_text(document)
+    for words in (
+        "pr_review/executor: summary was cut to 8,000 of its 9,000 characters",
+        "pr_review/post_verify: an answer of the call says no, whatever its verdict: it counts as VETO",
+        "pr_review/post_verify: disagreements was cut to 50 of its 51 items",
+    ):
+        assert words in " ".join(told.split())
+    assert [event.notes for event in document.events if isinstance(event, CallEnded) and event.notes]
+
+
+def test_an_approval_with_a_critical_finding_is_a_rejection(world: MockWorld) -> None:
     torn = approve(finding("src/app.py", 1, "value = 1", severity="critical"))
-    world.agents.script(Role.EXECUTOR, torn, torn)
-    assert world.review().outcome is Outcome.STOPPED
+    world.agents.script(Role.EXECUTOR, torn)
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.CHANGES_REQUESTED, 10)
+    assert [each.severity for each in document.findings] == ["critical"]
+    assert world.asked.count("executor") == 1
+
+
+def test_of_two_reports_in_one_call_the_rejection_counts(world: MockWorld) -> None:
+    critical = finding("src/app.py", 1, "value = 1", severity="critical")
+    world.agents.script(Role.EXECUTOR, approve().after_saying(reject(critical).answer or {}))
+    document = world.review()
+    assert document.outcome is Outcome.CHANGES_REQUESTED
+    assert [each.severity for each in document.findings] == ["critical"]
+
+
+def test_a_finding_that_cannot_be_read_is_refused_by_name_and_the_others_stand(world: MockWorld) -> None:
+    sound, odd = finding("src/app.py", 1, "value = 1"), finding("src/app.py", -3, "value = 1", title="odd")
+    world.agents.script(Role.EXECUTOR, reject(sound, odd))
+    document = world.review()
+    (report,) = document.surfaces[0].parts[0].reports
+    assert (len(report.findings), [each.title for each in report.refused]) == (1, ["odd"])
+    assert "line: Input should be greater than or equal to 0" in report.refused[0].why
+    assert "refused: odd" in report_text(document)
 
 
 def test_a_verdict_quoted_in_the_change_or_in_prose_decides_nothing_d2(world: MockWorld) -> None:

@@ -9,7 +9,13 @@ from tests.scenarios.reading import calls_by_end
 from review_advisor.core.outcome.events import CallEnded, ReviewStopped
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import CreditExhaustedError, ReviewInterrupted
+from review_advisor.core.roles.calls import (
+    CreditExhaustedError,
+    ModelError,
+    ModelForbiddenError,
+    ModelUnknownError,
+    ReviewInterrupted,
+)
 from review_advisor.mockworld.lines import (
     Line,
     approve,
@@ -19,6 +25,7 @@ from review_advisor.mockworld.lines import (
     credit_gone,
     interrupted,
     lost,
+    model_unknown,
 )
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.ports.review import ArtifactError
@@ -35,6 +42,7 @@ FAULTS = pytest.mark.parametrize(
     [
         pytest.param(credit_gone, "credit_exhausted", id="credit gone"),
         pytest.param(authentication_gone, "authentication_failed", id="credential refused"),
+        pytest.param(model_unknown, "model_unknown", id="model unknown"),
         pytest.param(interrupted, "interrupted", id="interrupted"),
     ],
 )
@@ -72,6 +80,28 @@ def test_a_stop_is_no_lost_answer_and_no_degraded_approval(world: MockWorld, rol
     assert calls_by_end(document)["stopped"] == [UP_TO[role][-1]]
     (call,) = [event for event in document.events if isinstance(event, CallEnded) and event.ended == "stopped"]
     assert (call.reason, call.detail) == ("CreditExhaustedError", "the account's credit is exhausted")
+
+
+SET_BY = {
+    Role.PRE_FLIGHT: ("opus", "ADVISOR"),
+    Role.EXECUTOR: ("sonnet", "EXECUTOR"),
+    Role.MID_FLIGHT: ("opus", "ADVISOR"),
+    Role.POST_VERIFY: ("opus", "ADVISOR"),
+}
+
+
+@ROLES
+@pytest.mark.parametrize("stop", [ModelUnknownError, ModelForbiddenError], ids=["unknown", "forbidden"])
+def test_a_model_that_cannot_be_used_is_named_with_the_settings_that_name_it(
+    world: MockWorld, role: Role, stop: type[ModelError]
+) -> None:
+    in_consult = role is Role.MID_FLIGHT
+    strike(world, role, Line(stop=stop("It cannot be used.", in_consult=in_consult)))
+    document = world.review()
+    model, who = SET_BY[role]
+    assert (document.outcome, document.exit_code) == (Outcome.STOPPED, 12)
+    settings = f"HYDRAFLOW_PR_REVIEW_{who}_MODEL or HYDRAFLOW_REVIEW_{who}_MODEL sets another."
+    assert document.because == (f"It cannot be used. The model asked for is {model!r}; {settings}",)
 
 
 @ROLES

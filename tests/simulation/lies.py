@@ -77,6 +77,9 @@ LIES: dict[str, Callable[[], Reading]] = {
     "an_outage_is_a_veto_where_the_team_wants_it": lambda: read(
         approved(lost_judge(switches={"HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO": "on"}))
     ),
+    "a_judge_that_the_change_may_have_silenced_does_not_approve": lambda: read(
+        approved(told({"post_verify": ["model_refused"]}))
+    ),
     "a_judgement_is_what_was_said": lambda: read(answering(told(), Role.POST_VERIFY, verdict="VETO")),
     "an_idle_retry_is_not_judged_again": lambda: read(unverified_idle_retry()),
     "a_stop_signal_calls_a_human": lambda: read(consulting(told(), Advice("May I?", grant(told()), STOP_SIGNAL))),
@@ -164,6 +167,9 @@ TRUTHS: tuple[Callable[[], PlayedReview], ...] = (
     lambda: lost_judge(files=OWN),
     lambda: told({"executor": ["reject"]}),
     lambda: told({"post_verify": ["call_budget"]}),
+    lambda: told({"post_verify": ["model_refused"]}),
+    lambda: told({"post_verify": [{"says": "veto", "fault": "two_answers"}]}),
+    lambda: told({"executor": [{"says": "reject", "fault": "misshapen"}]}),
     lambda: told({"pre_flight": ["credit_gone"]}),
     lambda: told({}, switches={"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "off"}),
     lambda: told(config=BLIND),

@@ -13,12 +13,17 @@ from review_advisor.adapters.claude.exits import EndedBy, Exit
 from review_advisor.adapters.claude.meaning import meaning
 from review_advisor.adapters.claude.stream import StreamSummary, decode
 from review_advisor.core.roles.calls import (
+    LOSSES,
     Answered,
     AuthenticationFailedError,
+    Cause,
     CreditExhaustedError,
     Lost,
     LostReason,
+    ModelForbiddenError,
+    ModelUnknownError,
     Stop,
+    Usage,
 )
 
 RECORDED = Path(__file__).parent.parent / "adapters" / "recorded"
@@ -63,7 +68,15 @@ def test_an_answer_is_what_the_structured_output_says(name: str) -> None:
 
 @pytest.mark.parametrize("exit_", [DONE, FAILED])
 @pytest.mark.parametrize(
-    "name", ["credit_gone", "credit_gone_402", "limit_long", "consult_credit_gone", "consult_credit_gone_402"]
+    "name",
+    [
+        "credit_gone",
+        "credit_gone_402",
+        "limit_long",
+        "consult_credit_gone",
+        "consult_credit_gone_402",
+        "consult_limit_long",
+    ],
 )
 def test_an_empty_account_is_a_stop_whatever_the_exit_code(name: str, exit_: Exit) -> None:
     with pytest.raises(CreditExhaustedError) as stopped:
@@ -91,31 +104,183 @@ def test_a_refused_credential_is_a_stop(name: str) -> None:
         meaning(recorded(name), DONE)
 
 
+@pytest.mark.parametrize("name", ["forbidden", "consult_forbidden"])
+def test_a_credential_that_may_not_be_used_for_a_model_is_a_stop_that_is_about_both(name: str) -> None:
+    with pytest.raises(ModelForbiddenError) as stopped:
+        meaning(recorded(name), DONE)
+    assert "or may not use this model" in stopped.value.detail
+    assert stopped.value.in_consult is (name == "consult_forbidden")
+
+
+@pytest.mark.parametrize("name", ["model_not_found", "consult_model_not_found"])
+def test_a_model_that_does_not_exist_is_a_stop(name: str) -> None:
+    with pytest.raises(ModelUnknownError) as stopped:
+        meaning(recorded(name), DONE)
+    assert "The model does not exist" in stopped.value.detail
+    assert stopped.value.in_consult is (name == "consult_model_not_found")
+
+
+def test_a_short_limit_costs_a_consult_and_nothing_else() -> None:
+    assert isinstance(meaning(recorded("consult_limit_short"), DONE), Answered)
+
+
+def test_a_limit_within_a_consult_that_says_when_it_lifts_is_a_stop_with_the_time() -> None:
+    words = "API Error: Request rejected (429) · Claude AI usage limit reached|1795000000"
+    said = {"id": "m1", "model": "<synthetic>", "content": [{"type": "text", "text": words}]}
+    retried = {"type": "tool_progress", "parent_tool_use_id": "t1", "subagent_retry": {"attempt": 1}}
+    failed = {**assistant("rate_limit", parent_tool_use_id="t1"), "message": said}
+    with pytest.raises(CreditExhaustedError) as stopped:
+        meaning(literal(retried, failed, result(structured_output={"n": 1})), DONE)
+    assert stopped.value.resume_at == datetime.fromtimestamp(1_795_000_000, UTC)
+
+
+def test_all_answers_of_a_call_are_handed_on() -> None:
+    outcome = meaning(recorded("two_answers"), DONE)
+    assert isinstance(outcome, Answered)
+    assert [said["verdict"] for said in outcome.every_answer] == ["VETO", "APPROVE"]
+    assert outcome.value["verdict"] == "APPROVE"
+
+
+@pytest.mark.parametrize("ended_by", [None, *EndedBy])
+def test_an_answer_is_handed_on_however_its_call_ended(ended_by: EndedBy | None) -> None:
+    block = {"type": "tool_use", "id": "1", "name": "StructuredOutput", "input": {"verdict": "VETO"}}
+    said = {"type": "assistant", "message": {"id": "m1", "model": "m", "content": [block]}}
+    outcome = meaning(literal(said), Exit(1, ended_by))
+    assert isinstance(outcome, Lost)
+    assert outcome.said == ({"verdict": "VETO"},)
+
+
+def test_an_answer_of_a_subagent_is_none_of_the_call() -> None:
+    block = {"type": "tool_use", "id": "1", "name": "StructuredOutput", "input": {"verdict": "VETO"}}
+    said = {"type": "assistant", "parent_tool_use_id": "t", "message": {"id": "m1", "model": "m", "content": [block]}}
+    assert meaning(literal(said), FAILED).said == ()
+
+
+LATE = Exit(-15, EndedBy.DEADLINE)
+
+
+def used(identity: str, name: str = "Read") -> dict[str, Any]:
+    block = {"type": "tool_use", "id": identity, "name": name, "input": {}}
+    return {"type": "assistant", "message": {"id": identity, "model": "m", "content": [block]}}
+
+
+def gave(identity: str) -> dict[str, Any]:
+    return {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": identity}]}}
+
+
+def partial(kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": "stream_event", "event": {"type": kind}, **more}
+
+
+RETRY = {"type": "system", "subtype": "api_retry"}
+DEADLINES: dict[str, tuple[StreamSummary, bool, LostReason]] = {
+    "nothing heard": (recorded("nothing_heard"), True, LostReason.SILENT),
+    "a message on its way": (recorded("at_work"), True, LostReason.TIMEOUT),
+    "heard a moment ago": (recorded("nothing_heard"), False, LostReason.TIMEOUT),
+    "a tool call open": (literal(used("1")), True, LostReason.TIMEOUT),
+    "a consult open": (literal(used("1", "Agent")), True, LostReason.TIMEOUT),
+    "all tool calls done": (literal(used("1"), gave("1")), True, LostReason.SILENT),
+    "one of two tool calls done": (literal(used("1"), used("2"), gave("1")), True, LostReason.TIMEOUT),
+    "a whole message": (literal(partial("message_start"), partial("message_stop")), True, LostReason.SILENT),
+    "tried again": (literal(partial("message_start"), RETRY), True, LostReason.SILENT),
+    "a subagent's message": (literal(partial("message_start", parent_tool_use_id="t")), True, LostReason.SILENT),
+}
+
+
+@pytest.mark.parametrize("summary,quiet,expected", DEADLINES.values(), ids=DEADLINES)
+def test_a_deadline_is_an_outage_only_if_nothing_was_heard_and_nothing_was_open(
+    summary: StreamSummary, quiet: bool, expected: LostReason
+) -> None:
+    outcome = meaning(summary, LATE, quiet=quiet)
+    assert isinstance(outcome, Lost)
+    assert outcome.reason is expected
+
+
+@pytest.mark.parametrize(
+    "error_class,status,expected",
+    [
+        ("unknown", 400, LostReason.BAD_REQUEST),
+        ("unknown", None, LostReason.BAD_REQUEST),
+        ("unknown", 503, LostReason.SERVER_ERROR),
+        ("invalid_request", 422, LostReason.BAD_REQUEST),
+        ("invalid_request", 413, LostReason.TOO_LONG),
+        ("a new class", None, LostReason.BAD_REQUEST),
+        ("server_error", None, LostReason.SERVER_ERROR),
+        ("overloaded", 529, LostReason.SERVER_ERROR),
+    ],
+)
+def test_only_what_is_known_to_be_the_other_sides_failure_is_an_outage(
+    error_class: str, status: int | None, expected: LostReason
+) -> None:
+    failed = result(is_error=True, api_error_status=status)
+    assert reason(literal(assistant(error_class), failed)) is expected
+
+
+def test_every_loss_has_a_cause_and_only_these_are_outages() -> None:
+    assert set(LOSSES) == set(LostReason)
+    assert {reason for reason, loss in LOSSES.items() if loss.cause is Cause.OUTAGE} == {
+        LostReason.CRASH,
+        LostReason.SILENT,
+        LostReason.TRUNCATED,
+        LostReason.SERVER_ERROR,
+        LostReason.RATE_LIMITED,
+    }
+
+
+IMPOSSIBLE: dict[str, dict[str, Any]] = {
+    "a negative cost": {"total_cost_usd": -5.0},
+    "a cost without end": {"total_cost_usd": 1e300},
+    "a cost of 400 digits": {"total_cost_usd": 10**400},
+    "a cost that is no number": {"total_cost_usd": float("nan")},
+    "a model's negative cost": {"modelUsage": {"m": {"costUSD": -0.01}}},
+    "negative tokens": {"modelUsage": {"m": {"inputTokens": -1}}},
+    "400 digits of tokens": {"modelUsage": {"m": {"outputTokens": 10**400}}},
+}
+
+
+@pytest.mark.parametrize("said", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_a_call_that_used_what_no_call_can_use_is_lost_and_pays_nothing_back(said: dict[str, Any]) -> None:
+    outcome = meaning(literal(result(structured_output={"n": 1}, **said)), DONE)
+    assert isinstance(outcome, Lost)
+    assert (outcome.reason, outcome.receipt.usage, outcome.receipt.by_model) == (
+        LostReason.IMPOSSIBLE_USAGE,
+        Usage(),
+        (),
+    )
+
+
+def test_without_a_result_impossible_tokens_of_a_message_are_none() -> None:
+    said = {"type": "assistant", "message": {"id": "1", "model": "m", "usage": {"input_tokens": 10**400}}}
+    assert meaning(literal(said), FAILED).receipt.usage == Usage()
+
+
 @pytest.mark.parametrize(
     "name,expected",
     [
         ("limit_short", LostReason.RATE_LIMITED),
         ("server_error", LostReason.SERVER_ERROR),
         ("overloaded", LostReason.SERVER_ERROR),
-        ("bad_request", LostReason.SERVER_ERROR),
+        ("bad_request", LostReason.BAD_REQUEST),
         ("request_timeout", LostReason.SERVER_ERROR),
         ("stalled", LostReason.SERVER_ERROR),
         ("truncated_api_stream", LostReason.SERVER_ERROR),
-        ("model_not_found", LostReason.MODEL_NOT_FOUND),
         ("prompt_too_long", LostReason.TOO_LONG),
         ("request_too_large", LostReason.TOO_LONG),
-        ("output_limit", LostReason.TRUNCATED),
+        ("output_limit", LostReason.OUTPUT_LIMIT),
         ("empty_reply", LostReason.NO_STRUCTURED_OUTPUT),
         ("text_only", LostReason.NO_STRUCTURED_OUTPUT),
         ("invalid_answers", LostReason.INVALID_ANSWER),
         ("refusal", LostReason.MODEL_REFUSED),
         ("money_spent", LostReason.CALL_BUDGET),
         ("turns_spent", LostReason.CALL_BUDGET),
+        ("nothing_heard", LostReason.TRUNCATED),
+        ("at_work", LostReason.TRUNCATED),
     ],
 )
 def test_a_failure_is_a_lost_answer(name: str, expected: LostReason) -> None:
-    assert reason(recorded(name), FAILED) is expected
     assert reason(recorded(name), DONE) is expected
+    ended = recorded(name).result is not None
+    assert reason(recorded(name), FAILED) is (expected if ended else LostReason.CRASH)
 
 
 def test_every_recorded_stream_has_its_meaning_tested() -> None:
@@ -144,7 +309,7 @@ def test_a_stream_cut_anywhere_never_invents_an_answer(path: Path) -> None:
     [
         (EndedBy.DEADLINE, LostReason.TIMEOUT),
         (EndedBy.OBSERVER, LostReason.UNGUARDED_CONSULT),
-        (EndedBy.OVERFLOW, LostReason.CRASH),
+        (EndedBy.OVERFLOW, LostReason.OUTPUT_LIMIT),
         (EndedBy.REQUEST, LostReason.CRASH),
     ],
 )

@@ -29,6 +29,7 @@ _SWITCHES = {
             "--verbose",
             "--forward-subagent-text",
             "--include-hook-events",
+            "--include-partial-messages",
         )
     },
 }

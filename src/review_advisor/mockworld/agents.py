@@ -140,8 +140,8 @@ class FakeAdvisorRunner:
         if late:
             return Lost(LostReason.TIMEOUT, f"no answer after {seconds:g} seconds", receipt)
         if line.lost is not None:
-            return Lost(line.lost, f"scripted: {line.lost.value}", receipt)
-        return Answered(line.said_to(call.prompt), receipt)
+            return Lost(line.lost, f"scripted: {line.lost.value}", receipt, line.said)
+        return Answered(line.said_to(call.prompt), receipt, line.said)
 
     def _edit(self, line: Line, call: AgentCall) -> None:
         for path, text in line.edits:

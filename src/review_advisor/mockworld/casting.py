@@ -27,18 +27,30 @@ from review_advisor.mockworld.story_lines import (
 
 LOST: dict[Fault, LostReason] = {
     "crash": LostReason.CRASH,
-    "timeout": LostReason.TIMEOUT,
-    "prose": LostReason.NO_STRUCTURED_OUTPUT,
+    "silent": LostReason.SILENT,
     "truncated": LostReason.TRUNCATED,
     "server_error": LostReason.SERVER_ERROR,
     "rate_limited": LostReason.RATE_LIMITED,
+    "crashed_again": LostReason.CRASHED_AGAIN,
+    "timeout": LostReason.TIMEOUT,
+    "prose": LostReason.NO_STRUCTURED_OUTPUT,
     "model_refused": LostReason.MODEL_REFUSED,
-    "model_not_found": LostReason.MODEL_NOT_FOUND,
+    "output_limit": LostReason.OUTPUT_LIMIT,
+    "bad_request": LostReason.BAD_REQUEST,
     "call_budget": LostReason.CALL_BUDGET,
     "too_long": LostReason.TOO_LONG,
     "unguarded_consult": LostReason.UNGUARDED_CONSULT,
 }
 """The faults that the adapter hands on as a lost answer."""
+ENDINGS: dict[Fault, Callable[[], Line]] = {
+    "garbage": lines.garbage,
+    "credit_gone": lines.credit_gone,
+    "auth_gone": lines.authentication_gone,
+    "model_not_found": lines.model_unknown,
+    "interrupted": lines.interrupted,
+    "killed": lambda: Line(bug=Killed()),
+}
+"""The faults that take the place of an answer in another way."""
 
 Doing = Callable[[Meanwhile], None]
 _NOTHING = Meanwhile()
@@ -102,24 +114,45 @@ class _Unspoken:
 def _line(spoken: SpokenLine, **facts: Any) -> Line:
     """What is said, or what goes wrong instead, with all other ``facts`` of the line.
 
-    Two answers are the last one: that is what the adapter makes of a stream with two results.
     What is slow, or comes when the head has moved, is an answer all the same.
     """
-    match spoken.fault:
-        case None | "two_answers" | "slow" | "stale_head":
-            return Line(_answer(spoken), **facts)
-        case "garbage":
-            return replace(lines.garbage(), **facts)
-        case "credit_gone":
-            return replace(lines.credit_gone(), **facts)
-        case "auth_gone":
-            return replace(lines.authentication_gone(), **facts)
-        case "interrupted":
-            return replace(lines.interrupted(), **facts)
-        case "killed":
-            return Line(bug=Killed(), **facts)
+    if spoken.fault in (None, "slow", "stale_head"):
+        return Line(_answer(spoken), **facts)
+    if spoken.fault in SPOILT:
+        return replace(SPOILT[spoken.fault](spoken), **facts)
+    if spoken.fault in ENDINGS:
+        return replace(ENDINGS[spoken.fault](), **facts)
+    return Line(lost=LOST[spoken.fault], **facts)
+
+
+def _twice(spoken: SpokenLine) -> Line:
+    """The line's own answer and a mild one beside it. A no of its own comes first, so that the last word is mild."""
+    own, mild = _answer(spoken), _mild(spoken)
+    if mild is None or own is None:
+        return Line(own)
+    return Line(mild, said=(own, mild)) if own["verdict"] in ("reject", "VETO") else Line(own, said=(mild, own))
+
+
+def _mild(spoken: SpokenLine) -> Json | None:
+    match spoken:
+        case ExecutorLine():
+            return lines.approve().answer
+        case JudgementLine():
+            return lines.confirm().answer
         case _:
-            return Line(lost=LOST[spoken.fault], **facts)
+            return None
+
+
+def _misshapen(spoken: SpokenLine) -> Line:
+    """The line's own answer in a form that its schema refuses."""
+    own = _answer(spoken) or {}
+    needed = {"summary", "reasoning", "risk_summary", "action"}
+    bare = {key: value for key, value in own.items() if key not in needed}
+    return Line({**bare, "verdict": str(own["verdict"]).capitalize()} if "verdict" in own else bare)
+
+
+SPOILT: dict[Fault, Callable[[SpokenLine], Line]] = {"two_answers": _twice, "misshapen": _misshapen}
+"""The faults that spoil the line's own answer."""
 
 
 def _answer(spoken: SpokenLine) -> Json | None:

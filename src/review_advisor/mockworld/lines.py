@@ -12,6 +12,7 @@ from review_advisor.core.roles.calls import (
     AuthenticationFailedError,
     CreditExhaustedError,
     LostReason,
+    ModelUnknownError,
     ReviewInterrupted,
     Stop,
     Usage,
@@ -32,12 +33,14 @@ class Killed(BaseException):
 class Line:
     """One scripted reply: an answer, a lost answer, a Stop, or a bug. Before it, an executor may consult.
 
-    ``meanwhile`` is called while the agent works: a story uses it to flip a switch or to look around. ``fault``
-    is the story's word for what goes wrong. With
-    ``quotes_nonce``, ``{nonce}`` in the answer becomes the nonce that the prompt states.
+    ``said`` are all answers of the call, if there is more than one; ``answer`` is the last of them. A lost line may
+    have said something, too. ``meanwhile`` is called while the agent works: a story uses it to flip a switch or to
+    look around. ``fault`` is the story's word for what goes wrong. With ``quotes_nonce``, ``{nonce}`` in the answer
+    becomes the nonce that the prompt states.
     """
 
     answer: Json | None = None
+    said: tuple[Json, ...] = ()
     lost: LostReason | None = None
     stop: Stop | None = None
     bug: BaseException | None = None
@@ -49,6 +52,10 @@ class Line:
     quotes_nonce: bool = False
     edits: tuple[tuple[str, Written], ...] = ()
     meanwhile: Callable[[], None] | None = field(default=None, compare=False)
+
+    def after_saying(self, *said: Json) -> Line:
+        """The same line, after other structured answers in the same call."""
+        return replace(self, said=(*said, *([self.answer] if self.answer is not None else [])))
 
     def costing(self, usd: float | None) -> Line:
         """The same line, at a price; None is a call whose cost nobody reported."""
@@ -192,6 +199,11 @@ def text_only() -> Line:
 def credit_gone() -> Line:
     """The account has no credit left."""
     return Line(stop=CreditExhaustedError("the account's credit is exhausted"))
+
+
+def model_unknown() -> Line:
+    """The model does not exist."""
+    return Line(stop=ModelUnknownError("the model does not exist"))
 
 
 def authentication_gone() -> Line:

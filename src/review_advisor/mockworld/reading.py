@@ -25,13 +25,20 @@ _CLOSING = " UNTRUSTED>>>"
 _PLAIN = re.compile(r"[ -~]{0,500}")
 _LONG_WORD = re.compile(r"[^ ]{16}")
 _OFF = {"false", "0", "no", "off"}
+_NOES = {"veto": "VETO", "reject": "reject"}
+UNUSABLE = {"garbage", "misshapen", "prose"}
+"""Faults after which a role is asked once more, unless what it said is a no."""
 
 
 def answer_of(asked: Asked) -> dict[str, Any] | None:
-    """What a call was told, if it was told something that its schema takes."""
-    if not isinstance(asked.came, Answered) or asked.line.fault == "garbage":
+    """What a call was told, if it was something that counts: of several answers one that says no, in whatever form."""
+    if not isinstance(asked.came, Answered):
         return None
-    return asked.came.value
+    for said in (*asked.came.said, asked.came.value):
+        if str(said.get("verdict")).casefold() in _NOES:
+            unsaid = {"summary": "(left blank)"} if asked.call.role is Role.EXECUTOR else {}
+            return {**unsaid, **said, "verdict": _NOES[str(said["verdict"]).casefold()]}
+    return None if asked.line.fault in UNUSABLE else asked.came.value
 
 
 def is_plain(text: str) -> bool:

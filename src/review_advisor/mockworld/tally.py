@@ -16,9 +16,9 @@ Cell = tuple[str, str, str]
 
 OUTCOMES = ("approved", "changes_requested", "escalated", "stopped", "broken", "died")
 DECIDED = OUTCOMES[:4]
-STOPS = ("credit_gone", "auth_gone", "interrupted")
+STOPS = ("credit_gone", "auth_gone", "model_not_found", "interrupted")
 ENDING = frozenset({*STOPS, "killed"})
-HARMLESS = ("garbage", "prose", "two_answers", "slow", "stale_head")
+HARMLESS = ("garbage", "misshapen", "prose", "two_answers", "slow", "stale_head")
 BESIDES = {
     "stale_head": DECIDED,
     "flipped_switch": DECIDED,

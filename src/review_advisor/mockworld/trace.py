@@ -22,7 +22,7 @@ from review_advisor.core.outcome.terminal import one_line
 from review_advisor.core.roles.calls import Answered, Lost
 from review_advisor.mockworld.agents import Asked
 from review_advisor.mockworld.expectations import flags_of
-from review_advisor.mockworld.reading import fault_of, split_prompt
+from review_advisor.mockworld.reading import answer_of, fault_of, split_prompt
 from review_advisor.mockworld.stage import PlayedReview, PlayedStory
 
 LONGEST = 100
@@ -99,7 +99,7 @@ def shown_to(asked: Asked, nonce: str) -> tuple[str, ...]:
 def _answer(asked: Asked) -> str:
     fault = fault_of(asked)
     if isinstance(asked.came, Answered):
-        return _said(fault, asked.came.value)
+        return _said(fault, answer_of(asked))
     if isinstance(asked.came, Lost):
         return f"nothing ({fault or asked.came.reason.value})"
     return f"nothing ({fault or type(asked.came).__name__})"

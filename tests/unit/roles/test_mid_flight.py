@@ -87,8 +87,33 @@ def test_a_question_of_nothing_is_still_a_consult() -> None:
 
 @pytest.mark.parametrize("status", ["failed", "denied"])
 def test_what_was_not_answered_has_no_guidance(status: Literal["failed", "denied"]) -> None:
-    read = note("q", json.dumps(ADVISED), status)
+    read = note("q", json.dumps({**ADVISED, "stop_signal": False}), status)
     assert (read.status, read.guidance, read.reason) == (status, None, "because")
+
+
+STOPS = {
+    "set": {**ADVISED, "stop_signal": True},
+    "set in words": {**ADVISED, "stop_signal": "yes"},
+    "beside an empty action": {"action": "", "stop_signal": True},
+    "beside more than is asked for": {**ADVISED, "risk_flags": ["r"] * 21, "stop_signal": True},
+    "inside another object": {"action": "wait", "guidance": {"Stop_Signal": "TRUE"}},
+    "in a list": [{"stop_signal": True}],
+}
+
+
+@pytest.mark.parametrize("said", STOPS.values(), ids=STOPS)
+@pytest.mark.parametrize("status", ["answered", "failed"])
+def test_a_stop_signal_counts_in_any_guidance(said: object, status: Literal["answered", "failed"]) -> None:
+    assert stop_signal([note("q", json.dumps(said), status)])
+
+
+def test_what_of_a_consult_was_cut_is_noted() -> None:
+    read = note(json.dumps({"question": "x" * 9_000}), json.dumps({**ADVISED, "risk_flags": ["r"] * 21}))
+    assert not read.wrapped
+    assert read.notes == (
+        "question was cut to 8,000 of its 9,000 characters",
+        "risk_flags was cut to 20 of its 21 items",
+    )
 
 
 @pytest.mark.parametrize(

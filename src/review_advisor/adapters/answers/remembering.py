@@ -11,7 +11,7 @@ from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReaso
 from review_advisor.core.roles.kept import EditedFile, KeptReply, RunNames, answer_key, grant_left, renamed
 from review_advisor.core.roles.legible import legible
 from review_advisor.core.roles.redaction import Redactor
-from review_advisor.core.roles.replies import checked_answer
+from review_advisor.core.roles.replies import checked_reply
 from review_advisor.ports.review import Agents
 
 
@@ -41,6 +41,8 @@ class RememberingAgents:
         grant = call.consults and grant_left(call.consults, self._store.inherited_consults)
         reply = self._redactor.everywhere(legible(self._agents.run(replace(call, consults=grant))))
         reply = replace(reply, receipt=replace(reply.receipt, reply=key))
+        if isinstance(reply, Lost) and reply.reason is LostReason.CRASH and self._store.crashed_before(key):
+            reply = replace(reply, reason=LostReason.CRASHED_AGAIN)
         edits = self._edits(call, before)
         if edits is not None and (isinstance(reply, Answered) or not self._ending):
             self._keep(key, call, reply, edits)
@@ -65,7 +67,7 @@ class RememberingAgents:
         return replace(reply, receipt=replace(reply.receipt, kept=True, paid_by=kept.paid_by))
 
     def _keep(self, key: str, call: AgentCall, reply: Answered | Lost, edits: tuple[EditedFile, ...]) -> None:
-        usable = not isinstance(checked_answer(call.answer, reply), Lost)
+        usable = not isinstance(checked_reply(call.answer, reply).answer, Lost)
         number = self._store.next_number()
         bare = renamed(reply, self._names, None)
         paid_by = self._names.run_id

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.core.roles.calls import ConsultRecord
+from review_advisor.core.roles.calls import ConsultRecord, Lost, LostReason
 from review_advisor.core.roles.kept import KeptReply, ReviewIdentity, to_forget
 from review_advisor.lifetime.interruption import INTERRUPTION
 
@@ -32,6 +32,10 @@ _SPENT = "-spent-"
 @cache
 def _reader() -> TypeAdapter[KeptReply]:
     return TypeAdapter(KeptReply)
+
+
+def _crashed(kept: KeptReply) -> bool:
+    return isinstance(kept.reply, Lost) and kept.reply.reason in (LostReason.CRASH, LostReason.CRASHED_AGAIN)
 
 
 class ReplyStore:
@@ -64,6 +68,10 @@ class ReplyStore:
         """The reply to the question with that key."""
         return self._replies.get(key)
 
+    def crashed_before(self, key: str) -> bool:
+        """Whether an earlier run asked the question with that key, and the CLI crashed on it."""
+        return any(_SPENT in name and name.startswith(key) and _crashed(kept) for name, kept in self._replies.items())
+
     def next_number(self) -> int:
         """The number of the next reply."""
         return 1 + max((reply.number for reply in self._replies.values()), default=0)
@@ -82,7 +90,7 @@ class ReplyStore:
     def forget_useless(self) -> None:
         """The review has stopped: what was of no use is asked for again when it is started again.
 
-        The consults in it were had, and go on counting towards the cap.
+        The consults in it were had, and go on counting towards the cap. That the CLI crashed is remembered as well.
         """
         self._ask_again(to_forget(self._usable().values()))
 
@@ -101,7 +109,7 @@ class ReplyStore:
             if reply not in forgotten:
                 continue
             with suppress(OSError):
-                if reply.reply.receipt.consults:
+                if reply.reply.receipt.consults or _crashed(reply):
                     self._write(f"{key}{_SPENT}{reply.number}", _VALUES.dump_json(reply))
                 self._file(key).unlink(missing_ok=True)
 

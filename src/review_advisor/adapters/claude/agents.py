@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -130,8 +131,13 @@ class ClaudeAgents:
         environment = child_environment(self._environ, place.home, place.config, place.tmp, self._limits)
         hook = self._hook(place, call.consults) if call.consults is not None else None
 
+        began = heard = time.monotonic()
+
         def observe(line: bytes) -> bool:
+            nonlocal heard
+            before = reader.signs_of_work
             started = reader.feed(line)
+            heard = heard if reader.signs_of_work == before else time.monotonic()
             return started is None or self._is_guarded(place, call.consults, started)
 
         launch = Launch(
@@ -147,7 +153,8 @@ class ClaudeAgents:
             exit_ = self._children.run(launch, observe)
         finally:
             consult_hook.settle_unfinished(self._consults, place.key, "the executor ended before the answer came")
-        outcome = meaning(reader.summary(), exit_, self._consults_of(place), offered_tools(call))
+        quiet = self._limits.is_silence(call.timeout_seconds - (heard - began), call.timeout_seconds)
+        outcome = meaning(reader.summary(), exit_, self._consults_of(place), offered_tools(call), quiet=quiet)
         self._raise_if_interrupted(outcome)
         return outcome
 

@@ -58,6 +58,7 @@ def argv(
         *("--json-schema", json.dumps(call.answer.model_json_schema())),
         *("--output-format", "stream-json"),
         "--verbose",
+        "--include-partial-messages",  # tells a model at work from one that nobody hears
     ]
     if call.consults is not None and hook_settings is not None:
         words += ["--agents", json.dumps(_agents(call, call.consults, limits))]

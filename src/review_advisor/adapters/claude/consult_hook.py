@@ -171,7 +171,7 @@ def _after(options: argparse.Namespace, event: dict[str, Any]) -> None:
         options.call,
         str(event["tool_use_id"]),
         status=ANSWERED if answered else FAILED,
-        reply=reply if answered else "",
+        reply=reply,
         reason="" if answered else f"the advisor gave no answer ({answer.get('status', 'no status')})",
         resolved_model=str(answer.get("resolvedModel", "")),
         tokens=_digits(_tokens(answer)),

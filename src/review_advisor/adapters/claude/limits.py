@@ -9,6 +9,8 @@ from dataclasses import dataclass
 class Limits:
     """How often the CLI may retry, how long it may be silent, and what is done when it goes on for too long.
 
+    ``silence_seconds``: see ``is_silence``.
+
     The defaults fit a call of ten minutes: three tries of a request that hangs end before it does.
     """
 
@@ -18,12 +20,17 @@ class Limits:
     max_turns: int = 60
     max_turns_without_tools: int = 12
     advisor_max_turns: int = 12
+    silence_seconds: float = 60.0
     hook_timeout_seconds: int = 20
     terminate_grace_seconds: float = 5.0
     end_grace_seconds: float = 0.8
     max_prompt_bytes: int = 9_500_000
     max_line_bytes: int = 32 * 1024 * 1024
     max_stream_bytes: int = 512 * 1024 * 1024
+
+    def is_silence(self, quiet_seconds: float, call_seconds: float) -> bool:
+        """Whether a call whose time is over was silent: nothing was heard for so long, or for half of a short call."""
+        return quiet_seconds >= min(self.silence_seconds, call_seconds / 2)
 
 
 DEFAULT_LIMITS = Limits()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 
@@ -20,6 +21,8 @@ from review_advisor.core.roles.calls import (
     CreditExhaustedError,
     Lost,
     LostReason,
+    ModelForbiddenError,
+    ModelUnknownError,
     Receipt,
 )
 
@@ -34,16 +37,11 @@ _AUTHENTICATION_CLASSES = frozenset(
 )
 _LOST_BY_CLASS = {
     "rate_limit": LostReason.RATE_LIMITED,
-    "model_not_found": LostReason.MODEL_NOT_FOUND,
-    "max_output_tokens": LostReason.TRUNCATED,
+    "max_output_tokens": LostReason.OUTPUT_LIMIT,
     "overloaded": LostReason.SERVER_ERROR,
     "server_error": LostReason.SERVER_ERROR,
-    "invalid_request": LostReason.SERVER_ERROR,
-    "unknown": LostReason.SERVER_ERROR,
 }
-_REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _LOST_BY_STATUS: dict[int, LostReason] = {
-    HTTPStatus.NOT_FOUND: LostReason.MODEL_NOT_FOUND,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: LostReason.TOO_LONG,
     HTTPStatus.TOO_MANY_REQUESTS: LostReason.RATE_LIMITED,
 }
@@ -60,10 +58,11 @@ _LOST_BY_SUBTYPE = {
 }
 _LIMIT_LIFTS_AT = re.compile(r"limit reached\s*\|\s*(\d{10})\b", re.IGNORECASE)
 _SENTENCE = 300
+_SILENT = (LostReason.SILENT, "The call's time was over, and nothing had been heard for long.")
 _ENDINGS = {
     EndedBy.DEADLINE: (LostReason.TIMEOUT, "The call did not finish within its time."),
     EndedBy.OBSERVER: (LostReason.UNGUARDED_CONSULT, "A consult started that the consult hook had not let through."),
-    EndedBy.OVERFLOW: (LostReason.CRASH, "The CLI wrote more output than one call may."),
+    EndedBy.OVERFLOW: (LostReason.OUTPUT_LIMIT, "The CLI wrote more output than one call may."),
     EndedBy.REQUEST: (LostReason.CRASH, "The call was ended because the review could not go on."),
 }
 
@@ -73,16 +72,28 @@ def meaning(
     exit_: Exit,
     consults: tuple[ConsultRecord, ...] = (),
     offered: Collection[str] | None = None,
+    *,
+    quiet: bool = False,
 ) -> Answered | Lost:
     """The one reading of a finished call. ``offered`` are the tools it was given: no answer counts that had others.
 
-    Raises ``CreditExhaustedError`` or ``AuthenticationFailedError`` when the account cannot be used, also if
-    it was only a consulted advisor that found out (the CLI reports success then).
+    ``quiet``: nothing had come from the model or its tools for long when the call ended. Whatever structured answers
+    the call gave are handed on with the result, also if it is lost.
+
+    Raises ``CreditExhaustedError``, ``AuthenticationFailedError`` or ``ModelUnknownError`` when account or model cannot
+    be used, also if it was only a consulted advisor that found out (the CLI reports success then).
     """
     receipt = _receipt(summary, exit_, consults)
-    _stop_if_account_unusable(summary, receipt)
+    _stop_if_unusable(summary, receipt)
+    return replace(_outcome(summary, exit_, offered, receipt, quiet=quiet), said=summary.answers)
+
+
+def _outcome(
+    summary: StreamSummary, exit_: Exit, offered: Collection[str] | None, receipt: Receipt, *, quiet: bool
+) -> Answered | Lost:
     if exit_.ended_by is not None:
-        reason, detail = _ENDINGS[exit_.ended_by]
+        silent = exit_.ended_by is EndedBy.DEADLINE and quiet and not summary.busy
+        reason, detail = _SILENT if silent else _ENDINGS[exit_.ended_by]
         return Lost(reason, detail, receipt)
     if offered is not None and not set(summary.tools) <= set(offered):
         extra = ", ".join(sorted(set(summary.tools) - set(offered)))
@@ -93,11 +104,17 @@ def meaning(
         return _without_result(exit_, receipt)
     if summary.result.is_error:
         return _lost(summary, summary.result, receipt)
+    return _answered(summary, summary.result, receipt)
+
+
+def _answered(summary: StreamSummary, result: ResultEvent, receipt: Receipt) -> Answered | Lost:
     if summary.model_swapped:
         return Lost(LostReason.MODEL_REFUSED, "Another model answered than the one that was asked.", receipt)
-    if summary.result.structured_output is None:
+    if summary.impossible_usage:
+        return Lost(LostReason.IMPOSSIBLE_USAGE, "The CLI says that the call used what no call can use.", receipt)
+    if result.structured_output is None:
         return Lost(LostReason.NO_STRUCTURED_OUTPUT, "The reply carried no structured answer.", receipt)
-    return Answered(summary.result.structured_output, receipt)
+    return Answered(result.structured_output, receipt)
 
 
 def _receipt(summary: StreamSummary, exit_: Exit, consults: tuple[ConsultRecord, ...]) -> Receipt:
@@ -112,38 +129,51 @@ def _receipt(summary: StreamSummary, exit_: Exit, consults: tuple[ConsultRecord,
     )
 
 
-def _stop_if_account_unusable(summary: StreamSummary, receipt: Receipt) -> None:
+def _stop_if_unusable(summary: StreamSummary, receipt: Receipt) -> None:
     for failure in summary.consult_failures:
-        if _is_billing(failure):
-            raise CreditExhaustedError("The account's credit ran out during a consult.", receipt)
-        if _is_authentication(failure):
-            raise AuthenticationFailedError("The model credential was refused during a consult.", receipt)
+        _stop_on(failure, receipt, in_consult=True)
     result = summary.result
     if result is None or not result.is_error:
         return
     failure = _main_failure(summary, result)
-    said = _sentence(result.text)
+    _stop_on(failure, receipt)
+    if _is_logged_out(failure, result):
+        raise AuthenticationFailedError(_said("The model credential was refused.", failure), receipt)
+
+
+def _stop_on(failure: ApiFailure, receipt: Receipt, *, in_consult: bool = False) -> None:
+    """Raise the Stop that a failure is, if it is one: account, credential or model cannot be used."""
+    where = " during a consult" if in_consult else ""
     if _is_billing(failure):
-        raise CreditExhaustedError(f"The account has no credit. The CLI said: {said}", receipt, _lifts_at(result.text))
-    if _is_authentication(failure) or _is_logged_out(failure, result):
-        raise AuthenticationFailedError(f"The model credential was refused. The CLI said: {said}", receipt)
-    if _is_rate_limit(failure) and (summary.retries_since_answer == 0 or _lifts_at(result.text)):
-        detail = f"The account's limit will not lift soon. The CLI said: {said}"
-        raise CreditExhaustedError(detail, receipt, _lifts_at(result.text))
+        said = _said(f"The account has no credit{where}.", failure)
+        raise CreditExhaustedError(said, receipt, _lifts_at(failure.text))
+    if failure.status == HTTPStatus.FORBIDDEN or failure.error_type == "permission_error":
+        said = _said(f"The model credential was refused{where}, or may not use this model.", failure)
+        raise ModelForbiddenError(said, receipt, in_consult=in_consult)
+    if failure.error_class in _AUTHENTICATION_CLASSES or failure.status == HTTPStatus.UNAUTHORIZED:
+        raise AuthenticationFailedError(_said(f"The model credential was refused{where}.", failure), receipt)
+    if failure.error_class == "model_not_found" or failure.status == HTTPStatus.NOT_FOUND:
+        said = _said(f"The model does not exist, or not for this credential{where}.", failure)
+        raise ModelUnknownError(said, receipt, in_consult=in_consult)
+    if _is_rate_limit(failure) and (not failure.retried or _lifts_at(failure.text)):
+        said = _said(f"The account's limit will not lift soon{where}.", failure)
+        raise CreditExhaustedError(said, receipt, _lifts_at(failure.text))
+
+
+def _said(what: str, failure: ApiFailure) -> str:
+    said = _sentence(failure.text)
+    return f"{what} The CLI said: {said}" if said else what
 
 
 def _main_failure(summary: StreamSummary, result: ResultEvent) -> ApiFailure:
     seen = summary.failure or ApiFailure("")
-    return ApiFailure(seen.error_class, seen.error_type, result.api_error_status or seen.status)
+    status, retried = result.api_error_status or seen.status, summary.retries_since_answer > 0
+    return replace(seen, status=status, retried=retried, text=result.text)
 
 
 def _is_billing(failure: ApiFailure) -> bool:
     # A 402 is classed "unknown" by the CLI; only its status and the API's own type tell.
     return "billing_error" in (failure.error_class, failure.error_type) or failure.status == HTTPStatus.PAYMENT_REQUIRED
-
-
-def _is_authentication(failure: ApiFailure) -> bool:
-    return failure.error_class in _AUTHENTICATION_CLASSES or failure.status in _REFUSED
 
 
 def _is_rate_limit(failure: ApiFailure) -> bool:
@@ -176,11 +206,19 @@ def _lost(summary: StreamSummary, result: ResultEvent, receipt: Receipt) -> Lost
         or (LostReason.MODEL_REFUSED if result.stop_reason == "refusal" or summary.model_swapped else None)
         or _LOST_BY_STATUS.get(failure.status or 0)
         or _LOST_BY_CLASS.get(failure.error_class)
-        or (LostReason.SERVER_ERROR if failure.status else LostReason.CRASH)
+        or _by_status(failure)
     )
     if reason is LostReason.INVALID_ANSWER:  # it is asked once more: what is said of it must not hold a model's words
         return Lost(reason, "the CLI got no answer that fits the schema", receipt)
     return Lost(reason, f"The CLI said: {said}", receipt)
+
+
+def _by_status(failure: ApiFailure) -> LostReason:
+    """A failure without a class that tells: the other side's, the request's, or none that anybody named."""
+    if failure.status is None and not failure.error_class:
+        return LostReason.CRASH
+    server = failure.status is not None and failure.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return LostReason.SERVER_ERROR if server else LostReason.BAD_REQUEST
 
 
 def _sentence(text: str) -> str:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from review_advisor.adapters.claude.fields import dict_of, list_of, text_of
+from review_advisor.adapters.claude.usage import account
 from review_advisor.core.roles.calls import ModelUsage, Usage
 
 _CONSULT_TOOLS = frozenset({"Agent", "Task"})
-_NOT_WORK = _CONSULT_TOOLS | {"StructuredOutput"}
+_ANSWER_TOOL = "StructuredOutput"
+_NOT_WORK = _CONSULT_TOOLS | {_ANSWER_TOOL}
 _SWAPS = frozenset({"model_refusal_fallback", "model_fallback"})
 _SYNTHETIC = "<synthetic>"
 _NOTHING_USED = Usage()
+_SIGNS_OF_WORK = frozenset({"assistant", "user", "stream_event"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +32,16 @@ class TaskStarted:
 
 @dataclass(frozen=True, slots=True)
 class ApiFailure:
-    """An API error as the CLI classed it on its own synthetic message."""
+    """An API error as the CLI classed it on its own synthetic message.
+
+    ``retried``: the CLI tried again before it gave up. ``text`` is what it says of the error.
+    """
 
     error_class: str
     error_type: str = ""
     status: int | None = None
+    retried: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,12 @@ class ResultEvent:
 
 @dataclass(frozen=True, slots=True)
 class StreamSummary:
-    """What one call's stream said."""
+    """What one call's stream said.
+
+    ``answers`` are all structured answers of the main loop, in order, whether the CLI took them or not. ``busy``: a
+    message of the model was on its way, or a tool call was open, when the stream ended. ``impossible_usage``: what the
+    CLI says was used cannot be; ``usage`` and ``by_model`` then hold nothing.
+    """
 
     result: ResultEvent | None = None
     failure: ApiFailure | None = None
@@ -65,6 +78,9 @@ class StreamSummary:
     by_model: tuple[ModelUsage, ...] = ()
     retries_since_answer: int = 0
     model_swapped: str = ""
+    answers: tuple[dict[str, Any], ...] = ()
+    busy: bool = False
+    impossible_usage: bool = False
 
 
 @dataclass(slots=True)
@@ -80,9 +96,14 @@ class StreamReader:
     _tool_names: dict[str, str] = field(default_factory=dict)
     _failures_now: int = 0
     _failures_longest: int = 0
-    _messages: dict[str, ModelUsage] = field(default_factory=dict)
+    _messages: dict[str, dict[str, Any]] = field(default_factory=dict)
     _retries_since_answer: int = 0
     _swapped: str = ""
+    _answers: list[dict[str, Any]] = field(default_factory=list)
+    _message_on_its_way: bool = False
+    _retrying_consults: set[str] = field(default_factory=set)
+    signs_of_work: int = 0
+    """How many lines so far came from the model or its tools; the CLI's own notes and retries are none."""
 
     def feed(self, line: bytes) -> TaskStarted | None:
         """Take one line without its newline. Returns the subagent's start, if the line tells of one."""
@@ -92,70 +113,84 @@ class StreamReader:
         if event is None:
             return None
         kind, subtype = event.get("type"), event.get("subtype")
+        self.signs_of_work += kind in _SIGNS_OF_WORK and not isinstance(event.get("error"), str)
         if kind == "system":
             return self._system(str(subtype), event)
         if kind == "assistant":
             self._assistant(event)
         elif kind == "user":
             self._user(event)
+        elif kind == "stream_event":
+            self._partial(event)
+        elif kind == "tool_progress" and dict_of(event, "subagent_retry"):
+            self._retrying_consults.add(text_of(event, "parent_tool_use_id"))
         elif kind == "result":
             self._result = event
-            self._session_id = _text(event, "session_id") or self._session_id
+            self._answers += [value for value in [event.get("structured_output")] if isinstance(value, dict)]
+            self._session_id = text_of(event, "session_id") or self._session_id
         return None
 
     def _system(self, subtype: str, event: dict[str, Any]) -> TaskStarted | None:
         if subtype == "init":
-            self._session_id = _text(event, "session_id")
-            self._model = self._model or _text(event, "model")
-            self._tools = tuple(str(tool) for tool in _list(event, "tools"))
+            self._session_id = text_of(event, "session_id")
+            self._model = self._model or text_of(event, "model")
+            self._tools = tuple(str(tool) for tool in list_of(event, "tools"))
         elif subtype == "api_retry":
             self._retries_since_answer += 1
+            self._message_on_its_way = False
         elif subtype in _SWAPS:
             self._swapped = subtype
         elif subtype == "task_started":
             prompt = event.get("prompt")
             return TaskStarted(
-                tool_use_id=_text(event, "tool_use_id"),
-                subagent_type=_text(event, "subagent_type"),
+                tool_use_id=text_of(event, "tool_use_id"),
+                subagent_type=text_of(event, "subagent_type"),
                 prompt=prompt if isinstance(prompt, str) else None,
                 is_backgrounded=bool(event.get("is_backgrounded")),
             )
         return None
 
+    def _partial(self, event: dict[str, Any]) -> None:
+        kind = text_of(dict_of(event, "event"), "type")
+        if event.get("parent_tool_use_id") is None and kind in ("message_start", "message_stop"):
+            self._message_on_its_way = kind == "message_start"
+
     def _assistant(self, event: dict[str, Any]) -> None:
-        message = _dict(event, "message")
+        message = dict_of(event, "message")
         main = event.get("parent_tool_use_id") is None
-        failure = _failure(event)
+        failure = _failure(event, retried=text_of(event, "parent_tool_use_id") in self._retrying_consults)
         if failure is None:
             self._count(message)
             self._retries_since_answer = 0 if main else self._retries_since_answer
+            self._retrying_consults.discard(text_of(event, "parent_tool_use_id"))
         elif not main:
             self._consult_failures.append(failure)
         if main:
             self._failure = failure
-            model = _text(message, "model")
+            model = text_of(message, "model")
             self._model = model if model and model != _SYNTHETIC else self._model
             for block in _blocks(message, "tool_use"):
-                self._tool_names[_text(block, "id")] = _text(block, "name")
+                self._tool_names[text_of(block, "id")] = text_of(block, "name")
+                if text_of(block, "name") == _ANSWER_TOOL and isinstance(block.get("input"), dict):
+                    self._answers.append(block["input"])
 
     def _count(self, message: dict[str, Any]) -> None:
-        identity, model = _text(message, "id"), _text(message, "model")
+        identity, model = text_of(message, "id"), text_of(message, "model")
         if identity and model and model != _SYNTHETIC:
-            used = _dict(message, "usage")
-            self._messages[identity] = ModelUsage(model, _usage(used, _MESSAGE_KEYS, None))
+            self._messages[identity] = {"model": model, "usage": dict_of(message, "usage")}
 
     def _user(self, event: dict[str, Any]) -> None:
         if event.get("parent_tool_use_id") is not None:
             return
-        for block in _blocks(_dict(event, "message"), "tool_result"):
-            if self._tool_names.pop(_text(block, "tool_use_id"), "") in _NOT_WORK:
+        for block in _blocks(dict_of(event, "message"), "tool_result"):
+            if self._tool_names.pop(text_of(block, "tool_use_id"), "") in _NOT_WORK:
                 continue
             self._failures_now = self._failures_now + 1 if block.get("is_error") is True else 0
             self._failures_longest = max(self._failures_longest, self._failures_now)
 
     def summary(self) -> StreamSummary:
         """Everything so far. Money and tokens are the result's own; without one, what the messages said."""
-        by_model = _reported_usage(self._result) or _seen_usage(self._messages.values())
+        used = account(self._result, self._messages.values())
         return StreamSummary(
             result=_result_event(self._result) if self._result is not None else None,
             failure=self._failure,
@@ -164,10 +199,13 @@ class StreamReader:
             session_id=self._session_id,
             resolved_model=self._model,
             tool_failures=self._failures_longest,
-            usage=_total((entry.usage for entry in by_model), _number(self._result or {}, "total_cost_usd")),
-            by_model=by_model,
+            usage=used.usage,
+            by_model=used.by_model,
             retries_since_answer=self._retries_since_answer,
             model_swapped=self._swapped,
+            answers=tuple(self._answers),
+            busy=self._message_on_its_way or bool(self._tool_names),
+            impossible_usage=used.impossible,
         )
 
 
@@ -179,10 +217,6 @@ def decode(lines: Iterable[bytes]) -> StreamSummary:
     return reader.summary()
 
 
-_MESSAGE_KEYS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-_RESULT_KEYS = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
-
-
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
@@ -191,89 +225,33 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _failure(event: dict[str, Any]) -> ApiFailure | None:
+def _failure(event: dict[str, Any], *, retried: bool) -> ApiFailure | None:
     if not isinstance(event.get("error"), str):
         return None
-    return ApiFailure(event["error"], _text(event, "api_error_type"), _status(event))
+    said = " ".join(text_of(block, "text") for block in _blocks(dict_of(event, "message"), "text"))
+    return ApiFailure(event["error"], text_of(event, "api_error_type"), _status(event), retried, said)
 
 
 def _result_event(event: dict[str, Any]) -> ResultEvent:
     value = event.get("structured_output")
     text = event.get("result")
     if not isinstance(text, str):
-        text = "; ".join(str(error) for error in _list(event, "errors"))
+        text = "; ".join(str(error) for error in list_of(event, "errors"))
     return ResultEvent(
         is_error=event.get("is_error") is not False,
-        subtype=_text(event, "subtype"),
+        subtype=text_of(event, "subtype"),
         api_error_status=_status(event),
-        terminal_reason=_text(event, "terminal_reason"),
-        stop_reason=_text(event, "stop_reason"),
+        terminal_reason=text_of(event, "terminal_reason"),
+        stop_reason=text_of(event, "stop_reason"),
         text=text,
         structured_output=value if isinstance(value, dict) else None,
     )
 
 
-def _usage(counts: dict[str, Any], keys: tuple[str, str, str, str], cost: float | None) -> Usage:
-    read, written, from_cache, to_cache = (_int(counts, key) for key in keys)
-    return Usage(read, written, from_cache, to_cache, cost)
-
-
-def _reported_usage(event: dict[str, Any] | None) -> tuple[ModelUsage, ...]:
-    found = []
-    for model, entry in _dict(event or {}, "modelUsage").items():
-        if isinstance(entry, dict):
-            found.append(ModelUsage(str(model), _usage(entry, _RESULT_KEYS, _number(entry, "costUSD"))))
-    return tuple(found)
-
-
-def _seen_usage(messages: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:
-    grouped: dict[str, list[Usage]] = {}
-    for entry in messages:
-        grouped.setdefault(entry.model, []).append(entry.usage)
-    return tuple(ModelUsage(model, _total(usages, None)) for model, usages in grouped.items())
-
-
-def _total(usages: Iterable[Usage], cost: float | None) -> Usage:
-    every = list(usages)
-    return Usage(
-        input_tokens=sum(usage.input_tokens for usage in every),
-        output_tokens=sum(usage.output_tokens for usage in every),
-        cache_read_tokens=sum(usage.cache_read_tokens for usage in every),
-        cache_write_tokens=sum(usage.cache_write_tokens for usage in every),
-        cost_usd=cost,
-    )
-
-
 def _blocks(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    return [block for block in _list(message, "content") if isinstance(block, dict) and block.get("type") == kind]
+    return [block for block in list_of(message, "content") if isinstance(block, dict) and block.get("type") == kind]
 
 
-def _text(event: Mapping[str, Any], key: str) -> str:
-    value = event.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _list(event: Mapping[str, Any], key: str) -> list[Any]:
-    value = event.get(key)
-    return value if isinstance(value, list) else []
-
-
-def _dict(event: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = event.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _int(event: Mapping[str, Any], key: str) -> int:
-    value = event.get(key)
-    return value if isinstance(value, int) else 0
-
-
-def _status(event: Mapping[str, Any]) -> int | None:
+def _status(event: dict[str, Any]) -> int | None:
     value = event.get("api_error_status")
     return value if isinstance(value, int) else None
-
-
-def _number(event: Mapping[str, Any], key: str) -> float | None:
-    value = event.get(key)
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if usable and value is not None else None

@@ -16,6 +16,7 @@ from review_advisor.core.outcome.coverage import FileCoverage, coverage
 from review_advisor.core.outcome.events import (
     BlindJudged,
     CallEnded,
+    Consulted,
     Event,
     PartEnded,
     PolicyFrozen,
@@ -25,7 +26,7 @@ from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.outcome.surface_records import Stream, SurfaceRecord, surface_records
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.findings import Finding, merged
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -132,6 +133,17 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         base_ref=first.base_ref,
         unpriced=unpriced_calls(stream.only(CallEnded)),
     )
+
+
+def answer_notes(document: OutcomeDocument) -> tuple[str, ...]:
+    """What of the models' answers was cut or set right before it was used, each with whose answer it was."""
+    found: list[str] = []
+    for event in document.events:
+        if isinstance(event, CallEnded):
+            found += [f"{_question(event)}: {note}" for note in event.notes]
+        elif isinstance(event, Consulted):
+            found += [f"{event.surface.value}/{Role.MID_FLIGHT.value}: {note}" for note in event.note.notes]
+    return tuple(dict.fromkeys(found))
 
 
 def _repair(first: PolicyFrozen, surfaces: Iterable[SurfaceRecord]) -> SuggestedRepair | None:

@@ -11,10 +11,20 @@ from review_advisor.core.facts.repair import RepairState
 from review_advisor.core.facts.shards import EXTENT_WORDS, Unsent
 from review_advisor.core.outcome.events import FileFact, PartEnded, ReviewStopped, StopReason
 from review_advisor.core.outcome.outcomes import Outcome, worst
-from review_advisor.core.outcome.rulings import Move, Ruling
+from review_advisor.core.outcome.rulings import SILENCED, Move, Ruling
 from review_advisor.core.policy.budgets import Refused
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Surface
-from review_advisor.core.roles.calls import AuthenticationFailedError, CreditExhaustedError, Lost, Stop
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Role, Surface
+from review_advisor.core.policy.switches import model_variables
+from review_advisor.core.roles.calls import (
+    AgentCall,
+    AuthenticationFailedError,
+    Cause,
+    CreditExhaustedError,
+    Lost,
+    ModelError,
+    ModelUnknownError,
+    Stop,
+)
 from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.transcript import Attempt
 
@@ -69,15 +79,23 @@ def flipped(blind: CheckedReport, report: CheckedReport, attempt: int) -> str | 
 def unseen_blind(ending: PartEnding, missing: Lost | Refused, *, guarded: bool) -> PartEnding:
     """The ending of a part whose diff was not judged alone although that was due: it is said, and degrades the review.
 
-    No approval under the guard stands without it. Nor does one where a cap of ours refused it: nobody can buy the
-    approval by making a change expensive.
+    No approval under the guard stands without it. Nor does one where a cap of ours refused it, or where the change may
+    have caused its loss: nobody can buy the approval by making a change expensive, or by silencing who judges it.
     """
     refused = isinstance(missing, Refused)
     what = f"the verdict by the diff alone was {'refused' if refused else 'lost'} ({missing_words(missing)})"
-    if ending.outcome is not Outcome.APPROVED or not (refused or guarded):
+    why = _why_unseen_escalates(missing, guarded=guarded)
+    if ending.outcome is not Outcome.APPROVED or why is None:
         return replace(ending, because=f"{ending.because}; {what}")
-    because = what if refused else f"{what} while the self-modification guard holds"
-    return replace(ending, outcome=Outcome.ESCALATED, because=because, recovered=False)
+    return replace(ending, outcome=Outcome.ESCALATED, because=what + why, recovered=False)
+
+
+def _why_unseen_escalates(missing: Lost | Refused, *, guarded: bool) -> str | None:
+    if isinstance(missing, Refused):
+        return ""
+    if guarded:
+        return " while the self-modification guard holds"
+    return SILENCED if missing.cause is Cause.CONTENT else None
 
 
 def missing_words(missing: Lost | Refused) -> str:
@@ -163,6 +181,17 @@ def join_parts(parts: Sequence[PartEnded]) -> Ending:
     return Ending(outcome, tuple(dict.fromkeys(reasons)))
 
 
+def stop_words(stop: Stop, call: AgentCall) -> str:
+    """Why the review cannot go on. Where it may be the model, the settings that name it are named."""
+    if not isinstance(stop, ModelError):
+        return stop.detail
+    consulted = stop.in_consult and call.consults is not None
+    model = call.consults.advisor_model if stop.in_consult and call.consults is not None else call.model
+    who = "EXECUTOR" if call.role is Role.EXECUTOR and not consulted else "ADVISOR"
+    narrow, wide = model_variables(call.surface, who)
+    return f"{stop.detail} The model asked for is {model!r}; {narrow} or {wide} sets another."
+
+
 def end_of_stop(stop: Stop, at: datetime) -> ReviewStopped:
     """The event that says why the review could not go on."""
     resume_at = stop.resume_at if isinstance(stop, CreditExhaustedError) else None
@@ -172,6 +201,8 @@ def end_of_stop(stop: Stop, at: datetime) -> ReviewStopped:
 def _stop_reason(stop: Stop) -> StopReason:
     if isinstance(stop, CreditExhaustedError):
         return "credit_exhausted"
+    if isinstance(stop, ModelUnknownError):
+        return "model_unknown"
     return "authentication_failed" if isinstance(stop, AuthenticationFailedError) else "interrupted"
 
 

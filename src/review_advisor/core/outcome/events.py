@@ -29,7 +29,7 @@ from review_advisor.core.roles.transcript import Attempt
 Ended = Literal["answered", "lost", "refused", "cut_short", "stopped"]
 """How a call ended: ``refused`` was never made, ``cut_short`` was made and then ended by a cap of ours."""
 
-StopReason = Literal["credit_exhausted", "authentication_failed", "interrupted"]
+StopReason = Literal["credit_exhausted", "authentication_failed", "model_unknown", "interrupted"]
 """Why a review could not go on."""
 
 
@@ -124,6 +124,7 @@ class CallStarted(Step):
 class CallEnded(Step):
     """A call was made, or refused by one of our caps. ``detail`` is empty for an answer.
 
+    ``notes`` say what of the answer was cut, or set right, before it was used.
     ``blind``: it asked the executor about the diff alone. ``kept``: an earlier run of this review, which was killed or
     has stopped, was given the reply and paid for it; nothing was asked again. That run is ``paid_by``, and ``reply``
     names the reply among those of that run; both are empty where no replies are kept. ``tools``: the model had tools.
@@ -134,6 +135,7 @@ class CallEnded(Step):
     ended: Ended
     reason: str = ""
     detail: str = ""
+    notes: tuple[str, ...] = ()
     requested_model: str
     resolved_model: str = ""
     session_id: str = ""
@@ -261,7 +263,7 @@ class SurfaceEnded(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewStopped(Happened):
-    """The review could not go on: no credit, no authentication, or an interrupt."""
+    """The review could not go on: no credit, no authentication, no such model, or an interrupt."""
 
     kind: Literal["review_stopped"] = "review_stopped"
     reason: StopReason

@@ -11,7 +11,7 @@ from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.blind_text import blind_words, lacks_blind
 from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.counted import counted, counted_findings
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.document import OutcomeDocument, answer_notes
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.money import and_unknown
 from review_advisor.core.outcome.outcomes import Outcome
@@ -223,6 +223,7 @@ def _coverage_text(document: OutcomeDocument) -> str:
     lines = [f"Read: {read} files{f', {pictures} of them as pictures by visual_gate' if pictures else ''}"]
     lines += [wrapped("  ", f"{shown_path(file.path)} was {EXTENT_WORDS[file.read]}: {file.why}") for file in gaps]
     lines += [wrapped("  shortened in the prompts: ", words) for words in document.cut]
+    lines += [wrapped("  in an answer: ", words) for words in answer_notes(document)]
     return "\n".join(lines)
 
 

@@ -13,9 +13,11 @@ from typing import Literal, assert_never
 from review_advisor.core.policy.budgets import REJECTION_RETRIES, Refused
 from review_advisor.core.policy.surfaces import Authority
 from review_advisor.core.roles.answers import PostVerifyResult
-from review_advisor.core.roles.calls import Lost
+from review_advisor.core.roles.calls import Cause, Lost
 
 Verdict = Literal["approve", "reject"]
+SILENCED = ", and the change itself may be the cause"
+"""Said of a loss that no outage explains."""
 
 
 class Move(StrEnum):
@@ -82,6 +84,8 @@ def _on_verdict(standing: Standing, result: PostVerifyResult) -> Ruling:
         return Ruling(Move.ACCEPT, kept, verdict="APPROVE")
     if standing.authority is Authority.ADVISORY:
         return Ruling(Move.ACCEPT, "vetoed, but this surface's advisor is advisory", verdict="APPROVE")
+    if not result.reasoning and not result.disagreements:
+        return Ruling(Move.ESCALATE, "vetoed without a reason that could be handed back", verdict="VETO")
     if standing.executor == "reject":
         return _on_vetoed_rejection(standing)
     if standing.retries_used < standing.retry_budget:
@@ -109,6 +113,8 @@ def _on_lost(standing: Standing, lost: Lost) -> Ruling:
     what = f"post-verify was lost ({lost.reason.value})"
     if standing.guarded:
         return Ruling(Move.ESCALATE, f"{what} while the self-modification guard holds", degraded=True)
+    if lost.cause is Cause.CONTENT and standing.authority is Authority.VETO:
+        return Ruling(Move.ESCALATE, what + SILENCED, degraded=True)
     if standing.fail_as_veto and standing.authority is Authority.VETO:
         return Ruling(Move.ESCALATE, f"{what} and counts as a veto", degraded=True)
     if standing.retries_used and standing.executor == "approve" and standing.authority is Authority.VETO:

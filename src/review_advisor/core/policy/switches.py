@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from review_advisor.core.policy.budgets import MAX_CONSULTS, MAX_CONSULTS_CEILING
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -96,8 +97,8 @@ def _count(environ: Mapping[str, str], name: str, default: int, ceiling: int) ->
     raise SwitchError(f"{name} is {value!r}: use a whole number from 0 to {ceiling}.")
 
 
-def _model(environ: Mapping[str, str], surface: Surface, who: str, default: str) -> str:
-    for name in _model_variables(surface, who):
+def _model(environ: Mapping[str, str], surface: Surface, who: Literal["ADVISOR", "EXECUTOR"], default: str) -> str:
+    for name in model_variables(surface, who):
         value = _value(environ, name)
         if value and (value.startswith("-") or not value.isprintable() or " " in value):
             raise SwitchError(f"{name} is {value!r}: use a model's name or alias, such as {default}.")
@@ -107,5 +108,6 @@ def _model(environ: Mapping[str, str], surface: Surface, who: str, default: str)
 
 
 @cache
-def _model_variables(surface: Surface, who: str) -> tuple[str, str]:
+def model_variables(surface: Surface, who: Literal["ADVISOR", "EXECUTOR"]) -> tuple[str, str]:
+    """The variables that name a model: the surface's own, and the one for all surfaces."""
     return f"HYDRAFLOW_{surface.upper()}_{who}_MODEL", f"HYDRAFLOW_REVIEW_{who}_MODEL"

@@ -160,6 +160,7 @@ def _call(event: CallEnded) -> Entry:
         "" if event.ended == "answered" else "warn",
         facts=(
             ("why", event.reason),
+            ("cut or set right", "; ".join(event.notes)),
             ("reply", "kept by an earlier run of this review, which paid for it" if event.kept else ""),
             ("failed tools in a row", str(event.tool_failures) if event.tool_failures else ""),
             ("session", event.session_id),

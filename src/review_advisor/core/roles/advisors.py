@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair import RepairState
@@ -15,7 +13,7 @@ from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
-from review_advisor.core.roles.answers import PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.roles.answers import Answer, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
 from review_advisor.core.roles.earlier import earlier_section, scope_section, shown_files
 from review_advisor.core.roles.evidence import CheckedReport
@@ -217,7 +215,7 @@ def _call(
     seen: Briefing,
     row: SurfacePolicy,
     role: Role,
-    answer: type[BaseModel],
+    answer: type[Answer],
     sections: list[str],
     *,
     tools: bool,

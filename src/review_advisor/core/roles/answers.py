@@ -1,20 +1,34 @@
-"""The models' answers as schema-checked values. Nothing else a model says is ever believed."""
+"""The models' answers as schema-checked values. Nothing else a model says is ever believed.
+
+No bound on length or number makes an answer invalid: it is cut, and what was cut is noted (see ``tolerant``).
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=8_000)]
-Verbatim = Annotated[str, StringConstraints(max_length=8_000)]
-NonBlank = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8_000)]
-Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
-Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40)]
-Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
+from review_advisor.core.roles.tolerant import at_most, left_out_beyond, one_of, or_left_out, otherwise
+
 Severity = Literal["critical", "high", "medium", "low"]
-SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
-"""The worst first."""
+Weight = Literal["blocking", "concern"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""Of findings, the worst first."""
+WEIGHTS: tuple[Weight, ...] = get_args(Weight)
+"""Of disagreements, the worst first."""
+
+_Stripped = StringConstraints(strip_whitespace=True)
+_NotBlank = StringConstraints(strip_whitespace=True, min_length=1)
+Text = Annotated[str, _Stripped, at_most(8_000)]
+Stated = Annotated[Text, AfterValidator(lambda text: text or "(left blank)")]
+NonBlank = Annotated[str, _NotBlank, at_most(8_000)]
+Short = Annotated[str, _NotBlank, at_most(500)]
+Tag = Annotated[str, _NotBlank, at_most(40)]
+Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
+_Short = Annotated[Short, or_left_out()]
+_Text = Annotated[Text, or_left_out()]
 
 
 class Answer(BaseModel):
@@ -27,34 +41,43 @@ class FocusArea(Answer):
     """Where the executor should look, and why."""
 
     description: NonBlank
-    files: tuple[Short, ...] = Field(default=(), max_length=100)
+    files: Annotated[tuple[_Short, ...], at_most(100)] = ()
     rationale: Text = ""
 
 
 class ReviewPlan(Answer):
     """Pre-flight's answer: how this change deserves to be reviewed."""
 
-    risk_summary: NonBlank
-    focus_areas: tuple[FocusArea, ...] = Field(default=(), max_length=20)
-    rubric: tuple[Short, ...] = Field(default=(), max_length=30)
-    escalation_signals: tuple[Short, ...] = Field(default=(), max_length=20)
+    risk_summary: Stated
+    focus_areas: Annotated[tuple[Annotated[FocusArea, or_left_out()], ...], at_most(20)] = ()
+    rubric: Annotated[tuple[_Short, ...], at_most(30)] = ()
+    escalation_signals: Annotated[tuple[_Short, ...], at_most(20)] = ()
 
 
 class ReportedFinding(Answer):
     """One remark of the executor, as it was given: not yet held against the change."""
 
-    path: Short
+    path: NonBlank
     line: Annotated[int, Field(ge=0)]
     end_line: Annotated[int, Field(ge=0)] | None = None
-    severity: Severity
+    severity: Annotated[Severity, one_of(SEVERITIES, otherwise="high")]
     category: Short
     title: Short
     body: Text = ""
-    suggestion: Verbatim | None = Field(
+    suggestion: Annotated[str, left_out_beyond(8_000)] | None = Field(
         default=None, description="the complete new text of the lines line to end_line, indentation included"
     )
-    confidence: Confidence
+    confidence: Annotated[Confidence, otherwise(0.0)]
     evidence: NonBlank = Field(description="a verbatim quote of the changed lines this is about")
+
+
+class UnreadableFinding(Answer):
+    """A finding that breaks the schema, as far as it could be read, and why it is none."""
+
+    path: str
+    title: str
+    severity: Severity
+    why: str
 
 
 class DisagreementAnswer(Answer):
@@ -69,22 +92,23 @@ class DisagreementAnswer(Answer):
 class KnowledgeEntry(Answer):
     """A durable fact about the code base that the executor offers to remember: not yet held against the change."""
 
-    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
-    body: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
-    path: Short
+    title: Annotated[str, _NotBlank, at_most(120)]
+    body: Annotated[str, _NotBlank, at_most(2_000)]
+    path: NonBlank
     evidence: NonBlank = Field(description="a verbatim quote of the changed lines that prove it")
-    tags: tuple[Tag, ...] = Field(default=(), max_length=5)
+    tags: Annotated[tuple[Annotated[Tag, or_left_out()], ...], at_most(5)] = ()
 
 
 class ReviewReport(Answer):
     """The executor's verdict and findings."""
 
     verdict: Literal["approve", "reject"]
-    summary: NonBlank
+    summary: Stated
     confidence: Confidence
-    findings: tuple[ReportedFinding, ...] = Field(default=(), max_length=200)
-    answers: tuple[DisagreementAnswer, ...] = Field(default=(), max_length=100)
-    knowledge: tuple[KnowledgeEntry, ...] = Field(default=(), max_length=5)
+    findings: tuple[Annotated[ReportedFinding, or_left_out(kept_aside=True)], ...] = ()  # never cut by number
+    answers: Annotated[tuple[Annotated[DisagreementAnswer, or_left_out()], ...], at_most(100)] = ()
+    knowledge: Annotated[tuple[Annotated[KnowledgeEntry, or_left_out()], ...], at_most(5)] = ()
+    unreadable: SkipJsonSchema[tuple[UnreadableFinding, ...]] = ()  # no word of the executor: its reader's
 
     @model_validator(mode="after")
     def _verdict_and_findings_agree(self) -> ReviewReport:
@@ -96,9 +120,9 @@ class ReviewReport(Answer):
 class Disagreement(Answer):
     """One point where the advisor contradicts the executor."""
 
-    executor_claim: NonBlank
-    advisor_assessment: NonBlank
-    severity: Literal["blocking", "concern"]
+    executor_claim: Stated
+    advisor_assessment: Stated
+    severity: Weight
 
 
 class PostVerifyResult(Answer):
@@ -106,15 +130,13 @@ class PostVerifyResult(Answer):
 
     verdict: Literal["APPROVE", "VETO"]
     reasoning: Text = ""
-    disagreements: tuple[Disagreement, ...] = Field(default=(), max_length=50)
+    disagreements: Annotated[tuple[Disagreement, ...], at_most(50, worst_first=WEIGHTS)] = ()
     suggested_fix_direction: Text | None = None
 
     @model_validator(mode="after")
-    def _verdict_and_reasons_agree(self) -> PostVerifyResult:
+    def _verdict_and_disagreements_agree(self) -> PostVerifyResult:
         if self.verdict == "APPROVE" and any(d.severity == "blocking" for d in self.disagreements):
             raise ValueError("APPROVE cannot carry a blocking disagreement")
-        if self.verdict == "VETO" and not self.reasoning:
-            raise ValueError("VETO needs its reasoning")
         return self
 
 
@@ -123,7 +145,7 @@ class Consult(Answer):
 
     question: NonBlank
     context: Text = ""
-    options: tuple[Short, ...] = Field(default=(), max_length=20)
+    options: Annotated[tuple[_Short, ...], at_most(20)] = ()
     preferred_option: Text = ""
     urgency: Literal["low", "normal", "high"] = "normal"
 
@@ -133,7 +155,7 @@ class Guidance(Answer):
 
     action: NonBlank
     rationale: Text = ""
-    risk_flags: tuple[Short, ...] = Field(default=(), max_length=20)
-    evidence: tuple[Text, ...] = Field(default=(), max_length=20)
+    risk_flags: Annotated[tuple[_Short, ...], at_most(20)] = ()
+    evidence: Annotated[tuple[_Text, ...], at_most(20)] = ()
     stop_signal: bool = False
     confidence: Confidence | None = None

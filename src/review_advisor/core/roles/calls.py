@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel
-
 from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.answers import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class AgentCall:
     model: str
     system_prompt: str
     prompt: str
-    answer: type[BaseModel]
+    answer: type[Answer]
     tree: Path | None
     consults: ConsultGrant | None
     max_usd: float
@@ -127,39 +127,108 @@ class Receipt:
     """The run that paid for a kept reply."""
 
 
+class Cause(StrEnum):
+    """Who can have caused a loss. ``content``: the change under review, perhaps. ``outage``: nobody's change."""
+
+    OUTAGE = "outage"
+    CONTENT = "content"
+
+
 class LostReason(StrEnum):
-    """Why an answer that was asked for did not come."""
+    """Why an answer that was asked for did not come. ``LOSSES`` says what each means."""
 
     CRASH = "crash"
-    TIMEOUT = "timeout"
-    NO_STRUCTURED_OUTPUT = "no_structured_output"
-    INVALID_ANSWER = "invalid_answer"
+    CRASHED_AGAIN = "crashed_again"
+    SILENT = "silent"
     TRUNCATED = "truncated"
     SERVER_ERROR = "server_error"
     RATE_LIMITED = "rate_limited"
+    TIMEOUT = "timeout"
+    NO_STRUCTURED_OUTPUT = "no_structured_output"
+    INVALID_ANSWER = "invalid_answer"
     MODEL_REFUSED = "model_refused"
-    MODEL_NOT_FOUND = "model_not_found"
+    OUTPUT_LIMIT = "output_limit"
     CALL_BUDGET = "call_budget"
     TOO_LONG = "too_long"
+    BAD_REQUEST = "bad_request"
     UNGUARDED_CONSULT = "unguarded_consult"
     UNEXPECTED_TOOLS = "unexpected_tools"
+    IMPOSSIBLE_USAGE = "impossible_usage"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What one reason means: its cause, and what happened in a few words."""
+
+    cause: Cause
+    words: str
+
+
+LOSSES: Mapping[LostReason, Loss] = {
+    LostReason.CRASH: Loss(Cause.OUTAGE, "the CLI crashed or could not be started, once"),
+    LostReason.SILENT: Loss(Cause.OUTAGE, "the time was over while nothing was heard and no tool call was open"),
+    LostReason.TRUNCATED: Loss(Cause.OUTAGE, "the CLI's output ended before its result"),
+    LostReason.SERVER_ERROR: Loss(Cause.OUTAGE, "5xx or 529, or the network failed, after the CLI's own retries"),
+    LostReason.RATE_LIMITED: Loss(Cause.OUTAGE, "a rate limit (429) that outlasted the CLI's retries"),
+    LostReason.CRASHED_AGAIN: Loss(Cause.CONTENT, "the CLI crashed a second time on the same question"),
+    LostReason.TIMEOUT: Loss(Cause.CONTENT, "the time was over while the model worked or a tool call was open"),
+    LostReason.NO_STRUCTURED_OUTPUT: Loss(Cause.CONTENT, "prose, or nothing, instead of a structured answer, twice"),
+    LostReason.INVALID_ANSWER: Loss(Cause.CONTENT, "an answer that its schema refuses, twice"),
+    LostReason.MODEL_REFUSED: Loss(Cause.CONTENT, "the model declined, or another model answered in its place"),
+    LostReason.OUTPUT_LIMIT: Loss(Cause.CONTENT, "the answer was longer than the model or one call may write"),
+    LostReason.CALL_BUDGET: Loss(Cause.CONTENT, "the call reached its limit of turns or money"),
+    LostReason.TOO_LONG: Loss(Cause.CONTENT, "the prompt was larger than the CLI or the model takes (also 413)"),
+    LostReason.BAD_REQUEST: Loss(Cause.CONTENT, "the API refused the request (400), or its reply made no sense"),
+    LostReason.UNGUARDED_CONSULT: Loss(Cause.CONTENT, "a consult started that the consult hook had not let through"),
+    LostReason.UNEXPECTED_TOOLS: Loss(Cause.CONTENT, "the model had tools that were not offered"),
+    LostReason.IMPOSSIBLE_USAGE: Loss(Cause.CONTENT, "the CLI reported negative or impossibly large costs or tokens"),
+}
+"""The one table of what a loss may be caused by: whatever is not known to be an outage may come from the change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A reply that carried structured output. ``value`` is not yet checked against the schema's own rules."""
+    """A reply that carried structured output. ``value`` is not yet checked against the schema's own rules.
+
+    ``said`` are all structured answers of the call in order, if there was more than this one.
+    """
 
     value: dict[str, Any]
     receipt: Receipt = Receipt()
+    said: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def every_answer(self) -> tuple[dict[str, Any], ...]:
+        """All structured answers of the call, each once; ``value`` is the last."""
+        return _each_once((*self.said, self.value))
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """An answer that was asked for and did not come. ``detail`` is one sentence for people."""
+    """An answer that was asked for and did not come. ``detail`` is one sentence for people.
+
+    ``said`` are the structured answers that the call gave all the same.
+    """
 
     reason: LostReason
     detail: str
     receipt: Receipt = Receipt()
+    said: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def cause(self) -> Cause:
+        """Whether the change may have caused it."""
+        return LOSSES[self.reason].cause
+
+    @property
+    def every_answer(self) -> tuple[dict[str, Any], ...]:
+        """The structured answers of the call, each once."""
+        return _each_once(self.said)
+
+
+def _each_once(said: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    """Of equal answers the last stays."""
+    return tuple(each for place, each in enumerate(said) if each not in said[place + 1 :])
 
 
 class Stop(Exception):
@@ -179,8 +248,24 @@ class CreditExhaustedError(Stop):
         self.resume_at = resume_at
 
 
+class ModelError(Stop):
+    """What is wrong may be the model that was asked. ``in_consult``: it was the consulted advisor's."""
+
+    def __init__(self, detail: str, receipt: Receipt | None = None, *, in_consult: bool = False) -> None:
+        super().__init__(detail, receipt)
+        self.in_consult = in_consult
+
+
 class AuthenticationFailedError(Stop):
     """The credential was refused or is missing."""
+
+
+class ModelForbiddenError(ModelError, AuthenticationFailedError):
+    """The credential may not be used, or not for this model (403): the API does not say which."""
+
+
+class ModelUnknownError(ModelError):
+    """The model does not exist (404): a setting names it."""
 
 
 class ReviewInterrupted(Stop):

@@ -106,9 +106,10 @@ def renamed(reply: Answered | Lost, before: RunNames | None, after: RunNames | N
         for each in reply.receipt.consults
     )
     receipt = replace(reply.receipt, consults=consults)
+    said = tuple(other(each) for each in reply.said)
     if isinstance(reply, Answered):
-        return Answered(other(reply.value), receipt)
-    return replace(reply, detail=other(reply.detail), receipt=receipt)
+        return Answered(other(reply.value), receipt, said)
+    return replace(reply, detail=other(reply.detail), receipt=receipt, said=said)
 
 
 def grant_left(grant: ConsultGrant, used: Iterable[ConsultRecord]) -> ConsultGrant:

@@ -16,16 +16,20 @@ from pydantic import Field, ValidationError
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
+from review_advisor.core.policy.switches import YES
 from review_advisor.core.roles.answers import Consult, Guidance
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
 from review_advisor.core.roles.legible import legible
+from review_advisor.core.roles.spoken_no import every_object
+from review_advisor.core.roles.tolerant import Notes
 
 SUBAGENT_TYPE = ADVISOR
 SENTINEL = (
     "<!-- HYDRAFLOW_MIDFLIGHT_CONSULT_PROMPT_v1 nonce={nonce} surface={surface} run={run_id} attempt={attempt} -->"
 )
 
+_STOPS = re.compile(r"stop_signal[\"'`*]*\s*[:=]\s*[\"'`*]*(?:true|yes|on\b|1)", re.IGNORECASE)
 _Count = Annotated[int, Field(ge=0, le=10**12)]
 
 
@@ -34,8 +38,9 @@ class ConsultNote:
     """One consult as the review remembers it. ``guidance`` is None unless the advisor answered.
 
     ``wrapped``: the advisor did not answer in the asked form, so its text was taken as the action. A stop
-    signal counts in any form. ``tokens`` (in, out and of the cache) and ``duration_ms`` are what the CLI said of this
-    one consult, or None: what consults cost is told by what the call used as a whole.
+    signal counts in any form. ``notes`` say what of question and answer was cut. ``tokens`` (in, out and of the cache)
+    and ``duration_ms`` are what the CLI said of this one consult, or None: what consults cost is told by what the call
+    used as a whole.
     """
 
     consult: Consult
@@ -46,6 +51,7 @@ class ConsultNote:
     resolved_model: str = ""
     tokens: _Count | None = None
     duration_ms: _Count | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def asked(self) -> bool:
@@ -91,51 +97,63 @@ def consult_advisor(cap: int) -> str:
 
 def read_consult(record: ConsultRecord) -> ConsultNote:
     """What a recorded consult says. A question that is not the asked JSON object is taken as plain words."""
+    notes = Notes()
     note = ConsultNote(
-        _consult(record.question),
+        _consult(record.question, notes),
         record.status,
         reason=record.reason,
         resolved_model=record.resolved_model,
         tokens=record.tokens,
         duration_ms=record.duration_ms,
     )
+    guidance, wrapped = _guidance(record.reply, notes)
+    note = replace(note, notes=notes.words)
     if record.status != "answered":
-        return note
-    guidance, wrapped = _guidance(record.reply)
+        stops = record.status == "failed" and guidance is not None and guidance.stop_signal
+        return replace(note, guidance=guidance, wrapped=wrapped) if stops else note
     if guidance is None:
         return replace(note, status="failed", reason="the advisor's answer is empty")
     return replace(note, guidance=guidance, wrapped=wrapped)
 
 
-def _consult(question: str) -> Consult:
+def _consult(question: str, notes: Notes) -> Consult:
     parsed = _object_in(question)
     if parsed is not None:
         try:
-            return Consult.model_validate(parsed)
+            return Consult.model_validate(parsed, context=notes)
         except ValidationError:
             pass
-    return Consult(question=_words(question) or "(no question)")
+    return Consult.model_validate({"question": _words(question) or "(no question)"}, context=notes)
 
 
-def _guidance(reply: str) -> tuple[Guidance | None, bool]:
+def _guidance(reply: str, notes: Notes) -> tuple[Guidance | None, bool]:
     parsed = _object_in(reply)
     if parsed is not None:
         try:
-            return Guidance.model_validate(parsed), False
+            guidance = Guidance.model_validate(parsed, context=notes)
         except ValidationError:
             pass
-    words = _words(reply)
-    return (Guidance(action=words, stop_signal=_asks_to_stop(reply)), True) if words else (None, True)
+        else:
+            stop = guidance.stop_signal or _sets_stop(parsed)
+            return guidance.model_copy(update={"stop_signal": stop}), False
+    if not _words(reply):
+        return None, True
+    said = {"action": _words(reply), "stop_signal": _sets_stop(parsed) or _STOPS.search(reply) is not None}
+    return Guidance.model_validate(said, context=notes), True
 
 
-def _asks_to_stop(reply: str) -> bool:
-    """Whether an answer in another form than asked still sets the stop signal: in doubt, a person looks."""
-    return re.search(r"[\"']?stop_signal[\"']?\s*[:=]\s*[\"']?true", reply, re.IGNORECASE) is not None
+def _sets_stop(parsed: object) -> bool:
+    """Whether a stop signal is set anywhere in it, in whatever form: in doubt, a person looks."""
+    return any(
+        name.strip().casefold() == "stop_signal" and str(value).strip().casefold() in YES
+        for each in every_object(parsed)
+        for name, value in each.items()
+    )
 
 
 def _words(text: str) -> str:
-    """Plain words that the schema takes: half characters (lone surrogates) replaced, at most 8,000 long."""
-    return text.encode("utf-8", "replace").decode("utf-8").strip()[:8_000].strip()
+    """Plain words that the schema takes: half characters (lone surrogates) replaced."""
+    return text.encode("utf-8", "replace").decode("utf-8").strip()
 
 
 def _object_in(text: str) -> dict[str, object] | None:

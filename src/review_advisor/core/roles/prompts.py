@@ -51,11 +51,11 @@ def nonce_of(prompt: str) -> str:
 
 def description(change: Change, nonce: str) -> str:
     """Title, body and author, fenced."""
-    lines = [f"title: {_bounded(change.title, LONGEST_TITLE)}"]
+    lines = [f"title: {bounded(change.title, LONGEST_TITLE)}"]
     if change.author:
-        lines.append(f"author: {_bounded(change.author, LONGEST_TITLE)}")
+        lines.append(f"author: {bounded(change.author, LONGEST_TITLE)}")
     if change.body:
-        lines.append(f"\n{_bounded(change.body, LONGEST_BODY)}")
+        lines.append(f"\n{bounded(change.body, LONGEST_BODY)}")
     return "What its author says about the change:\n" + fence(DESCRIPTION, "\n".join(lines), nonce)
 
 
@@ -100,7 +100,7 @@ def spec_section(change: Change, nonce: str) -> str:
     if change.spec is None:
         return ""
     return "The specification that the change says it implements:\n" + fence(
-        SPEC, f"from {change.spec.origin}\n\n{_bounded(change.spec.text, LONGEST_SPEC)}", nonce
+        SPEC, f"from {change.spec.origin}\n\n{bounded(change.spec.text, LONGEST_SPEC)}", nonce
     )
 
 
@@ -126,7 +126,7 @@ def cuts(change: Change) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _bounded(text: str, most: int) -> str:
+def bounded(text: str, most: int) -> str:
     """``text``, or its beginning and a line that says how much was cut."""
     if len(text) <= most:
         return text

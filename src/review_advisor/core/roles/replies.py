@@ -1,50 +1,104 @@
-"""A reply held against its schema: a checked answer, or a lost one. One repair ask, then lost."""
+"""What a reply is worth: a checked answer, or a lost one. A lost answer is asked for once more, unless it says no."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from review_advisor.core.policy.budgets import Refused
-from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
+from review_advisor.core.roles.answers import SEVERITIES, Answer, ReviewReport, Severity, UnreadableFinding
+from review_advisor.core.roles.calls import AgentCall, Answered, Cause, Lost, LostReason
+from review_advisor.core.roles.fence import facts_text
+from review_advisor.core.roles.spoken_no import joined, spoken_no
+from review_advisor.core.roles.tolerant import Notes, complaints
 
 REPAIRABLE = frozenset({LostReason.NO_STRUCTURED_OUTPUT, LostReason.INVALID_ANSWER})
 
-Checked = TypeVar("Checked", bound=BaseModel)
+Checked = TypeVar("Checked", bound=Answer)
 
 
-def checked_answer(model: type[Checked], reply: Answered | Lost) -> Checked | Lost:
-    """``reply`` as a ``model``, or lost with the schema's complaints in one sentence."""
-    if isinstance(reply, Lost):
-        return reply
+@dataclass(frozen=True, slots=True)
+class CheckedReply(Generic[Checked]):
+    """``notes``: what was cut or set right, in words. ``raw``: what was said, as JSON; empty without an answer."""
+
+    answer: Checked | Lost
+    notes: tuple[str, ...] = ()
+    raw: str = ""
+
+
+def checked_reply(model: type[Checked], reply: Answered | Lost) -> CheckedReply[Checked]:
+    """``reply`` as a ``model``, or lost with the schema's complaints in one sentence.
+
+    Of several answers in one call the most severe counts. One that says no counts even if the schema refuses it, and
+    even if the call was lost after it. Bounds on length and number cut an answer; they never lose it.
+    """
+    said = reply.every_answer
+    no = spoken_no(model, said)
+    if no is None and isinstance(reply, Lost):
+        return CheckedReply(reply)
+    notes = Notes()
+    if len(said) > 1:
+        notes.add(f"the call gave {len(said)} answers: the most severe counts")
+    if no is not None:
+        _note_the_no(notes, no, reply)
     try:
-        return model.model_validate(reply.value)
+        answer = _read(model, no or joined(model, said), notes)
     except ValidationError as error:
-        return Lost(LostReason.INVALID_ANSWER, _complaints(error), reply.receipt)
+        return CheckedReply(Lost(LostReason.INVALID_ANSWER, complaints(error), reply.receipt))
+    return CheckedReply(answer, notes.words, facts_text(said[0] if len(said) == 1 else said))
 
 
-def _complaints(error: ValidationError) -> str:
-    """Where and what, without echoing the model's own words."""
-    lines = []
-    for each in error.errors(include_url=False, include_input=False, include_context=False)[:10]:
-        where = ".".join(str(step) for step in each["loc"]) or "the object"
-        lines.append(f"{where}: {each['msg']}")
-    return "; ".join(lines)
+def _note_the_no(notes: Notes, no: Mapping[str, Any], reply: Answered | Lost) -> None:
+    if isinstance(reply, Lost):
+        notes.add(f"the call was lost ({reply.reason.value}) after an answer that says no: it counts")
+    elif reply.value.get("verdict") != no["verdict"]:
+        notes.add(f"an answer of the call says no, whatever its verdict: it counts as {no['verdict']}")
+
+
+def _read(model: type[Checked], said: Mapping[str, Any], notes: Notes) -> Checked:
+    """The answer, with what could not be read of it. Raises ``ValidationError``."""
+    own = {key: value for key, value in said.items() if key != "unreadable"}
+    answer = model.model_validate(own, context=notes)
+    if not isinstance(answer, ReviewReport) or not notes.unreadable:
+        return answer
+    unreadable = tuple(_unreadable(each, why) for each, why in notes.unreadable)
+    return answer.model_copy(update={"unreadable": unreadable})
+
+
+def _unreadable(said: object, why: str) -> UnreadableFinding:
+    given = said if isinstance(said, Mapping) else {"title": said}
+    path, title = (str(given.get(key) or "").strip()[:500] for key in ("path", "title"))
+    return UnreadableFinding(
+        path=path or "(no path)", title=title or "(no title)", severity=_severity(given.get("severity")), why=why
+    )
+
+
+def _severity(said: object) -> Severity:
+    """The severity of a finding that cannot be read; an unknown one is the worst."""
+    bare = str(said).strip().casefold()
+    return next((severity for severity in SEVERITIES if severity == bare), SEVERITIES[0])
+
+
+def lost_twice(first: Lost, second: Lost) -> Lost:
+    """Why a question that was asked twice has no answer: of two losses, the one the change may have caused counts."""
+    return second if second.cause is Cause.CONTENT else first
 
 
 def cut_short(lost: Lost, call: AgentCall, call_seconds: float) -> Refused | None:
     """A lost answer that one of our own caps took away in flight, as the refusal it is; None for any other.
 
     The call's money, turns and size are caps that a change's author can drive it into. So is its time, where
-    the review's end made it shorter than ``call_seconds``: otherwise a hang is an outage.
+    the review's end made it shorter than ``call_seconds``.
     """
     if lost.reason is LostReason.CALL_BUDGET:
         return Refused("money", f"the call reached its cap: {lost.detail}")
     if lost.reason is LostReason.TOO_LONG:
         return Refused("size", "the prompt is larger than one call takes")
-    if lost.reason is LostReason.TIMEOUT and call.timeout_seconds < call_seconds:
+    late = lost.reason in (LostReason.TIMEOUT, LostReason.SILENT)
+    if late and call.timeout_seconds < call_seconds:
         return Refused("wall_clock", "the review's time was over before the answer came")
     return None
 

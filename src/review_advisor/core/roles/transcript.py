@@ -7,7 +7,10 @@ from typing import Literal
 
 from review_advisor.core.roles.answers import Disagreement, PostVerifyResult
 from review_advisor.core.roles.fence import fence_facts
-from review_advisor.core.roles.prompts import TRANSCRIPT
+from review_advisor.core.roles.prompts import TRANSCRIPT, bounded
+
+LONGEST_RAW = 100_000
+"""So many characters of a judgement as it came are handed back; what was read of it is handed back in any case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,5 +61,5 @@ def _as_json(attempt: Attempt) -> dict[str, object]:
         "reasoning": attempt.result.reasoning,
         "disagreements": [{"id": identity, **dict(each)} for identity, each in attempt.disagreements],
         "suggested_fix_direction": attempt.result.suggested_fix_direction,
-        "raw": attempt.raw,
+        "raw": bounded(attempt.raw, LONGEST_RAW),
     }

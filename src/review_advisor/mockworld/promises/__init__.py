@@ -21,6 +21,7 @@ PROMISES: tuple[Promise, ...] = (
     verdicts.changes_to_the_bot_are_judged_or_escalated,
     verdicts.a_refused_judgement_is_no_approval,
     verdicts.an_outage_is_a_veto_where_the_team_wants_it,
+    verdicts.a_judge_that_the_change_may_have_silenced_does_not_approve,
     verdicts.a_judgement_is_what_was_said,
     verdicts.an_idle_retry_is_not_judged_again,
     verdicts.a_stop_signal_calls_a_human,

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import Repaired, Ruled
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.agents import Asked
 from review_advisor.mockworld.promises.verdicts import has_veto, in_critical_folder, touches_itself
-from review_advisor.mockworld.reading import PartKey, Reading, answer_of
+from review_advisor.mockworld.reading import UNUSABLE, PartKey, Reading, answer_of
 
 RETRIES = {"low": 1, "medium": 2, "high": 3}
 LOOPING = {"pr_review", "pre_merge_spec_check"}
@@ -72,14 +73,16 @@ def a_rejection_is_retried_once(reading: Reading) -> Iterator[str]:
 
 def each_question_is_asked_once_and_repaired_once(reading: Reading) -> Iterator[str]:
     """A role is asked once an attempt, and once more only when its reply could not be used."""
-    asks: dict[tuple[object, ...], list[str]] = {}
+    asks: dict[tuple[object, ...], list[Asked]] = {}
     for asked in reading.review.asked:
         call = asked.call
-        asks.setdefault((call.role, call.surface, call.shard, call.attempt, call.blind), []).append(asked.line.fault)
-    for (role, surface, shard, attempt, _), faults in asks.items():
-        unusable = faults[0] in ("garbage", "prose")
-        if len(faults) > (ASKS if unusable else 1):
-            yield f"{role}, {surface}, part {shard}, attempt {attempt}: asked {len(faults)} times after {faults[0]!r}"
+        asks.setdefault((call.role, call.surface, call.shard, call.attempt, call.blind), []).append(asked)
+    for (role, surface, shard, attempt, _), its in asks.items():
+        first = its[0]
+        unusable = first.line.fault in UNUSABLE and answer_of(first) is None
+        if len(its) > (ASKS if unusable else 1):
+            after = first.line.fault
+            yield f"{role}, {surface}, part {shard}, attempt {attempt}: asked {len(its)} times after {after!r}"
 
 
 def consults_stay_within_the_cap(reading: Reading) -> Iterator[str]:

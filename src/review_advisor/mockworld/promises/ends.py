@@ -8,13 +8,11 @@ from review_advisor.core.outcome.document import outcome_types, read_outcome
 from review_advisor.core.outcome.events import CallEnded, CallStarted, ReviewEnded
 from review_advisor.core.outcome.report_text import HEADLINES
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AuthenticationFailedError, CreditExhaustedError
 from review_advisor.mockworld.promises.verdicts import has_veto
 from review_advisor.mockworld.reading import Reading, answer_of
 
 EXIT = {"approved": 0, "changes_requested": 10, "escalated": 11, "stopped": 12}
 HUMAN = 11
-SAID_OF_STOPS = {CreditExhaustedError: "credit_exhausted", AuthenticationFailedError: "authentication_failed"}
 
 
 def trouble_with_the_account_stops(reading: Reading) -> Iterator[str]:

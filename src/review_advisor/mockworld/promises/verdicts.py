@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import CallEnded, Repaired, RoleSkipped, Verified
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.reading import Reading, answer_of
+from review_advisor.mockworld.reading import Reading, answer_of, fault_of
 
 VETO_SURFACES = {"pr_review", "pre_merge_spec_check", "adr_review", "visual_gate"}
 """ADR-0059's matrix, read from its text."""
@@ -19,6 +19,8 @@ OWN_FILES = {"src/review_advisor.py", "src/review_phase.py"}
 OWN_HERE = ("src/review_advisor/", "requirements/", "tools/", ".ci/")
 OWN_FILES_HERE = {"action.yml", "makefile", "pyproject.toml", "src/review_advisor"}
 CRITICAL_FOLDERS = {"auth", "oauth", "login", "security", "crypto", "secrets", "migrations", "payments", "billing"}
+OUTAGES = {"crash", "silent", "truncated", "server_error", "rate_limited"}
+"""What no change can cause; anything else may come from its content."""
 ON = {"true", "1", "yes", "on"}
 
 
@@ -137,6 +139,18 @@ def an_outage_is_a_veto_where_the_team_wants_it(reading: Reading) -> Iterator[st
             yield f"approved although the judgement of {key[0]}, part {key[1] + 1}, was lost under FAIL_AS_VETO"
 
 
+def a_judge_that_the_change_may_have_silenced_does_not_approve(reading: Reading) -> Iterator[str]:
+    """A judgement on a veto surface that no outage explains the loss of leaves nothing approved or rejected."""
+    if reading.review.ended not in ("approved", "changes_requested"):
+        return
+    for key in reading.judgements:
+        asked = reading.last(key, Role.POST_VERIFY)
+        if asked is None or answer_of(asked) is not None or not has_veto(reading, key[0]):
+            continue
+        if fault_of(asked) not in OUTAGES:
+            yield f"{reading.review.ended} although the judgement of {key[0]} was lost by {fault_of(asked)!r}"
+
+
 def a_judgement_is_what_was_said(reading: Reading) -> Iterator[str]:
     """What is recorded as judged is, in order, what post-verify said last in each call."""
     said = [
@@ -169,7 +183,8 @@ def an_idle_retry_is_not_judged_again(reading: Reading) -> Iterator[str]:
 def a_stop_signal_calls_a_human(reading: Reading) -> Iterator[str]:
     """When the advisor asks to stop, nothing is approved."""
     for each in reading.advice if reading.approved else ():
-        if each.line is not None and not each.line.fault and (each.line.answer or {}).get("stop_signal"):
+        heard = each.line is not None and each.line.fault in ("", "misshapen", "two_answers", "slow", "stale_head")
+        if heard and each.line is not None and (each.line.answer or {}).get("stop_signal"):
             yield f"approved although the advisor asked to stop when asked {each.question!r}"
 
 

@@ -27,12 +27,17 @@ from review_advisor.mockworld.story_lines import (
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 RoleName = Literal["pre_flight", "executor", "mid_flight", "post_verify"]
 MID_FLIGHT_FAULTS: tuple[Fault, ...] = (
-    "crash", "timeout", "garbage", "prose", "two_answers", "truncated", "server_error", "rate_limited",
-    "model_refused", "credit_gone", "auth_gone", "interrupted", "killed", "slow", "stale_head",
+    "crash", "silent", "truncated", "server_error", "rate_limited", "timeout", "garbage", "misshapen", "prose",
+    "two_answers", "model_refused", "output_limit", "bad_request", "credit_gone", "auth_gone", "model_not_found",
+    "interrupted", "killed", "slow", "stale_head",
 )  # fmt: skip
-"""What can befall a consult: the caps and the model's name are the executor's call's."""
+"""What can befall a consult: the caps are the executor's call's."""
 REFUSED: tuple[Fault, ...] = ("call_budget", "too_long")
-"""What our own caps make of a call: on an advisory surface only can the review go on as if it had been judged."""
+"""What our own caps make of a call."""
+SILENCING: tuple[Fault, ...] = (
+    *REFUSED, "crashed_again", "timeout", "model_refused", "output_limit", "bad_request", "unguarded_consult"
+)  # fmt: skip
+"""What the change may have caused: on an advisory surface only can the review go on as if it had been judged."""
 PLACES: tuple[tuple[RoleName, Fault], ...] = (
     *((role, fault) for role in ("pre_flight", "executor", "post_verify") for fault in FAULTS
       if role == "executor" or fault != "unguarded_consult"),
@@ -213,7 +218,7 @@ class Roster:
         dice = self._dice
         points = tuple(f"{self._mark} point {place}.{n}" for n in range(dice.whole(0, 2)))
         common = self._common("post_verify", place)
-        if common["fault"] is not None and dice.chance(0.6 if common["fault"] in REFUSED else 0.1):
+        if common["fault"] is not None and dice.chance(0.6 if common["fault"] in SILENCING else 0.1):
             common["surface"] = "wiki_ingest"
         return JudgementLine(
             says="veto" if dice.chance(vetoes) else "confirm",
