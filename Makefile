@@ -118,8 +118,11 @@ $(LOWEST_READY): requirements/lowest.txt pyproject.toml
 		--editable .
 	@touch $@
 
-mutants: setup ## Break the rules one by one and see each fault killed by its test (a minute)
+mutants: setup ## Put faults into the rules and see each noticed: the listed ones, and a sample of all in core (ALL=yes: all)
 	@$(PY) tools/mutants.py $(ARGS)
+ifeq ($(strip $(ARGS)),)
+	@$(PY) tools/mutation.py $(if $(filter yes,$(ALL)),--all,--sample $(or $(SAMPLE),2))
+endif
 
 e2e: setup $(CLI_READY) $(LINT_READY) $(COLLECTOR_READY) $(BROWSER_READY) $(AXE_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
 	$(NEED_CHROMIUM)
