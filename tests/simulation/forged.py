@@ -9,7 +9,15 @@ from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.pictures import PictureState
 from review_advisor.core.outcome.coverage import FileCoverage
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import Event, PolicyFrozen, Reported, RoleSkipped, SurfaceEnded, Verified
+from review_advisor.core.outcome.events import (
+    Event,
+    PolicyFrozen,
+    Repaired,
+    Reported,
+    RoleSkipped,
+    SurfaceEnded,
+    Verified,
+)
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -157,6 +165,28 @@ def mended(**edit: Any) -> PlayedReview:
     """A vetoed approval that comes back with a repair, and is confirmed."""
     again = {"says": "approve", "edits": [{"path": "src/app.py", **edit}]}
     return told({"executor": ["approve", again], "post_verify": ["veto"]})
+
+
+def refused_honest() -> PlayedReview:
+    review = mended()
+    events = (replace(each, result="refused") if isinstance(each, Repaired) else each for each in review.events)
+    return replace(review, events=tuple(events))
+
+
+def reported(review: PlayedReview, **changes: Any) -> PlayedReview:
+    """The same review, whose reports were recorded differently."""
+    events = (
+        replace(each, report=replace(each.report, **changes)) if isinstance(each, Reported) else each
+        for each in review.events
+    )
+    return replace(review, events=tuple(events))
+
+
+def quoting(**changes: Any) -> PlayedReview:
+    """A review with a finding, which was recorded differently."""
+    review = told({"executor": [{"findings": [NOTED]}]})
+    (kept,) = (finding for each in review.events if isinstance(each, Reported) for finding in each.report.findings)
+    return reported(review, findings=(replace(kept, **changes),))
 
 
 def offering(patch: str) -> PlayedReview:

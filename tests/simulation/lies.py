@@ -31,7 +31,10 @@ from tests.simulation.forged import (
     patch_of,
     pictured,
     prompts,
+    quoting,
     read,
+    refused_honest,
+    reported,
     reported_backwards,
     role,
     tier,
@@ -109,6 +112,7 @@ LIES: dict[str, Callable[[], Reading]] = {
     "a_repair_never_approves_the_head": lambda: read(approved(mended())),
     "a_patch_is_offered_if_and_only_if_it_was_judged_right": lambda: read(document(mended(), repair=None)),
     "a_repair_makes_nothing_milder": lambda: read(tier(mended(), BlastRadius.HIGH)),
+    "an_honest_repair_is_judged": lambda: read(refused_honest()),
     "identical_pictures_cost_no_call": lambda: read(pictured("differs", "identical")),
     "a_picture_that_nobody_saw_is_never_approved": lambda: read(pictured("differs", "too_large")),
     "knowledge_is_stored_only_after_its_gate": lambda: read(ungated()),
@@ -141,6 +145,19 @@ LIES: dict[str, Callable[[], Reading]] = {
     "the_document_survives_json": lambda: read(document(told(), cost=(NO_NUMBER,))),
     "what_died_decided_nothing": lambda: read(replace(told(), ended="died")),
     "a_verdict_is_of_the_head_it_read": lambda: read(document(told(), head_sha="c" * 40)),
+    "no_finding_is_lost": lambda: read(reported(told({"executor": [{"findings": [NOTED]}]}), findings=())),
+    "what_proves_nothing_is_refused": lambda: read(quoting(evidence=" v ")),
+    "a_finding_stands_where_its_quote_does": lambda: read(quoting(line=7, end_line=7)),
+    "the_same_settings_have_one_digest": lambda: Reading(
+        told(), (replace(told(), environment={"HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO": "on"}),)
+    ),
+    "every_setting_is_in_the_policys_digest": lambda: read(
+        told({}, switches={"HYDRAFLOW_REVIEW_ADVISOR_MODEL": "another"})
+    ),
+    "a_check_concludes_as_its_review_did": lambda: read(replace(told(), exit_code=11)),
+    "what_was_not_verified_is_seen_on_the_check": lambda: read(flagged(told(), degraded=True)),
+    "recovered_is_an_approval_that_answered_a_veto": lambda: read(flagged(told(), recovered=True)),
+    "exhausted_is_a_veto_that_outlasted_the_retries": lambda: read(flagged(told(), exhausted=True)),
     "every_prompt_has_what_its_role_is_owed": lambda: read(prompts(told(), "<<<UNTRUSTED DIFF", "<<<TRUSTED DIFF")),
     "a_diff_judged_alone_comes_with_nothing_that_is_said": lambda: read(
         calls(told(config=BLIND), lambda a: call(a, prompt=f"{a.call.prompt} Add a value") if a.call.blind else a)

@@ -23,7 +23,7 @@ from review_advisor.core.facts.repair import Edits
 
 Deed = Literal["writes", "creates", "deletes", "links", "nests", "runs", "blobs", "undoes"]
 """What an executor does to a file: adds lines, makes it, deletes it, puts a symbolic link or a submodule there, makes
-it executable or binary, or takes all of that back."""
+it executable (a new file, if it was not there) or binary, or takes all of that back."""
 _REGULAR = "100644"
 _ABSENT = "000000"
 _MODES = {"links": SYMLINK_MODE, "nests": SUBMODULE_MODE, "runs": EXECUTABLE_MODE}
@@ -53,7 +53,8 @@ class Edit:
             case "links" | "nests":
                 return FileChange(Status.TYPE_CHANGED, path, None, mode, _MODES[self.does], added=1)
             case "runs":
-                return FileChange(Status.MODIFIED, path, None, mode, EXECUTABLE_MODE)
+                status, before = (Status.ADDED, _ABSENT) if known is None else (Status.MODIFIED, mode)
+                return FileChange(status, path, None, before, EXECUTABLE_MODE)
             case "blobs":
                 return FileChange(Status.MODIFIED, path, None, mode, mode, binary=True)
             case "undoes":

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.mockworld.promises.flips import told_still
+from review_advisor.mockworld.promises.on_github import broken_on_github
 from review_advisor.mockworld.stage import PlayedReview, PlayedStory
 from review_advisor.mockworld.story import ExpectBlock
 from review_advisor.mockworld.sweep import judge
@@ -21,7 +22,7 @@ def unmet(played: PlayedStory) -> tuple[str, ...]:
         found += [f"review {review.number}: nobody asked for the line {line}" for line in review.unsaid]
     found += [
         f"review {each.review} breaks a promise, {each.promise}: {each.says}"
-        for each in judge(played, told_still(played))
+        for each in (*judge(played, told_still(played)), *broken_on_github(played))
     ]
     return tuple(found)
 

@@ -20,10 +20,11 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Where the pull request is. ``own``: the bot's own repository."""
+    """Where the pull request is. ``own``: the bot's own repository. ``pyproject``: the bot is configured there."""
 
     name: str
     own: bool = False
+    pyproject: bool = False
 
     @property
     def base_sha(self) -> str:
@@ -86,6 +87,7 @@ class PullRequest:
             spec=self.spec,
             prior_fix_attempts=self.prior_fix_attempts,
             own_repository=self.repository.own,
+            config_in_pyproject=self.repository.pyproject,
             tree=None if not self.pushes or self.pushes[-1].bare else _object_name(head_sha, "tree"),
         )
 

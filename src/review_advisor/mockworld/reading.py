@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.publication.conclusion import title_of
 from review_advisor.core.roles.calls import Answered, Lost, Stop
 from review_advisor.mockworld.agents import Advice, Asked
 from review_advisor.mockworld.lines import Killed
@@ -152,6 +153,11 @@ class Reading:
     def report(self) -> str:
         """What a person would read; empty when nothing was decided."""
         return "" if self.review.document is None else report_text(self.review.document)
+
+    @cached_property
+    def title(self) -> str:
+        """The title of the review's check; empty when nothing was decided."""
+        return "" if self.review.document is None else title_of(self.review.document)
 
     @cached_property
     def approved(self) -> bool:

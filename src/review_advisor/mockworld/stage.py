@@ -113,7 +113,7 @@ class _Stage:
         self._own: dict[str, str | None] = {}
         told = story.pull_request
         self._pull_request = PullRequest(
-            repository=Repository(told.repository, told.own_repository),
+            repository=Repository(told.repository, told.own_repository, told.config_in_pyproject),
             number=told.number,
             title=told.title,
             body=told.body,

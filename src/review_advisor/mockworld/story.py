@@ -72,6 +72,7 @@ class PullRequestBlock(Block):
     prior_fix_attempts: int = Field(default=0, ge=0, description="Fix attempts before the story begins.")
     repository: str = Field(default="acme/shop", description="Where it is.")
     own_repository: bool = Field(default=False, description="Whether that is the bot's own repository.")
+    config_in_pyproject: bool = Field(default=False, description="Whether `pyproject.toml` configures the bot.")
 
 
 class TroubleBlock(Block):

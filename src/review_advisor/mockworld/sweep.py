@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from review_advisor.mockworld.promises import COSTLY, PROMISES, Broken, Promise, broken_promises
 from review_advisor.mockworld.promises.flips import broken_by_a_flip, told_still
+from review_advisor.mockworld.promises.on_github import broken_on_github
 from review_advisor.mockworld.seeds.worlds import story_of
 from review_advisor.mockworld.stage import PlayedStory, play
 from review_advisor.mockworld.story_file import story_text
@@ -19,6 +20,8 @@ from review_advisor.mockworld.tally import ENOUGH, Cell, cells_of, empty_cells
 CHUNK = 250
 MOST_FAILURES = 20
 _EVERY = 16
+_ON_GITHUB = 32
+"""The reviews of each so-manieth world are published, which takes as long as playing it; those of a row more often."""
 _CHEAP = tuple(promise for promise in PROMISES if promise not in COSTLY)
 
 
@@ -105,6 +108,7 @@ def sweep_seeds(first: int, last: int) -> Sweep:
         for review in played.reviews:
             found.counts.update(cells_of(review))
         broken = judge(played, still, promises_of(seed))
+        broken += broken_on_github(played) if seed % (_ON_GITHUB // len(played.reviews)) == 0 else ()
         if broken:
             found.broken += 1
             found.failures.append(Failure(seed, broken, story_text(played.story)))

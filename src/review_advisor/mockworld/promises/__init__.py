@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from review_advisor.mockworld.promises import budgets, ends, matter, prompts, repairs, switches, verdicts
+from review_advisor.mockworld.promises import (
+    budgets,
+    digests,
+    ends,
+    findings,
+    matter,
+    prompts,
+    publication,
+    repairs,
+    switches,
+    verdicts,
+)
 from review_advisor.mockworld.reading import Reading
 from review_advisor.mockworld.stage import PlayedReview
 
@@ -41,6 +52,7 @@ PROMISES: tuple[Promise, ...] = (
     repairs.a_repair_never_approves_the_head,
     repairs.a_patch_is_offered_if_and_only_if_it_was_judged_right,
     repairs.a_repair_makes_nothing_milder,
+    repairs.an_honest_repair_is_judged,
     matter.identical_pictures_cost_no_call,
     matter.a_picture_that_nobody_saw_is_never_approved,
     matter.knowledge_is_stored_only_after_its_gate,
@@ -61,6 +73,15 @@ PROMISES: tuple[Promise, ...] = (
     ends.the_document_survives_json,
     ends.what_died_decided_nothing,
     ends.a_verdict_is_of_the_head_it_read,
+    findings.no_finding_is_lost,
+    findings.what_proves_nothing_is_refused,
+    findings.a_finding_stands_where_its_quote_does,
+    digests.the_same_settings_have_one_digest,
+    digests.every_setting_is_in_the_policys_digest,
+    publication.a_check_concludes_as_its_review_did,
+    publication.what_was_not_verified_is_seen_on_the_check,
+    publication.recovered_is_an_approval_that_answered_a_veto,
+    publication.exhausted_is_a_veto_that_outlasted_the_retries,
     prompts.every_prompt_has_what_its_role_is_owed,
     prompts.a_diff_judged_alone_comes_with_nothing_that_is_said,
     prompts.the_plan_reaches_executor_and_judge,
@@ -73,7 +94,13 @@ PROMISES: tuple[Promise, ...] = (
     prompts.guidance_is_carried_into_a_retry,
 )
 
-COSTLY: frozenset[Promise] = frozenset({ends.the_report_says_how_it_ended, ends.the_document_survives_json})
+COSTLY: frozenset[Promise] = frozenset(
+    {
+        ends.the_report_says_how_it_ended,
+        ends.the_document_survives_json,
+        digests.every_setting_is_in_the_policys_digest,
+    }
+)
 """Promises that cost a third of the time of a seeded world. Stories hold them all, seeded worlds these now and then."""
 
 

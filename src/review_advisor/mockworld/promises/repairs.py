@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from review_advisor.core.facts.change import Status
+from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.bench import Edit
 from review_advisor.mockworld.promises.verdicts import OWN_FILES, OWN_FOLDERS, OWN_HERE, OWN_NAMES, OWN_ROOTS
 from review_advisor.mockworld.reading import Reading, answer_of
 
@@ -21,6 +22,8 @@ ODD = re.compile(
 )
 SECTION = re.compile(r"^diff --git a/(.*) b/\1$", re.MULTILINE)
 CHANGED_LINE = re.compile(r"^[+-](?!\+\+ |-- )", re.MULTILINE)
+TEST = re.compile(r"tests/(?:\w+/)?test_\w+\.py")
+FEW_LINES = 30
 MOST_FILES = 10
 MOST_LINES = 400
 TIERS = ("low", "medium", "high")
@@ -32,6 +35,7 @@ def _is_guarded(path: str, reading: Reading) -> bool:
     own = not steps.isdisjoint(OWN_NAMES | OWN_FOLDERS | TELLS_OTHERS)
     own = own or low in OWN_FILES or low.startswith(OWN_ROOTS)
     here = reading.review.change.own_repository and low.startswith(OWN_HERE)
+    here = here or (reading.review.change.config_in_pyproject and low == "pyproject.toml")
     return own or here or low == (reading.review.rules.config_path or "").casefold()
 
 
@@ -57,6 +61,41 @@ def a_patch_holds_text_of_the_change_and_nothing_else(reading: Reading) -> Itera
         lines = len(CHANGED_LINE.findall(patch))
         if not 0 < len(paths) <= MOST_FILES or lines > MOST_LINES:
             yield f"a patch of {len(paths)} files and {lines} lines"
+
+
+def an_honest_repair_is_judged(reading: Reading) -> Iterator[str]:
+    """Edits of text files of the change, and new tests, are not refused, while the judge can be shown them whole."""
+    honest = {
+        file.path for file in reading.review.change.files if _is_ordinary(file) and not _is_guarded(file.path, reading)
+    }
+    wrote: dict[tuple[object, ...], bool] = {}
+    for asked in reading.review.asked:
+        call = asked.call
+        part = (call.surface, call.shard)
+        for path, edit in asked.line.edits if call.edits is not None else ():
+            wrote[part] = wrote.get(part, True) and isinstance(edit, Edit) and _is_honest(path, edit, honest)
+    for event in reading.events(Repaired):
+        told = [each.why for each in event.refused]
+        if event.result == "refused" and wrote.get((event.surface, event.shard)) and not _too_large(told):
+            yield f"an honest repair of {event.surface}, part {event.shard + 1}, was refused: {', '.join(told)}"
+
+
+def _is_ordinary(file: FileChange) -> bool:
+    plain = file.status in (Status.ADDED, Status.MODIFIED) and file.old_mode in ("100644", "000000")
+    return plain and file.new_mode == "100644" and not file.binary
+
+
+def _is_honest(path: str, edit: Edit, honest: set[str]) -> bool:
+    if edit.does == "undoes":
+        return True
+    few = len(edit.lines) + edit.removed <= FEW_LINES and all(line.isascii() for line in edit.lines)
+    secret = any("ghp_" in line for line in edit.lines)
+    new_test = edit.does == "creates" and TEST.fullmatch(path) is not None
+    return few and not secret and (new_test or (edit.does == "writes" and path in honest))
+
+
+def _too_large(reasons: list[str]) -> bool:
+    return any("cannot be shown to its judge whole" in why for why in reasons)
 
 
 def only_a_vetoed_approval_may_be_repaired(reading: Reading) -> Iterator[str]:

@@ -32,6 +32,7 @@ def touches_itself(reading: Reading) -> bool:
         anywhere = name in OWN_NAMES or path in OWN_FILES or path.startswith(OWN_ROOTS)
         anywhere = anywhere or not OWN_FOLDERS.isdisjoint(path.split("/")[:-1])
         here = own and (path in OWN_FILES_HERE or path.startswith(OWN_HERE))
+        anywhere = anywhere or (reading.review.change.config_in_pyproject and path == "pyproject.toml")
         if anywhere or here or path == (reading.review.rules.config_path or "").casefold():
             return True
     return False

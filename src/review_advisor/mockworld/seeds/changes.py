@@ -78,6 +78,11 @@ def _own_here(dice: Dice, number: int) -> FileBlock:
     return _edited(dice, dice.pick(OWN_HERE).format(n=number))
 
 
+def _project(dice: Dice, number: int) -> FileBlock:
+    """One such file a change: a path comes once."""
+    return _edited(dice, "pyproject.toml" if number == 1 else f"{CANARY}{number}/pyproject.toml")
+
+
 def _edited(dice: Dice, path: str) -> FileBlock:
     text = LINE if dice.chance(0.8) else dice.pick(HOSTILE_LINES)
     return FileBlock(
@@ -143,6 +148,7 @@ KINDS: tuple[tuple[Callable[[Dice, int], FileBlock], float], ...] = (
     (_critical, 9),
     (_own, 4),
     (_own_here, 1),
+    (_project, 3),
     (_moved, 5),
     (_deleted, 5),
     (_binary, 4),

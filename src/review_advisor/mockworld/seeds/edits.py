@@ -62,7 +62,7 @@ def _elsewhere(dice: Dice, files: Sequence[FileBlock]) -> EditBlock:
 
 
 def _no_text(dice: Dice, files: Sequence[FileBlock]) -> EditBlock:
-    path = dice.pick(files).path if files and dice.chance(0.7) else f"tests/test_{CANARY}.py"
+    path = dice.pick(files).path if files and dice.chance(0.5) else f"tests/test_{CANARY}.py"
     return EditBlock(path=path, does=dice.pick(MODES))
 
 

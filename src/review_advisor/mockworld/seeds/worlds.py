@@ -84,6 +84,7 @@ def _pull_request(dice: Dice, *, spec: bool) -> PullRequestBlock:
         spec=f"{CANARY} spec: every value is prime." if spec else None,
         prior_fix_attempts=dice.whole(1, 3) if dice.chance(0.1) else 0,
         own_repository=dice.chance(0.05),
+        config_in_pyproject=dice.chance(0.5),
     )
 
 

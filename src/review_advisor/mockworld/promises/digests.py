@@ -1,0 +1,84 @@
+"""The promises about digests: what a later review is compared with says everything that decided, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+
+from review_advisor.core.policy.blast import Blast, BlastRadius
+from review_advisor.core.policy.guard import Guard
+from review_advisor.core.policy.policy import Policy
+from review_advisor.core.policy.scope import policy_digest
+from review_advisor.core.policy.switches import read_switches
+from review_advisor.mockworld.reading import Reading
+from review_advisor.mockworld.stage import PlayedReview
+
+BROUGHT_ALONG = {"max_usd"}
+"""A budget that the change itself makes larger."""
+
+
+def the_same_settings_have_one_digest(reading: Reading) -> Iterator[str]:
+    """A review and the one before it have one policy digest if their settings agree, and two if they do not."""
+    mine = reading.review
+    for other in reading.earlier[-1:]:
+        if mine.document is None or other.document is None:
+            continue
+        same = policy_digest(mine.document.policy) == policy_digest(other.document.policy)
+        if same != (_settings(mine) == _settings(other)):
+            yield f"the digests of reviews {other.number} and {mine.number} are {'the same' if same else 'two'}"
+
+
+def _settings(review: PlayedReview) -> object:
+    """What the environment says of the surfaces that ran; the configuration is one in all of a story."""
+    switches = read_switches(review.environment)
+    rows = review.document.policy.surfaces if review.document is not None else ()
+    return (
+        switches.fail_as_veto,
+        switches.max_consults,
+        [
+            (
+                row.surface,
+                switches.advisor_models[row.surface],
+                switches.executor_models[row.surface],
+                {role: switches.disabled_by(role, row.surface) for role in row.decisions},
+            )
+            for row in rows
+        ],
+    )
+
+
+def every_setting_is_in_the_policys_digest(reading: Reading) -> Iterator[str]:
+    """Each setting changes the digest; the blast radius, the guard and the money that the change brings do not."""
+    document = reading.review.document
+    if document is None:
+        return
+    policy = document.policy
+    before = policy_digest(policy)
+    for name, other in _other_settings(policy):
+        if policy_digest(other) == before:
+            yield f"{name} is not in the digest"
+    for name, other in _other_changes(policy):
+        if policy_digest(other) != before:
+            yield f"{name} is in the digest, and the change itself decides it"
+
+
+def _other_settings(policy: Policy) -> Iterator[tuple[str, Policy]]:
+    yield "fail_as_veto", replace(policy, fail_as_veto=not policy.fail_as_veto)
+    yield "fail_on_degraded", replace(policy, fail_on_degraded=not policy.fail_on_degraded)
+    yield "shard_tokens", replace(policy, shard_tokens=policy.shard_tokens + 1)
+    yield "wants_knowledge", replace(policy, wants_knowledge=not policy.wants_knowledge)
+    yield "metadata_blind", replace(policy, blind=replace(policy.blind, runs=not policy.blind.runs))
+    for budget in fields(policy.budgets):
+        if budget.name not in BROUGHT_ALONG:
+            more = replace(policy.budgets, **{budget.name: getattr(policy.budgets, budget.name) + 1})
+            yield budget.name, replace(policy, budgets=more)
+    first, *others = policy.surfaces
+    yield "the advisor's model", replace(policy, surfaces=(replace(first, advisor_model="another"), *others))
+    yield "the executor's model", replace(policy, surfaces=(replace(first, executor_model="another"), *others))
+
+
+def _other_changes(policy: Policy) -> Iterator[tuple[str, Policy]]:
+    radius = BlastRadius.LOW if policy.blast.radius is BlastRadius.HIGH else BlastRadius.HIGH
+    yield "the blast radius", replace(policy, blast=Blast(radius, ("because",)))
+    yield "the guard", replace(policy, guard=Guard(("CLAUDE.md",) if not policy.guard.holds else ()))
+    yield "the money", replace(policy, budgets=replace(policy.budgets, max_usd=policy.budgets.max_usd + 1))
