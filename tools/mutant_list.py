@@ -34,6 +34,7 @@ REPAIRED = f"{SCENARIOS}test_repair_is_suggested.py::"
 BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
 SPOKEN = f"{UNIT}roles/test_spoken_no.py::"
 MEANING = f"{UNIT}test_claude_meaning.py::"
+HOLDS = "tests/adapters/test_whose_configuration_holds.py::"
 KEPT = "tests/adapters/test_answers_kept.py::"
 TROUBLES = "tests/adapters/test_ledger_troubles.py::"
 PAID = "tests/adapters/test_ledger_money.py::"
@@ -911,6 +912,83 @@ MUTANTS = (
         'if comment.edited_by.casefold() not in ("", login.casefold()):',
         'if comment.edited_by == "?":',
         (f"{UNIT}publication/test_memory.py::test_only_what_nobody_else_has_edited_is_believed",),
+    ),
+    Mutant(
+        "the base branch of a pull request configures its review, whatever branch that is",
+        "configuration.py",
+        "    if base.branch == default:\n",
+        "    if base.branch:\n",
+        (f"{HOLDS}test_a_base_of_ones_own_sets_no_budget_no_critical_path_and_no_check",),
+    ),
+    Mutant(
+        "a branch is believed whose name only begins like a trusted one",
+        "configuration.py",
+        "if base.branch in config.github.trusted_bases:",
+        "if base.branch.startswith(config.github.trusted_bases):",
+        (f"{HOLDS}test_only_the_exact_name_is_believed",),
+    ),
+    Mutant(
+        "the attributes are those where the diff begins",
+        "adapters/git/source.py",
+        "changed_files(self._store, old, new, self._rules_tree, self._bounds)",
+        "changed_files(self._store, old, new, old, self._bounds)",
+        (f"{HOLDS}test_an_old_commit_where_the_diff_begins_gives_no_attributes",),
+    ),
+    Mutant(
+        "a merge queue goes by what is queued before it",
+        "pull_requests.py",
+        "return event.base_sha if queued is None else",
+        "return event.base_sha if queued else",
+        (f"{HOLDS}test_a_merge_queue_goes_by_the_rules_of_its_pull_request",),
+    ),
+    Mutant(
+        "a push is a delta although the believed commit has moved",
+        "core/policy/scope.py",
+        'earlier.rules_sha != (change.rules_sha or "")',
+        'earlier.rules_sha == "?"',
+        (f"{HOLDS}test_a_move_of_the_believed_commit_has_the_next_push_reviewed_whole",),
+    ),
+    Mutant(
+        "a wildcard names trusted bases",
+        "settings.py",
+        "if not _WILDCARDS.isdisjoint(branch):",
+        "if branch == '?':",
+        (f"{UNIT}test_settings.py::test_what_cannot_be_used_is_said_in_one_sentence",),
+    ),
+    Mutant(
+        "whether a lost judge vetoes is no part of the policy's digest",
+        "core/policy/scope.py",
+        "facts = [rows, policy.fail_as_veto, policy",
+        "facts = [rows, policy",
+        (f"{UNIT}policy/test_policy_digest.py::test_what_is_configured_changes_the_digest",),
+    ),
+    Mutant(
+        "each review of a head is another attempt to fix it",
+        "core/publication/memory.py",
+        "new_head = before is None or before.head_sha != document.head_sha",
+        "new_head = True",
+        (f"{UNIT}publication/test_memory.py::test_two_reviews_that_reject_one_head_are_one_attempt_to_fix_it",),
+    ),
+    Mutant(
+        "a person's approval outlives a review that stopped",
+        "core/publication/memory.py",
+        '"outcome": Outcome.STOPPED, "approved_by": ""}',
+        '"outcome": Outcome.STOPPED}',
+        (f"{UNIT}publication/test_memory.py::test_an_approval_by_a_person_ends_with_the_next_run_of_any_end",),
+    ),
+    Mutant(
+        "a finding's mark counts wherever it stands",
+        "core/publication/markers.py",
+        "found = _FINDING.match(body)",
+        "found = _FINDING.search(body)",
+        (f"{UNIT}publication/test_markers.py::test_only_the_first_words_of_a_comment_say_whose_it_is",),
+    ),
+    Mutant(
+        "the check of pull request 12 is also that of pull request 1",
+        "core/publication/markers.py",
+        "external.partition(_RUN)[0] == external_id(number)",
+        "external.startswith(external_id(number))",
+        (f"{UNIT}publication/test_markers.py::test_a_check_is_of_one_pull_request_and_of_one_run",),
     ),
     Mutant(
         "a label that lies on a fork lets every push through",

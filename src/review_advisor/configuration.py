@@ -1,4 +1,4 @@
-"""Which configuration holds: the base commit's, a file that the user names, or the working tree's."""
+"""Which configuration holds: the believed commit's, a file that the user names, or the working tree's."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.examination import repository_top
+from review_advisor.ports.forge import Forge, ForgeRejected
 from review_advisor.settings import (
     CONFIG_FILE,
     PYPROJECT,
@@ -28,6 +30,39 @@ from review_advisor.settings import (
 
 BaseFile = Callable[[str], bytes | None]
 """A file of the base commit by its path; None if there is none."""
+
+
+def believed_base(forge: Forge, pull_request: PullRequest) -> BelievedBase:
+    """The branch whose word holds on how a pull request is reviewed, and its commit.
+
+    Its base, if that is the default branch or one that the default branch's file names in ``github.trusted_bases``;
+    else the default branch. A file that cannot be used names no branch. Raises ``ConfigError`` where the default branch
+    is not known, and ``ForgeError`` where it cannot be read.
+    """
+    default = pull_request.default_branch
+    if not default:
+        raise ConfigError("GitHub does not say which branch is the repository's default, so no configuration holds.")
+    base = BelievedBase(pull_request.base_ref, pull_request.base_sha)
+    if base.branch == default:
+        return base
+    held = BelievedBase(default, forge.tip(default))
+    with suppress(ConfigError):
+        config, _ = base_config(files_of(forge, held.commit))
+        if base.branch in config.github.trusted_bases:
+            return base
+    return held
+
+
+def files_of(forge: Forge, commit: str) -> BaseFile:
+    """The files of a commit. One that the forge does not hand out, for its size, is no configuration."""
+
+    def file(path: str) -> bytes | None:
+        try:
+            return forge.file(path, commit)
+        except ForgeRejected as problem:
+            raise ConfigError(str(problem)) from None
+
+    return file
 
 
 def load_settings(

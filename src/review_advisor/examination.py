@@ -102,11 +102,13 @@ def examine_workflow(repo: Path) -> tuple[Check, ...]:
     return (Check("github", "workflow", False, says),)
 
 
-def examine_github(repository: str, rules: PublicationRules, environ: Mapping[str, str]) -> tuple[Check, ...]:
-    """Whether the token serves, and whether the check that the rules name is a gate that nobody can forge."""
-    from review_advisor.adapters.actions import read_github
+def examine_github(
+    repository: str, rules: PublicationRules, trusted_bases: Sequence[str], environ: Mapping[str, str]
+) -> tuple[Check, ...]:
+    """Whether the token serves, whether the check that the rules name can be forged, and whose configuration holds."""
+    from review_advisor.adapters.actions import SERVER, read_github
     from review_advisor.adapters.github.gate import open_gate
-    from review_advisor.core.publication.gate import gate_remarks
+    from review_advisor.core.publication.gate import base_remarks, gate_remarks, workflow_remark
 
     try:
         github = read_github(environ)
@@ -117,7 +119,11 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
     says = "may push" if may_push else "may not push: it can read for a review, and its `publish` would be refused"
     token = Check("github", "token", may_push, f"GitHub takes the token for {repository}; its account {says}")
     try:
-        remarks = gate_remarks(reader.gate(rules.login), rules.check_name, rules.login)
+        remarks = (
+            *gate_remarks(reader.gate(rules.login), rules.check_name, rules.login),
+            *base_remarks(*reader.guarded(trusted_bases)),
+            *workflow_remark(own_server=github.server_url != SERVER),
+        )
     except ForgeError as problem:
         return token, Check("github", "required check", False, str(problem))
     return token, *(Check("github", each.name, each.ok, each.says) for each in remarks)

@@ -13,6 +13,7 @@ from review_advisor.adapters.actions import GithubEnvironment, read_github
 from review_advisor.adapters.git.fetch import Remote
 from review_advisor.adapters.git.history import LOOKED_AT, GitHistory, open_history
 from review_advisor.adapters.ledger.observations import keep, open_ended, said_on
+from review_advisor.configuration import believed_base
 from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.record.labels import Observed
@@ -20,7 +21,7 @@ from review_advisor.core.roles.redaction import redactor
 from review_advisor.observe_phase import ObservePhase
 from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import SourceError
-from review_advisor.pull_requests import open_forge, rules_of_base
+from review_advisor.pull_requests import open_forge, rules_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def _observe(repo: Path, named: tuple[str, int], ledger: Path, environ: Mapping[
     pull_request = forge.pull_request(number)
     if pull_request.state == "open":
         raise SourceError(f"Pull request #{number} is open: what became of it is observed once it is closed.")
-    rules, _ = rules_of_base(forge, pull_request.base_sha)
+    rules, _ = rules_at(forge, believed_base(forge, pull_request).commit)
     known = said_on(ledger, repository, number)
     now = datetime.now(UTC)
     with ExitStack() as opened:

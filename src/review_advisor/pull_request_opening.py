@@ -11,7 +11,7 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.fetch import Remote, open_pull_request
 from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.github.connect import connect
-from review_advisor.configuration import load_config
+from review_advisor.configuration import believed_base, load_config
 from review_advisor.core.facts.event import CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.publication.beginning import beginning
@@ -85,7 +85,7 @@ def _read(repo: Path, asked: _Asked, about: About, config: Path | None, github: 
     _check(pull_request, asked)
     about = replace(about, issues=forge.linked_issues(asked.number))
     remote = Remote(github.clone_url(asked.repository), github.token, github.network)
-    source = open_pull_request(repo, pull_request, remote, about=about)
+    source = open_pull_request(repo, pull_request, remote, believed_base(forge, pull_request), about=about)
     rules = load_config(repo, config, source.base_file)[0].publication_rules()
     summaries = own_summaries(forge.comments(asked.number), rules.login)
     state = read_state(summaries[0], rules.login) if summaries else None

@@ -15,15 +15,16 @@ from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.connect import connect
 from review_advisor.begin_phase import BeginPhase, Begun
 from review_advisor.bot import Bot
-from review_advisor.configuration import BaseFile, load_config, rules_that_stand
+from review_advisor.configuration import believed_base, files_of, load_config, rules_that_stand
 from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome
+from review_advisor.core.publication.beginning import queued_pull_request
 from review_advisor.core.publication.check import check_did_not_run
 from review_advisor.core.publication.commands import read_command
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.roles.redaction import redactor
-from review_advisor.ports.forge import Forge, ForgeRejected
+from review_advisor.ports.forge import Forge
 from review_advisor.publish_phase import DidNotRun, Published, PublishPhase
 from review_advisor.settings import ConfigError
 
@@ -61,7 +62,7 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     github = read_github(environ)
     event = github.event(event_file)
     forge = open_forge(github, event.repository)
-    rules, broken = rules_of_base(forge, _base_of(forge, event))
+    rules, broken = rules_at(forge, _believed(forge, event))
     if broken is not None and not isinstance(event, MergeGroupEvent):
         if not _counts(event, forge, rules):
             return Begun(review=False, because="nobody who may write asks for anything")
@@ -107,7 +108,7 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     repository, number = github.pull_request(options.pull_request)
     forge = open_forge(github, repository)
     pull_request = forge.pull_request(number)
-    rules, broken = rules_of_base(forge, pull_request.base_sha)
+    rules, broken = rules_at(forge, believed_base(forge, pull_request).commit)
     outcome = _outcome(options, pull_request, github, environ)
     phase = PublishPhase(_bot(forge, rules, github, environ), GitPatcher())
     notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
@@ -166,39 +167,31 @@ def open_forge(github: GithubEnvironment, repository: str) -> Forge:
     return connect(repository, token=github.token, api_url=github.api_url, clock=SystemClock())
 
 
-def _base_of(forge: Forge, event: Event) -> str:
-    match event:
-        case PullRequestEvent() | CommentEvent():
-            return forge.pull_request(event.number).base_sha
-        case MergeGroupEvent():
-            return event.base_sha
+def _believed(forge: Forge, event: Event) -> str:
+    """The commit whose configuration holds for what an event is about.
+
+    A merge queue's own base may be another queued commit, so its pull request's is asked. Where its branch names none,
+    the event's has to do: the check that this makes never passes.
+    """
+    if not isinstance(event, MergeGroupEvent):
+        return believed_base(forge, forge.pull_request(event.number)).commit
+    queued = queued_pull_request(event.head_ref)
+    return event.base_sha if queued is None else believed_base(forge, forge.pull_request(queued)).commit
 
 
-def rules_of_base(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
-    """What the base commit's configuration says; with a sentence, if it cannot be used, what of it still stands."""
+def rules_at(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
+    """What a commit's configuration says; with a sentence, if it cannot be used, what of it still stands."""
     try:
-        return load_config(Path(), None, _files_of(forge, commit))[0].publication_rules(), None
+        return load_config(Path(), None, files_of(forge, commit))[0].publication_rules(), None
     except ConfigError as problem:
-        rules = rules_that_stand(_files_of(forge, commit))
+        rules = rules_that_stand(files_of(forge, commit))
         return rules, f"The base's configuration cannot be used: {problem}"
 
 
 def _breaks_configuration(forge: Forge, pull_request: PullRequest) -> str | None:
     """What is wrong with the configuration at the head. The review used the base's: the next one would break."""
     try:
-        load_config(Path(), None, _files_of(forge, pull_request.head_sha))
+        load_config(Path(), None, files_of(forge, pull_request.head_sha))
     except ConfigError as problem:
         return f"this pull request breaks the configuration: {problem}"
     return None
-
-
-def _files_of(forge: Forge, commit: str) -> BaseFile:
-    """The files of a commit. One that the forge does not hand out, for its size, is no configuration."""
-
-    def file(path: str) -> bytes | None:
-        try:
-            return forge.file(path, commit)
-        except ForgeRejected as problem:
-            raise ConfigError(str(problem)) from None
-
-    return file

@@ -116,6 +116,8 @@ class ReviewPhase:
                 repository=change.repository,
                 pull_request=change.pull_request,
                 base_ref=change.base_ref,
+                rules_ref=change.rules_ref,
+                rules_sha=change.rules_sha,
             )
         )
         ends: list[Ending] = []

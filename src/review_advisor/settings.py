@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -99,6 +100,19 @@ class TreeConfig(_Table):
 
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
+_NO_REFERENCE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|\.$|\.lock$|^-")
+_WILDCARDS = frozenset("*?[")
+
+
+def _exact(branch: str) -> str:
+    if not _WILDCARDS.isdisjoint(branch):
+        raise ValueError("name each branch exactly: whoever may push could make a branch that a wildcard matches")
+    if branch.startswith("refs/") or _NO_REFERENCE.search(branch):
+        raise ValueError("this is not the name of a branch, such as `release-1.x`")
+    return branch
+
+
+BranchName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_exact)]
 Reviewer = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$")]
 
 
@@ -138,6 +152,11 @@ class GithubConfig(_Table):
     push_repairs: bool = Field(
         default=PublicationRules().push_repairs,
         description="Commit a judged repair to the pull request's branch, as an app whose pushes are reviewed.",
+    )
+    trusted_bases: tuple[BranchName, ...] = Field(
+        default=(),
+        description="Branches, by their exact names, whose own file holds for pull requests into them; for any other"
+        " base branch the default branch's holds. Protect each of them.",
     )
 
 
@@ -186,7 +205,7 @@ class Config(_Table):
 
     def publication_rules(self) -> PublicationRules:
         """The same for the inside."""
-        return PublicationRules(**self.github.model_dump())
+        return PublicationRules(**self.github.model_dump(exclude={"trusted_bases"}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,10 +84,14 @@ class WorkflowRun:
 
     def begin(self) -> WorkflowRun:
         """The first job."""
-        ended = self._job("begin", "Read what the event asks for", ("begin", "--event", self.place / "event.json"))
+        ended = self.attempt_to_begin()
         assert ended.code == 0, ended.err
         self.told = dict(line.split("=", 1) for line in (self.place / "output").read_text().splitlines())
         return self
+
+    def attempt_to_begin(self) -> Done:
+        """The first job, which may fail."""
+        return self._job("begin", "Read what the event asks for", ("begin", "--event", self.place / "event.json"))
 
     def review(self) -> WorkflowRun:
         """The second job: what is asked of the models stands in ``asked``."""
@@ -158,7 +162,7 @@ class Actions:
     # --- what people do ---
 
     def opens(self, contents: Contents, *, by: str = AUTHOR, **about: Any) -> Pull:
-        """Somebody opens a pull request against ``main``."""
+        """Somebody opens a pull request against ``main``, or another ``base``."""
         self.git.work.git("checkout", "--quiet", "--detach", about.get("base", "main"))
         sha = self._commit(contents)
         pull = self.github.opens(NAME, contents, by=by, sha=sha, **about)
@@ -173,11 +177,16 @@ class Actions:
         return self.github.pushes(pull, contents, sha=sha, **about)
 
     def main_becomes(self, contents: Contents) -> str:
-        """The base branch moves on; its new tip."""
-        self.git.work.git("checkout", "--quiet", "main")
+        """The default branch moves on; its new tip."""
+        return self.branch_becomes("main", contents, by=OWNER)
+
+    def branch_becomes(self, branch: str, contents: Contents, *, by: str = AUTHOR) -> str:
+        """Somebody pushes to a branch, which is made from the default branch if it is new; its new tip."""
+        known = branch in self.github.repository(NAME).branches
+        self.git.work.git("checkout", "--quiet", *(() if known else ("-B",)), branch, *(() if known else ("main",)))
         sha = self._commit(contents)
-        self.git.push("main:refs/heads/main")
-        return self.github.commits(NAME, "main", contents, by=OWNER, sha=sha)
+        self.git.push(f"{branch}:refs/heads/{branch}")
+        return self.github.commits(NAME, branch, contents, by=by, sha=sha)
 
     def merges(
         self, pull: Pull, how: Literal["merge", "squash", "rebase", "push"] = "merge", *, lately: bool = False
@@ -244,10 +253,12 @@ class Actions:
         comment = self.github.comments(pull, by=by, body=body)
         return self.to_its_end(self.event("issue_comment", Events(self.github).commented(pull, comment)))
 
-    def queued(self, pull: Pull) -> CheckRun:
-        """A merge queue asks for the check of its commit; the check."""
+    def queued(self, pull: Pull, *, behind: str = "") -> CheckRun:
+        """A merge queue asks for the check of its commit; the check. ``behind`` is another queued commit below it."""
         sha = self.github.commits(NAME, f"gh-readonly-queue/main/pr-{pull.number}-{pull.head_sha}", {}, by=OWNER)
-        ran = self.event("merge_group", Events(self.github).queued(pull, by=OWNER, sha=sha)).begin()
+        payload = Events(self.github).queued(pull, by=OWNER, sha=sha)
+        payload["merge_group"]["base_sha"] = behind or payload["merge_group"]["base_sha"]
+        ran = self.event("merge_group", payload).begin()
         assert not ran.began
         (check,) = self.checks(sha)
         return check
@@ -364,7 +375,8 @@ class Actions:
         for pull in self.github.repository(NAME).pulls.values():
             assert len(self.summaries(pull)) <= 1
         checks = [
-            (each.commit, each.external_id.partition("/")[0]) for each in self.github.repository(NAME).checks.values()
+            (each.commit, each.name, each.external_id.partition("/")[0])
+            for each in self.github.repository(NAME).checks.values()
         ]
         assert len(set(checks)) == len(checks)
         assert [path for ran in self.runs for path in (ran.place / "temporary").rglob("*")] == []

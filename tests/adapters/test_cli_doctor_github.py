@@ -9,6 +9,8 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.github_rules import ACTIONS_APP, GithubRules, github_rules
 
+from review_advisor.core.publication.gate import workflow_remark
+
 OURS = "review-advisor"
 OWN_APP = 271_828
 
@@ -121,7 +123,7 @@ def test_a_check_that_is_pinned_to_an_own_app_is_sound(terminal: Terminal, githu
     writes_as_its_own_app(terminal, github)
     github.ruleset({"context": OURS, "integration_id": OWN_APP}, strict=True)
     rows = told(terminal, github)
-    assert all(ok for ok, _ in rows.values())
+    assert all(ok for name, (ok, _) in rows.items() if name != "workflow's source")
     assert rows["required check"][1] == "'review-advisor' is required on main by ruleset 12"
     assert str(OWN_APP) in rows["check's source"][1]
 
@@ -156,6 +158,38 @@ def test_a_merge_queue_takes_its_place(terminal: Terminal, github: GithubRules) 
     rows = told(terminal, github)
     assert rows["merge queue"][0]
     assert "up to date" not in rows
+
+
+def test_where_no_branch_is_named_only_the_default_branch_configures(terminal: Terminal, github: GithubRules) -> None:
+    ok, says = told(terminal, github)["trusted bases"]
+    assert (ok, says.startswith("only the file of main configures reviews")) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "branch,rules,words",
+    [
+        ({"protected": True}, [], ""),
+        ({"protected": False}, [{"type": "deletion"}], ""),
+        ({"protected": False}, [], "No rule guards the branch v1/x, which github.trusted_bases names"),
+        (None, [], "There is no branch v1/x, which github.trusted_bases names: whoever may push can make it"),
+    ],
+)
+def test_a_trusted_base_that_nobody_guards_is_said_to_be_one(
+    terminal: Terminal, github: GithubRules, branch: object, rules: object, words: str
+) -> None:
+    (terminal.folder / ".review-advisor.toml").write_text('[github]\ntrusted_bases = ["v1/x"]\n')
+    github.answers |= {
+        "/repos/octo/demo/branches/v1%2Fx": branch,
+        "/repos/octo/demo/rules/branches/v1%2Fx": rules,
+    }
+    ok, says = told(terminal, github)["trusted bases"]
+    assert (ok, words in says) == (not words, True)
+
+
+def test_a_server_of_ones_own_may_run_the_bases_workflow(terminal: Terminal, github: GithubRules) -> None:
+    ok, says = told(terminal, github)["workflow's source"]
+    assert (ok, "An older server takes it from the base branch" in says) == (False, True)
+    assert [each.ok for each in workflow_remark(own_server=False)] == []
 
 
 def test_the_name_of_the_check_is_the_configured_one(terminal: Terminal, github: GithubRules) -> None:

@@ -8,24 +8,34 @@ import shutil
 import stat
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.adapters.command_line import executable
 from tests.adapters.git_remote import NAME, Served, git_by_http, served
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.fetch import DEPTHS, Remote, open_pull_request
+from review_advisor.adapters.git import fetch
+from review_advisor.adapters.git.fetch import DEPTHS, Remote
 from review_advisor.adapters.git.open import open_base
-from review_advisor.adapters.git.source import About
+from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.facts.earlier import Earlier
-from review_advisor.core.facts.pull_request import LinkedIssue
+from review_advisor.core.facts.pull_request import BelievedBase, LinkedIssue, PullRequest
 from review_advisor.core.facts.shards import Shard
 from review_advisor.core.outcome.coverage import file_facts
 from review_advisor.ports.review import SourceError
 
 TOKEN = "ghs_0123456789abcdefghijABCDEFGHIJ012345"
 CREDENTIAL = "Basic " + base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
+
+
+def open_pull_request(
+    repo: Path, pull: PullRequest, remote: Remote, believed: BelievedBase | None = None, **more: Any
+) -> GitSource:
+    """Opened under the rules of its own base, unless those of another branch are believed."""
+    base = BelievedBase(pull.base_ref, pull.base_sha)
+    return fetch.open_pull_request(repo, pull, remote, believed or base, **more)
 
 
 @pytest.fixture

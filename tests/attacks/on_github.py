@@ -15,6 +15,7 @@ from review_advisor.adapters.git.fetch import Remote, open_pull_request
 from review_advisor.adapters.git.source import About
 from review_advisor.begin_phase import BeginPhase
 from review_advisor.bot import Bot
+from review_advisor.configuration import believed_base
 from review_advisor.conversation import Comment, Conversation
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.event import PullRequestEvent
@@ -160,6 +161,7 @@ def _opened(planted: PlantedPullRequest) -> Change:
     assert state is not None
     about = About(issues=forge.linked_issues(1))
     remote = Remote(planted.git.url)
-    opened = open_pull_request(planted.git.work.path, forge.pull_request(1), remote, about=about)
+    pull = forge.pull_request(1)
+    opened = open_pull_request(planted.git.work.path, pull, remote, believed_base(forge, pull), about=about)
     with closing(opened.after(state.fix_attempts, earlier_review(state))) as source:
         return source.change()

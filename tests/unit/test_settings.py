@@ -117,6 +117,26 @@ def test_a_switch_that_means_nothing_is_an_error() -> None:
         ("[budget]\nmax_usd = inf", "x.toml: budget.max_usd: Input should be a finite number."),
         ("[budget]\nmax_usd = 1001", "x.toml: budget.max_usd: Input should be less than or equal to 1000."),
         ("critical_paths = 'src'", "x.toml: critical_paths: Input should be a list."),
+        (
+            "[github]\ntrusted_bases = ['v*']",
+            "x.toml: github.trusted_bases.0: name each branch exactly: whoever may push",
+        ),
+        (
+            "[github]\ntrusted_bases = ['v?']",
+            "x.toml: github.trusted_bases.0: name each branch exactly: whoever may push",
+        ),
+        ("[github]\ntrusted_bases = ['[v]']", "x.toml: github.trusted_bases.0: name each branch exactly: whoever may"),
+        (
+            "[github]\ntrusted_bases = ['a', '**']",
+            "x.toml: github.trusted_bases.1: name each branch exactly: whoever may",
+        ),
+        (
+            "[github]\ntrusted_bases = ['refs/heads/v1']",
+            "x.toml: github.trusted_bases.0: this is not the name of a branch",
+        ),
+        ("[github]\ntrusted_bases = ['~1']", "x.toml: github.trusted_bases.0: this is not the name of a branch"),
+        ("[github]\ntrusted_bases = ['']", "x.toml: github.trusted_bases.0: String should have at least 1 character."),
+        ("[github]\ntrusted_bases = 'main'", "x.toml: github.trusted_bases: Input should be a list."),
         ("a = 1\na = 2", "x.toml is not valid TOML: Cannot overwrite a value (at end of document)."),
         ("x = " + "[" * 9_000, "x.toml is not valid TOML: nested too deeply."),
         ("x = " + "9" * 6_000, "x.toml is not valid TOML: a number has too many digits."),

@@ -125,6 +125,10 @@ class Forge(Protocol):
         """Whether any rule guards a branch of this repository, or it is the default branch."""
         ...
 
+    def tip(self, branch: str) -> str:
+        """The commit that a branch of this repository ends with."""
+        ...
+
     def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
         """Make a commit on ``parent`` with these files put into its tree. No branch leads to it yet."""
         ...

@@ -12,12 +12,13 @@ HEAD = "a" * 40
 
 
 def test_a_deleted_author_is_githubs_ghost() -> None:
-    branch = {"ref": "main", "sha": HEAD, "repo": None}
+    branch: dict[str, object] = {"ref": "main", "sha": HEAD, "repo": None}
+    base = {**branch, "repo": {"default_branch": "main"}}
     found = Reply(
         200,
         {
             "number": 1, "title": "x", "body": None, "user": None, "state": "closed", "draft": False,
-            "base": branch, "head": branch, "merged_at": "2026-01-05T09:00:00Z", "labels": [],
+            "base": base, "head": branch, "merged_at": "2026-01-05T09:00:00Z", "labels": [],
         },
     )  # fmt: skip
     with github_answers(found) as github:

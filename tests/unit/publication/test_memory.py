@@ -64,6 +64,23 @@ def test_attempts_to_fix_outlive_the_process_and_begin_anew_after_an_escalation_
     assert remembered(state, push(told(), 4), asked=False).fix_attempts == 0
 
 
+def test_two_reviews_that_reject_one_head_are_one_attempt_to_fix_it() -> None:
+    state = None
+    for run, head, attempts in (("a", 1, 1), ("b", 1, 1), ("c", 2, 2), ("d", 2, 2)):
+        state = remembered(state, replace(push(REJECTED, head), run_id=run), asked=False)
+        assert state.fix_attempts == attempts
+
+
+def test_an_approval_by_a_person_ends_with_the_next_run_of_any_end() -> None:
+    approved = remembered(None, push(told(STORIES["escalated"]), 1), asked=False).model_copy(
+        update={"approved_by": "maria"}
+    )
+    assert failed(approved, "run-2", "a" * 40, "no credit").approved_by == ""
+    stopped = replace(push(told(), 2), outcome=Outcome.STOPPED)
+    assert remembered(approved, stopped, asked=False).approved_by == ""
+    assert remembered(approved, push(told(), 2), asked=False).approved_by == ""
+
+
 def test_the_same_review_remembered_twice_changes_nothing() -> None:
     state = remembered(None, REJECTED, asked=False)
     assert remembered(state, REJECTED, asked=False) == state

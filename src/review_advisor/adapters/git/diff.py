@@ -55,17 +55,18 @@ class _Entry:
     removed: int | None
 
 
-def changed_files(store: ObjectStore, base: str, head: str, bounds: TreeBounds) -> tuple[FileChange, ...]:
-    """Every difference between the trees ``base`` and ``head``, in git's order.
+def changed_files(store: ObjectStore, base: str, head: str, rules: str, bounds: TreeBounds) -> tuple[FileChange, ...]:
+    """Every difference between the trees ``base`` and ``head``, in git's order, with the attributes of ``rules``.
 
     A type change (a file that becomes a symbolic link) has the hunks of a deletion and of a creation, and counts their
     lines; git's own ``--numstat`` would leave out lines that both sides share.
     """
-    rules = rules_of(store, base, bounds)  # first: it also finds out whether the base can be read at all
+    # First: it also finds out whether the base can be read at all.
+    by_tree = {tree: rules_of(store, tree, bounds) for tree in dict.fromkeys((base, rules))}
     entries = _entries(_said(store, bounds, base, head, *_FACTS))
     if not entries:
         return ()
-    attributes = attributes_by(store, rules, [entry.name for entry in entries])
+    attributes = attributes_by(store, by_tree[rules], [entry.name for entry in entries])
     sections = iter(split_git_diff(_said(store, bounds, base, head, *_TEXT)))
     files = tuple(_file(entry, sections, said) for entry, said in zip(entries, attributes, strict=True))
     if next(sections, None) is not None:

@@ -13,7 +13,7 @@ from review_advisor.adapters.git.run import Reply
 from review_advisor.adapters.git.source import About, GitSource, Sides
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import OBJECT_NAME
-from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
 from review_advisor.ports.review import SourceError
 
 DEPTHS = (64, 512, 4_096)
@@ -21,6 +21,7 @@ DEPTHS = (64, 512, 4_096)
 
 _HEAD = "refs/review/head"
 _BASE = "refs/review/base"
+_BELIEVED = "refs/review/believed"
 _KNOWN = "refs/review/known"
 _SETTINGS = (
     "core.alternateRefsCommand=:",  # nothing runs in the user's repository
@@ -73,37 +74,41 @@ def open_pull_request(
     repo: Path,
     pull_request: PullRequest,
     remote: Remote,
+    believed: BelievedBase,
     *,
     about: About | None = None,
     scratch: Path | None = None,
 ) -> GitSource:
     """A pull request, from its merge base to its head; what the clone lacks is fetched from ``remote``.
 
-    Nothing is checked out and the clone is not written to. The configuration is that of the base branch's tip. Raises
-    ``SourceError``, also where the head is no longer the one of ``pull_request``.
+    Nothing is checked out and the clone is not written to. Configuration, attributes and specifications are those of
+    ``believed``. Raises ``SourceError``, also where the head is no longer the one of ``pull_request``.
     """
     repository = open_repository(repo)
     store = ObjectStore(repository, scratch)
-    sides = _fetch_sides(store, repository, remote, pull_request)
-    return GitSource(store, sides, replace(about or About(), pull_request=pull_request), scratch)
+    sides = _fetch_sides(store, repository, remote, pull_request, believed.commit)
+    told = replace(about or About(), pull_request=pull_request, rules_ref=believed.branch)
+    return GitSource(store, sides, told, scratch)
 
 
-def _fetch_sides(store: ObjectStore, repository: Repository, remote: Remote, pull_request: PullRequest) -> Sides:
+def _fetch_sides(
+    store: ObjectStore, repository: Repository, remote: Remote, pull_request: PullRequest, rules: str
+) -> Sides:
     """Both sides of a pull request, from their merge base to its head, fetched into ``store``.
 
     A clone that is shallow is deepened in steps, in the store. Raises ``SourceError``: nothing to fetch, a head that is
     no longer the one of ``pull_request``, or no merge base within reach.
     """
-    if not _COMMIT.fullmatch(pull_request.base_sha) or not _COMMIT.fullmatch(pull_request.head_sha):
+    if not all(map(_COMMIT.fullmatch, (pull_request.base_sha, pull_request.head_sha, rules))):
         raise SourceError(f"Pull request #{pull_request.number} names no commits.")
     known = repository.head()
     if known is not None:
         store.git.run("update-ref", _KNOWN, known)
     for depth in DEPTHS if repository.shallow else (None,):
-        head = _fetch_head(store, remote, pull_request, depth)
+        head = _fetch_head(store, remote, pull_request, rules, depth)
         base = store.merge_base(pull_request.base_sha, head)
         if base is not None:
-            return Sides(base, head, store.tree(base), store.tree(head), commits=True, rules=pull_request.base_sha)
+            return Sides(base, head, store.tree(base), store.tree(head), commits=True, rules=rules)
     where = f"within {DEPTHS[-1]:,} commits; check out the whole history (in CI: `fetch-depth: 0`)"
     raise SourceError(
         f"Pull request #{pull_request.number} and its base have no common ancestor"
@@ -111,10 +116,11 @@ def _fetch_sides(store: ObjectStore, repository: Repository, remote: Remote, pul
     )
 
 
-def _fetch_head(store: ObjectStore, remote: Remote, pull_request: PullRequest, depth: int | None) -> str:
-    """Fetch head and base; the head's name, which is the one that was asked for."""
+def _fetch_head(store: ObjectStore, remote: Remote, pull_request: PullRequest, rules: str, depth: int | None) -> str:
+    """Fetch head, base and the commit ``rules``; the head's name, which is the one that was asked for."""
     number = pull_request.number
-    reply = fetch(store, remote, (f"+refs/pull/{number}/head:{_HEAD}", f"+{pull_request.base_sha}:{_BASE}"), depth)
+    wanted = (f"+refs/pull/{number}/head:{_HEAD}", f"+{pull_request.base_sha}:{_BASE}", f"+{rules}:{_BELIEVED}")
+    reply = fetch(store, remote, wanted, depth)
     if reply.code != 0:
         raise SourceError(not_fetched(reply, remote, number))
     head = store.git.run("rev-parse", "--verify", f"{_HEAD}^{{commit}}").decode("ascii").strip()

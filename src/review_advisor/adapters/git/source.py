@@ -11,7 +11,7 @@ from review_advisor.adapters.git.edits import patch_between, read_back
 from review_advisor.adapters.git.listing import missing
 from review_advisor.adapters.git.store import ContentMissingError, ObjectStore
 from review_advisor.adapters.git.tree import exported
-from review_advisor.core.facts.change import Change, Spec
+from review_advisor.core.facts.change import Change, FileChange, Spec
 from review_advisor.core.facts.earlier import Earlier
 from review_advisor.core.facts.paths import OWN_NAME, OWN_PIPELINE
 from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
@@ -30,8 +30,8 @@ class Sides:
     """Both sides of a change. ``base`` and ``head`` are commits, or trees where there is no commit.
 
     ``commits`` says whether ``head`` is a commit; the index's tree is not one. ``rules`` is the commit whose
-    configuration and specifications hold, where that is not the base: whoever writes a pull request chooses where its
-    diff begins, so there it is the tip of the base branch.
+    configuration, attributes and specifications hold, where that is not the base: whoever writes a pull request chooses
+    where its diff begins.
     """
 
     base: str
@@ -47,13 +47,15 @@ class About:
     """What is said about a change from outside; where nothing is said, its commits speak.
 
     ``title``, ``body`` and ``spec`` are the user's and come first. ``issues`` are those that ``pull_request`` closes,
-    ``fix_attempts`` how often it was sent back before, ``earlier`` its last review.
+    ``rules_ref`` is the branch whose configuration holds for it, ``fix_attempts`` how often it was sent back before,
+    ``earlier`` its last review.
     """
 
     title: str | None = None
     body: str | None = None
     spec: Spec | None = None
     pull_request: PullRequest | None = None
+    rules_ref: str | None = None
     issues: tuple[LinkedIssue, ...] = ()
     fix_attempts: int = 0
     earlier: Earlier | None = None
@@ -134,15 +136,15 @@ class GitSource:
         return Edits(
             tree=tree,
             patch=patch_between(self._store, head, tree),
-            change=replace(self.change(), files=changed_files(self._store, self._sides.base_tree, tree, self._bounds)),
-            touched=changed_files(self._store, head, tree, self._bounds),
+            change=replace(self.change(), files=self._changed(self._sides.base_tree, tree)),
+            touched=self._changed(head, tree),
             unfit=unfit,
         )
 
     def base_file(self, path: str) -> bytes | None:
         """A regular file at the base, None if there is none. Raises ``SourceError`` for a symbolic link.
 
-        Of a pull request it is the tip of the base branch, not where the diff begins.
+        Of a pull request it is the believed commit's, whatever its base branch is and wherever its diff begins.
         """
         return self._store.blob(self._rules_tree, path, refuse_links=True)
 
@@ -180,7 +182,7 @@ class GitSource:
             title="staged changes",
             base_sha=sides.base,
             head_sha=sides.head if sides.commits else None,
-            files=changed_files(self._store, sides.base_tree, sides.head_tree, self._bounds),
+            files=self._changed(sides.base_tree, sides.head_tree),
             own_repository=any(self._store.has(tree, OWN_PIPELINE) for tree in trees),
             config_in_pyproject=any(map(self._may_configure, trees)),
             tree=sides.head_tree,
@@ -189,7 +191,7 @@ class GitSource:
         )
         about = self._about
         if about.pull_request is not None:
-            change = _of_pull_request(change, about.pull_request, about)
+            change = replace(_of_pull_request(change, about.pull_request, about), rules_sha=sides.rules)
         elif sides.commits:
             change = self._with_words(change)
         change = replace(
@@ -206,6 +208,9 @@ class GitSource:
         except ContentMissingError:
             return True
         return OWN_NAME.encode() in raw or len(raw) > _LARGEST_TEXT
+
+    def _changed(self, old: str, new: str) -> tuple[FileChange, ...]:
+        return changed_files(self._store, old, new, self._rules_tree, self._bounds)
 
     def _with_words(self, change: Change) -> Change:
         """Title, body and author from the commits: one commit's own words, or all messages, oldest first."""
@@ -261,6 +266,7 @@ def _of_pull_request(change: Change, pull_request: PullRequest, about: About) ->
         body=pull_request.body,
         author=pull_request.author,
         base_ref=pull_request.base_ref,
+        rules_ref=about.rules_ref,
         base_sha=pull_request.base_sha,
         repository=pull_request.repository,
         pull_request=pull_request.number,

@@ -38,6 +38,16 @@ class _Branch(Read):
     repo: _RepositoryName | None
 
 
+class _BaseRepository(Read):
+    default_branch: str
+
+
+class _BaseBranch(Read):
+    ref: str
+    sha: str
+    repo: _BaseRepository
+
+
 class _Label(Read):
     name: str
 
@@ -49,7 +59,7 @@ class PullRequestAnswer(Read):
     title: str
     body: str | None
     user: Account | None
-    base: _Branch
+    base: _BaseBranch
     head: _Branch
     state: Literal["open", "closed"]
     merged_at: AwareDatetime | None = None
@@ -75,6 +85,7 @@ class PullRequestAnswer(Read):
             labels=tuple(label.name for label in self.labels),
             merge_commit=(self.merge_commit_sha or "") if self.merged_at else "",  # of an open one it is a trial merge
             merged_at=self.merged_at,
+            default_branch=self.base.repo.default_branch,
         )
 
 

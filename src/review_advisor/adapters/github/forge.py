@@ -249,6 +249,10 @@ class GitHubForge:
         """Whether any rule guards a branch of this repository, or it is the default branch."""
         return self._git_data.is_protected(branch)
 
+    def tip(self, branch: str) -> str:
+        """The commit that a branch of this repository ends with."""
+        return self._git_data.tip(branch)
+
     def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
         """Make a commit on ``parent`` with these files put into its tree. No branch leads to it yet."""
         return self._git_data.make_commit(parent, files, message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -59,6 +60,7 @@ class _App(_Answer):
 
 
 class _Branch(_Answer):
+    protected: bool = False
     protection: _Protection = _Protection()
 
 
@@ -121,6 +123,19 @@ class GateReader:
             strict = self._protected_strictly(branch)
         queue = any(rule.type == "merge_queue" for rule in found)
         return Gate(name, required, strict, queue, actions=self._app(ACTIONS_LOGIN), own=self._app(login))
+
+    def guarded(self, names: Iterable[str]) -> tuple[str, dict[str, bool | None]]:
+        """The default branch, and for each of these branches whether a rule guards it; None for one not there."""
+        return self._repository().default_branch, {name: self._guarded(name) for name in names}
+
+    def _guarded(self, name: str) -> bool | None:
+        branch = quote(name, safe="")
+        try:
+            found = self._wire.get("read the branch", f"{self._path}/branches/{branch}", _BRANCH)
+        except ForgeMissing:
+            return None
+        rules = self._wire.pages("read the branch's rules", f"{self._path}/rules/branches/{branch}", _RULES)
+        return found.protected or any(rules)
 
     def _repository(self) -> _Repository:
         return self._wire.get("read the repository", self._path, _REPOSITORY)

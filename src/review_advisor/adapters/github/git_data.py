@@ -22,12 +22,13 @@ class _Repository(_Answer):
     default_branch: str
 
 
-class _Branch(_Answer):
-    protected: bool
-
-
 class _Named(_Answer):
     sha: str
+
+
+class _Branch(_Answer):
+    protected: bool
+    commit: _Named
 
 
 class _Commit(_Named):
@@ -59,6 +60,11 @@ class GitData:
             return True
         rules = self._wire.pages("read the branch's rules", f"{self._root}/rules/branches/{name}", _RULES)
         return any(rules)
+
+    def tip(self, branch: str) -> str:
+        """See ``Forge``."""
+        doing = f"read the branch {shown(branch)}"
+        return self._wire.get(doing, f"{self._root}/branches/{_path(branch)}", _BRANCH).commit.sha
 
     def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
         """See ``Forge``. The parent's own tree is asked for: a commit's name is no base of a tree by GitHub's word."""

@@ -64,11 +64,11 @@ class FileChange:
     binary: bool = False
     hunks: tuple[Hunk, ...] = ()
     generated: bool | None = None
-    """The base tree's ``linguist-generated`` attribute; None where it says nothing."""
+    """The ``linguist-generated`` attribute, by the tree whose rules hold; None where it says nothing."""
     vendored: bool | None = None
-    """The base tree's ``linguist-vendored`` attribute."""
+    """The same of ``linguist-vendored``."""
     documentation: bool | None = None
-    """The base tree's ``linguist-documentation`` attribute."""
+    """The same of ``linguist-documentation``."""
 
     def __hash__(self) -> int:
         """Not of every line: what is rendered is remembered by its files, and looked up for every call."""
@@ -114,8 +114,9 @@ class Change:
     ``config_in_pyproject`` that ``pyproject.toml`` configures the bot, on either side.
     ``tree`` names the head tree, None for a patch, which comes without one. ``repository`` (``owner/name``) and
     ``pull_request`` (its number) are a pull request's, whose ``base_ref`` is the name of its base branch and
-    ``base_sha`` the tip of that; ``earlier`` is the last review of it. ``missing`` are the first of ``missing_files``:
-    files of the head that the change leaves alone, and whose content is not in the repository.
+    ``base_sha`` the tip of that. ``rules_ref`` and ``rules_sha`` are the branch and the commit whose configuration
+    holds for it. ``earlier`` is the last review of it. ``missing`` are the first of ``missing_files``: files of the
+    head that the change leaves alone, and whose content is not in the repository.
     """
 
     label: str
@@ -133,6 +134,8 @@ class Change:
     tree: str | None = None
     repository: str | None = None
     pull_request: int | None = None
+    rules_ref: str | None = None
+    rules_sha: str | None = None
     earlier: Earlier | None = None
     missing: tuple[str, ...] = ()
     missing_files: int = 0

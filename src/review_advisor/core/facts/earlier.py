@@ -27,7 +27,7 @@ class Earlier:
     ``base_sha`` is where its diff began, ``paths`` every path that differs between its head and the present one,
     ``renames`` the old and the present path of each file that git calls renamed between the two,
     ``is_ancestor`` whether that head is part of the present history; ``complete`` that it read and judged every file.
-    ``policy_digest`` stands for what it was decided under.
+    ``policy_digest`` stands for what it was decided under, ``rules_sha`` is the commit whose configuration held.
     """
 
     head_sha: str
@@ -38,3 +38,4 @@ class Earlier:
     paths: frozenset[str]
     findings: tuple[EarlierFinding, ...] = ()
     renames: frozenset[tuple[str, str]] = frozenset()
+    rules_sha: str = ""

@@ -32,7 +32,8 @@ class PullRequest:
     """One pull request at one moment. Every text in it is the author's, and hostile.
 
     ``repository`` and ``head_repository`` are ``owner/name``; ``head_repository`` is None once a fork is deleted.
-    ``base_sha`` is the tip of the base branch, not the merge base. ``labels`` are names.
+    ``base_sha`` is the tip of the base branch, not the merge base. ``default_branch`` is the repository's; empty where
+    the forge does not say. ``labels`` are names.
     ``merge_commit`` is the commit of the base branch that the merge ended with; empty where there is none.
     ``merged_at`` is when it was merged, by the forge's own clock: commits have whatever dates their authors like.
     """
@@ -52,6 +53,7 @@ class PullRequest:
     labels: tuple[str, ...] = ()
     merge_commit: str = ""
     merged_at: datetime | None = None
+    default_branch: str = ""
 
     @property
     def from_fork(self) -> bool:
@@ -62,6 +64,18 @@ class PullRequest:
     def label(self) -> str:
         """The name of its folder of artefacts."""
         return f"pr-{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class BelievedBase:
+    """The branch whose word holds on how a pull request is reviewed, and the commit that it is read from.
+
+    It is the base branch where that is the default branch or one that the default branch's file names; else it is the
+    default branch, because whoever may push can make a base branch of their own.
+    """
+
+    branch: str
+    commit: str
 
 
 @dataclass(frozen=True, slots=True)

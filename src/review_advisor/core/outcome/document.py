@@ -65,8 +65,9 @@ class OutcomeDocument:
 
     ``repository`` (``owner/name``) and ``pull_request`` (its number) say where it may be published; both are None for a
     change that is no pull request. ``base_sha`` and ``head_sha`` are a pull request's own: the tips of its branches.
-    ``base_ref`` names its base branch; None also in a document that was written before this was kept. ``unpriced`` is
-    how many calls did not report their cost, or not that of each of their models.
+    ``base_ref`` names its base branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration
+    held; None also in a document that was written before this was kept. ``unpriced`` is how many calls did not report
+    their cost, or not that of each of their models.
     """
 
     schema_version: Literal[1]
@@ -94,6 +95,8 @@ class OutcomeDocument:
     repository: str | None = None
     pull_request: int | None = None
     base_ref: str | None = None
+    rules_ref: str | None = None
+    rules_sha: str | None = None
     unpriced: int = 0
 
 
@@ -131,6 +134,8 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         repository=first.repository,
         pull_request=first.pull_request,
         base_ref=first.base_ref,
+        rules_ref=first.rules_ref,
+        rules_sha=first.rules_sha,
         unpriced=unpriced_calls(stream.only(CallEnded)),
     )
 

@@ -79,7 +79,8 @@ class PolicyFrozen(Happened):
     ``pictures`` are the pairs that were compared. ``unsent`` names what cannot be sent to any call; such a review never
     ends as approved. ``scope`` is what of it the executor is shown. ``cut`` says in words what the prompts shorten
     that is not the change itself. ``repository`` and ``pull_request`` name a pull request, ``base_ref`` its base
-    branch; None for any other change.
+    branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration holds; None for any other
+    change.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -98,6 +99,8 @@ class PolicyFrozen(Happened):
     repository: str | None = None
     pull_request: int | None = None
     base_ref: str | None = None
+    rules_ref: str | None = None
+    rules_sha: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,8 @@ def _opening(document: OutcomeDocument) -> str:
     files = counted(len(document.coverage), "file")
     lines.append(f"  {files}, {policy.code_lines} changed lines of code, blast radius {policy.blast.radius.value}")
     lines += [wrapped("    ", reason) for reason in _first(policy.blast.because, 3)]
+    if document.rules_ref != document.base_ref and document.rules_ref is not None:
+        lines.append(said(f"  configuration: that of {document.rules_ref}, which does not name {document.base_ref}"))
     if no_repair := no_repair_words(document):
         lines.append(f"  {no_repair}")
     if policy.guard.holds:

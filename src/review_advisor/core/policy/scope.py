@@ -30,6 +30,7 @@ def review_scope(change: Change, policy: Policy, shards: int) -> Scope:
     against = [
         (not earlier.is_ancestor, "the history was rewritten since the last review"),
         (earlier.base_sha != change.base_sha, "the base has moved since the last review"),
+        (earlier.rules_sha != (change.rules_sha or ""), "the commit whose configuration holds is another one"),
         (earlier.policy_digest != policy_digest(policy), "the policy has changed since the last review"),
         (not earlier.complete, "the last review was not complete"),
         (policy.blast.radius is BlastRadius.HIGH, "the blast radius is high"),

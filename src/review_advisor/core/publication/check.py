@@ -25,6 +25,7 @@ from review_advisor.core.publication.sections import (
     pictures,
     refused,
     repair,
+    whose_rules,
 )
 from review_advisor.core.publication.waiting import Waiting
 from review_advisor.core.publication.writes import MOST_CHARACTERS, Annotation, Check, Conclusion, Level
@@ -71,6 +72,7 @@ def check_of(
     sections = (
         why(document),
         *with_next(shown, what_next(document, rules, is_open=bool(said if found is None else found))),
+        whose_rules(document),
         notes_on(notes),
         Section(
             tuple(listed(each).item for each in said if each.removed),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -58,6 +59,41 @@ def gate_remarks(gate: Gate, check_name: str, login: str) -> tuple[Remark, ...]:
         f"{check_name!r} is required on {gate.branch} by {' and '.join(dict.fromkeys(each.source for each in ours))}"
     )
     return Remark("required check", ok=True, says=found), _source(gate, ours, login), _freshness(gate)
+
+
+def base_remarks(branch: str, bases: Mapping[str, bool | None]) -> tuple[Remark, ...]:
+    """Whose configuration holds. ``bases``: the branches that the file of ``branch``, the default one, names.
+
+    Each with whether a rule guards it; None for one that is not there.
+    """
+    if not bases:
+        says = f"only the file of {branch} configures reviews, whatever the base branch of a pull request is"
+        return (Remark("trusted bases", ok=True, says=says),)
+    return tuple(_base(name, guarded=guarded) for name, guarded in bases.items())
+
+
+def _base(name: str, *, guarded: bool | None) -> Remark:
+    if guarded:
+        return Remark("trusted bases", ok=True, says=f"{name} has a configuration of its own, and a rule guards it")
+    what = "There is no branch" if guarded is None else "No rule guards the branch"
+    does = "make it" if guarded is None else "push to it"
+    says = (
+        f"{what} {name}, which github.trusted_bases names: whoever may push can {does}, and their file then configures"
+        " the reviews of pull requests into it. Protect it, or take it off the list."
+    )
+    return Remark("trusted bases", ok=False, says=says)
+
+
+def workflow_remark(*, own_server: bool) -> tuple[Remark, ...]:
+    """Whose workflow file runs on ``pull_request_target``. ``own_server``: it is not github.com."""
+    if not own_server:
+        return ()
+    says = (
+        "github.com takes the workflow of a pull_request_target event from the default branch, since December 2025. An"
+        " older server takes it from the base branch, which whoever may push can make: there, keep every secret in an"
+        " environment that only the default branch may use, and require the check from a GitHub App."
+    )
+    return (Remark("workflow's source", ok=False, says=says),)
 
 
 def _source(gate: Gate, ours: list[RequiredCheck], login: str) -> Remark:

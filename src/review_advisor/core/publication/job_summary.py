@@ -20,6 +20,7 @@ from review_advisor.core.publication.sections import (
     pictures,
     refused,
     repair,
+    whose_rules,
 )
 from review_advisor.core.roles.findings import Finding, ordered
 
@@ -35,6 +36,7 @@ def job_summary(document: OutcomeDocument, notes: Sequence[str] = ()) -> str:
         Section((f"## {heading_of(document)}",)),
         why(document),
         shown,
+        whose_rules(document),
         notes_on(notes),
         Section(found, f"**Findings**: {len(found)}", gives_way=Order.FINDINGS, what="findings", between="\n\n"),
         repair(document),

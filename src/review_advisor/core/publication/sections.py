@@ -31,6 +31,14 @@ MOST_MERGED_BODIES = 3
 MOST_MERGED_WORDS = 1_000
 
 
+def whose_rules(document: OutcomeDocument) -> Section:
+    """Whose configuration held, where that is not the base branch's own."""
+    if document.rules_ref is None or document.rules_ref == document.base_ref:
+        return Section(())
+    base, held = code(document.base_ref or ""), code(document.rules_ref)
+    return Section((f"**Configuration**: that of {held}. Its `github.trusted_bases` does not name {base}.",))
+
+
 def stake(document: OutcomeDocument) -> Section:
     """How much was at stake, what was switched off, and which answers never came."""
     policy, flags = document.policy, document.flags

@@ -68,10 +68,11 @@ class Failing(_Kept):
 class State(_Kept):
     """The last review of the pull request, and every finding said so far.
 
-    ``base_ref`` is the name of the base branch; empty where it was not kept. ``policy_digest`` stands for the
-    configuration and the switches that held. ``complete``: every file was read and judged. ``rounds`` counts the
-    reviews that pushes started. ``reviewed_in`` is the workflow run whose review this is; empty where it was none, or
-    none ended yet. ``approved_by`` is who took an escalation of ``head_sha`` upon themselves.
+    ``base_ref`` is the name of the base branch, ``rules_sha`` the commit whose configuration held; empty where it was
+    not kept. ``policy_digest`` stands for that configuration and the switches. ``complete``: every file was read and
+    judged. ``rounds`` counts the reviews that pushes started. ``reviewed_in`` is the workflow run whose review this is;
+    empty where it was none, or none ended yet. ``approved_by`` is who took an escalation of ``head_sha`` upon
+    themselves.
     """
 
     version: Literal[1] = 1
@@ -79,6 +80,7 @@ class State(_Kept):
     head_sha: Commit
     base_sha: Commit
     base_ref: str = ""
+    rules_sha: Commit = ""
     reviewed_in: str = ""
     policy_digest: Annotated[str, Field(pattern=r"^([0-9a-f]{16})?$")]
     outcome: Outcome

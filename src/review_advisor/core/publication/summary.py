@@ -29,6 +29,7 @@ from review_advisor.core.publication.sections import (
     pictures,
     refused,
     repair,
+    whose_rules,
 )
 from review_advisor.core.publication.state import KnownFinding, State, state_block, without_state, worst_first
 from review_advisor.core.publication.writes import MOST_CHARACTERS
@@ -68,6 +69,7 @@ def summary_body(
         Section((f"### {heading_of(document, [each.severity for each in findings.values()])}",)),
         why(document),
         *with_next(shown, what_next(document, rules, is_open=bool(findings))),
+        whose_rules(document),
         notes_on(notes),
         _listed(document, state, findings),
         _not_placed(not_placed),

@@ -205,6 +205,10 @@ class FakeForge:
         default = self._read(self._session.facts.repository).default_branch
         return branch == default or bool(self._read(lambda: self._session.facts.branch(branch))[1])
 
+    def tip(self, branch: str) -> str:
+        """See ``Forge``."""
+        return self._read(lambda: self._session.facts.branch(branch))[0]
+
     def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
         """See ``Forge``."""
         base = self._read(lambda: self._session.git_data.commit(parent)).tree
@@ -225,6 +229,7 @@ class FakeForge:
             pull.base_ref, self._github.base_sha(pull), pull.head_ref, pull.head_sha, pull.head_repository,
             "merged" if pull.merged else pull.state, pull.draft, tuple(label.name for label in pull.labels),
             pull.merge_commit or "", None if pull.merged_at is None else time_of(pull.merged_at),
+            self._github.repository(pull.repository).default_branch,
         )  # fmt: skip
 
     @contextmanager

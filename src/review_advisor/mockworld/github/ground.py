@@ -64,8 +64,9 @@ class Ground:
         return found
 
     def base_sha(self, pull: Pull) -> str:
-        """The tip of the base branch."""
-        return self.repository(pull.repository).branches[pull.base_ref]
+        """The tip of the base branch; the last one of a branch that is gone."""
+        place = self.repository(pull.repository)
+        return place.branches.get(pull.base_ref) or place.deleted[pull.base_ref]
 
     def commit(self, sha: str) -> Commit:
         """A commit. Raises GitHub's 404."""

@@ -130,12 +130,23 @@ class GitHub(Ground):
         return made.sha
 
     def deletes_branch(self, repository: str, branch: str) -> None:
-        """A branch is gone; open pull requests from it are closed, as GitHub does."""
-        del self.repository(repository).branches[branch]
+        """A branch is gone; open pull requests from it or into it are closed, as GitHub does."""
+        gone = self.repository(repository)
+        gone.deleted[branch] = gone.branches.pop(branch)
         for place in self.repositories.values():
             for pull in place.pulls.values():
-                if (pull.head_repository, pull.head_ref) == (repository, branch):
+                if (repository, branch) in ((pull.head_repository, pull.head_ref), (pull.repository, pull.base_ref)):
                     pull.state = "closed"
+
+    def renames_branch(self, repository: str, branch: str, name: str) -> None:
+        """A branch is called otherwise: so is every base, and the default branch, if it is that one."""
+        place = self.repository(repository)
+        place.branches[name] = place.branches.pop(branch)
+        if place.default_branch == branch:
+            place.default_branch = name
+        for pull in place.pulls.values():
+            if pull.base_ref == branch:
+                pull.base_ref = name
 
     def deletes_repository(self, repository: str) -> None:
         """A fork is gone; its pull requests stand without a head repository."""

@@ -249,7 +249,10 @@ class Protection:
 
 @dataclass(slots=True)
 class Repository:
-    """A repository. ``permissions`` are by login; anybody may read a public one."""
+    """A repository. ``permissions`` are by login; anybody may read a public one.
+
+    ``branches`` and ``deleted`` are the tips of those that are there, and of those that are gone.
+    """
 
     id: int
     name: str
@@ -258,6 +261,7 @@ class Repository:
     parent: str | None = None
     organization: bool = False
     branches: dict[str, str] = field(default_factory=dict)
+    deleted: dict[str, str] = field(default_factory=dict)
     permissions: dict[str, Permission] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
