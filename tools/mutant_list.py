@@ -34,6 +34,7 @@ REPAIRED = f"{SCENARIOS}test_repair_is_suggested.py::"
 BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
 SPOKEN = f"{UNIT}roles/test_spoken_no.py::"
 MEANING = f"{UNIT}test_claude_meaning.py::"
+FORGED = "tests/attacks/test_forged_states.py::"
 HOLDS = "tests/adapters/test_whose_configuration_holds.py::"
 KEPT = "tests/adapters/test_answers_kept.py::"
 TROUBLES = "tests/adapters/test_ledger_troubles.py::"
@@ -874,7 +875,7 @@ MUTANTS = (
     Mutant(
         "a command writes an older review over a newer one",
         "scribe.py",
-        'body = words(standing[0].body if standing else "", known)',
+        'body = words(standing[0].body if standing else "", self._recalled(comments).state)',
         'body = words("", None)',
         (f"{MOVES}test_a_review_that_ends_while_a_dismissal_is_written_is_not_undone",),
     ),
@@ -986,9 +987,86 @@ MUTANTS = (
     Mutant(
         "the check of pull request 12 is also that of pull request 1",
         "core/publication/markers.py",
-        "external.partition(_RUN)[0] == external_id(number)",
-        "external.startswith(external_id(number))",
+        "return number_in(external) == number",
+        "return external.startswith(external_id(number))",
         (f"{UNIT}publication/test_markers.py::test_a_check_is_of_one_pull_request_and_of_one_run",),
+    ),
+    Mutant(
+        "a state is believed by the name of the account that wrote it",
+        "core/publication/seals.py",
+        '    return "reviewed" if same else ""',
+        '    return "noted"',
+        (f"{FORGED}test_a_forged_state_saves_no_reading_and_settles_nothing",),
+    ),
+    Mutant(
+        "a state that is put back is believed",
+        "core/publication/seals.py",
+        "comment.id, comment.edited_at, block_in",
+        "comment.id, block_in",
+        (f"{FORGED}test_with_a_key_an_old_seal_and_its_state_put_back_together_do_not_count",),
+    ),
+    Mutant(
+        "a state of another repository is believed",
+        "core/publication/seals.py",
+        "of = (repository.casefold(), number)",
+        "of = (number,)",
+        (f"{FORGED}test_a_forged_state_saves_no_reading_and_settles_nothing",),
+    ),
+    Mutant(
+        "a seal that anybody can make counts although there is a key",
+        "core/publication/seals.py",
+        "made = hashlib.sha256(raw) if key is None else",
+        "made = hashlib.sha256(raw) if raw else",
+        (f"{FORGED}test_with_a_key_nobody_else_can_seal",),
+    ),
+    Mutant(
+        "what an unsigned state says of dismissals is taken from it",
+        "core/publication/seals.py",
+        "    if said is None:\n",
+        "    if not finding.by:\n",
+        (f"{FORGED}test_what_nobody_with_a_say_dismissed_is_open",),
+    ),
+    Mutant(
+        "the author of a pull request dismisses by a comment and a forged state",
+        "peoples_word.py",
+        " if each.author.casefold() != author}",
+        "}",
+        (f"{FORGED}test_what_nobody_with_a_say_dismissed_is_open",),
+    ),
+    Mutant(
+        "an edited comment dismisses",
+        "peoples_word.py",
+        "if each.edited_by or rules",
+        "if rules",
+        (f"{FORGED}test_what_nobody_with_a_say_dismissed_is_open",),
+    ),
+    Mutant(
+        "a merge queue goes by a base branch that nobody vouches for",
+        "core/publication/seals.py",
+        '        now["base_ref"] = ""',
+        '        now["rules_sha"] = ""',
+        (f"{FORGED}test_a_claimed_base_branch_lets_no_merge_queue_go_on",),
+    ),
+    Mutant(
+        "a review believes another state than the one that begin saw",
+        "core/publication/seals.py",
+        'return kind if hmac.compare_digest(word, word_on(body, kind)) else ""',
+        "return kind",
+        (f"{FORGED}test_a_state_that_is_changed_after_begin_saw_it_is_not_believed",),
+    ),
+    Mutant(
+        "a check that is written again loses its seal",
+        "check_scribe.py",
+        'seal = check.seal or (seal_in(own[0].external_id) if own else "")',
+        "seal = check.seal",
+        (f"{SCENARIOS}test_conversation.py::test_the_summary_never_claims_an_approval_that_the_check_does_not_have",),
+    ),
+    Mutant(
+        "a dismissal has the next push read whole",
+        "conversation.py",
+        "                scribe.reseal()\n                scribe.resolve",
+        "                scribe.resolve",
+        (f"{FORGED}test_a_dismissal_that_the_bot_wrote_down_is_believed_at_the_next_push",),
     ),
     Mutant(
         "a label that lies on a fork lets every push through",

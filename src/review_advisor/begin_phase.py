@@ -18,12 +18,16 @@ from review_advisor.scribe import Scribe
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What came of an event. ``review``: ``pull_request`` is to be reviewed now; ``asked``: because a person asked."""
+    """What came of an event. ``review``: ``pull_request`` is to be reviewed now; ``asked``: because a person asked.
+
+    ``memory`` says how far the review is to believe which state; empty for not at all.
+    """
 
     review: bool
     because: str
     pull_request: PullRequest | None = None
     asked: bool = False
+    memory: str = ""
 
 
 class BeginPhase:
@@ -71,7 +75,8 @@ class BeginPhase:
         return self._decided(scribe, scribe.pull_request(), asked=True)
 
     def _decided(self, scribe: Scribe, pull_request: PullRequest, *, asked: bool) -> Begun:
-        decision = beginning(pull_request, scribe.remembered(), self._bot.rules, asked=asked)
+        recalled = scribe.recalled()
+        decision = beginning(pull_request, recalled.state, self._bot.rules, asked=asked)
         if decision.drop_fork_label:
             scribe.label(self._bot.rules.fork_label, wanted=False, present=True)
         number, head = pull_request.number, pull_request.head_sha
@@ -79,7 +84,7 @@ class BeginPhase:
             scribe.checks.stand(head, check_in_progress(self._bot.rules, number, self._bot.details_url))
         elif decision.waiting is not None:
             scribe.checks.stand(head, check_waiting(self._bot.rules, number, decision.waiting, self._bot.details_url))
-        return Begun(decision.review, decision.because, pull_request, asked)
+        return Begun(decision.review, decision.because, pull_request, asked, recalled.word)
 
     def _queued(self, event: MergeGroupEvent) -> Begun:
         """A queue's commit passes on the word of its pull request's own check; it is not reviewed again."""

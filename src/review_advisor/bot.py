@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.roles.redaction import NO_SECRETS, Redactor
 from review_advisor.ports.forge import Forge
 from review_advisor.ports.review import Clock
-from review_advisor.scribe import Scribe
+from review_advisor.scribe import Memory, Scribe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,8 @@ class Bot:
 
     ``details_url`` is where its checks lead. ``run`` is this workflow run, which concludes the reviews that it began;
     empty outside of one, which leaves nothing to another run. ``redactor`` knows what a review's outcome and memory are
-    not to say: names are compared as it leaves them.
+    not to say: names are compared as it leaves them. ``repository`` is ``owner/name``. ``state_key`` signs what is
+    remembered; None where nothing is signed.
     """
 
     forge: Forge
@@ -26,7 +27,10 @@ class Bot:
     details_url: str | None = None
     run: str = ""
     redactor: Redactor = NO_SECRETS
+    repository: str = ""
+    state_key: bytes | None = field(default=None, repr=False)
 
     def scribe(self, number: int) -> Scribe:
         """Whoever writes for it on a pull request."""
-        return Scribe(self.forge, self.clock, self.rules, number, run=self.run)
+        memory = Memory(self.repository, self.state_key)
+        return Scribe(self.forge, self.clock, self.rules, number, run=self.run, memory=memory)

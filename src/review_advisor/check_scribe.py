@@ -11,13 +11,13 @@ from functools import partial
 from typing import TypeVar
 
 from review_advisor.core.publication.check import check_waiting
-from review_advisor.core.publication.markers import begun_by, external_id, is_by_newer, is_check_of, number_in
+from review_advisor.core.publication.markers import begun_by, external_id, is_by_newer, is_check_of, number_in, seal_in
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.standing import StandingCheck
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.patience import Patience
-from review_advisor.ports.forge import Forge, ForgeError
+from review_advisor.ports.forge import Forge, ForgeDenied, ForgeError, ForgeMissing, ForgeRejected
 
 Words = TypeVar("Words", bound=Check | None)
 
@@ -84,10 +84,12 @@ class CheckScribe:
 
     def _write(self, commit: str, check: Check, every: Iterable[StandingCheck]) -> None:
         """Write ``check``. ``every``: all of its name on ``commit``, as they stood one request before."""
-        check = replace(check, external_id=external_id(self._number, self._run))
+        own = self._own(every)
+        seal = check.seal or (seal_in(own[0].external_id) if own else "")
+        check = replace(check, external_id=external_id(self._number, self._run, seal))
         if check.conclusion not in (Conclusion.SUCCESS, Conclusion.CANCELLED):
             self._take_back(every)
-        standing = [each.id for each in self._own(every)]
+        standing = [each.id for each in own]
         if not standing:
             made = self._forge.create_check(commit, check)
             every = self._forge.checks(commit, check.name)
@@ -95,6 +97,24 @@ class CheckScribe:
             standing = [each.id for each in self._own(every) if each.id != made]
         for each in standing:
             self._forge.update_check(each, check)
+
+    def externals(self, commit: str, name: str) -> tuple[str, ...]:
+        """The external ids of our check runs on ``commit``; none on one that the forge does not know or show."""
+        try:
+            every = self._forge.checks(commit, name) if commit else ()
+        except (ForgeDenied, ForgeMissing, ForgeRejected):
+            return ()
+        return tuple(each.external_id for each in self._own(every))
+
+    def mark(self, commit: str, name: str, seal: str) -> None:
+        """Have our check runs on ``commit`` bear this seal, and leave everything else of them."""
+        self._patience.until_it_stands(lambda: self._mark(commit, name, seal))
+
+    def _mark(self, commit: str, name: str, seal: str) -> None:
+        for each in self._own(self._forge.checks(commit, name)):
+            marked = external_id(self._number, begun_by(each.external_id), seal)
+            if marked != each.external_id:
+                self._forge.mark_check(each.id, marked)
 
     def _take_back(self, checks: Iterable[StandingCheck]) -> None:
         for each in checks:

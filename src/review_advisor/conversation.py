@@ -138,6 +138,7 @@ class Conversation:
             if finding is None:
                 return answers.unknown(command.finding)
             if (finding.status, finding.by, finding.reason) == ("dismissed", comment.author, command.reason):
+                scribe.reseal()
                 scribe.resolve(about(scribe.threads(), {finding.id}))
                 return answers.dismissed(finding.id, command.reason)
         return answers.refused("A review was published at the same time, again and again: say it once more.")
@@ -175,6 +176,7 @@ class Conversation:
             return amended(body, standing.model_copy(update=now)) if standing is not None and same else body
 
         scribe.summary(words)
+        scribe.reseal()
         scribe.label(self._bot.rules.escalation_label, wanted=False, present=True)
         return answers.approved(state.model_copy(update=now))
 

@@ -108,7 +108,7 @@ def examine_github(
     """Whether the token serves, whether the check that the rules name can be forged, and whose configuration holds."""
     from review_advisor.adapters.actions import SERVER, read_github
     from review_advisor.adapters.github.gate import open_gate
-    from review_advisor.core.publication.gate import base_remarks, gate_remarks, workflow_remark
+    from review_advisor.core.publication.gate import base_remarks, gate_remarks, memory_remark, workflow_remark
 
     try:
         github = read_github(environ)
@@ -122,6 +122,7 @@ def examine_github(
         remarks = (
             *gate_remarks(reader.gate(rules.login), rules.check_name, rules.login),
             *base_remarks(*reader.guarded(trusted_bases)),
+            memory_remark(reader.sealed(rules.check_name), rules.login),
             *workflow_remark(own_server=github.server_url != SERVER),
         )
     except ForgeError as problem:

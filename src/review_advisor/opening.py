@@ -21,11 +21,13 @@ class Selection:
 
     A range, a base to compare HEAD with, the index, a patch file, a pull request by its name, or the one that an event
     file is about. ``head`` is the only head of the named pull request that is reviewed; empty: whatever it is.
+    ``memory`` is the word of ``begin`` on what is remembered of it.
     """
 
     kind: Literal["range", "base", "staged", "patch", "pull_request", "event"]
     value: str = ""
     head: str = ""
+    memory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,10 @@ def open_change(
         case "patch":
             return OpenedChange(open_patch(Path(selection.value), title=title, body=body, spec=spec, repo=repo))
         case "pull_request":
-            from review_advisor.pull_request_opening import open_named
+            from review_advisor.pull_request_opening import Named, open_named
 
-            return open_named(repo, selection.value, about, config, environ, head=selection.head)
+            named = Named(selection.value, selection.head, selection.memory)
+            return open_named(repo, named, about, config, environ)
         case "event":
             from review_advisor.pull_request_opening import open_of_event
 

@@ -123,6 +123,7 @@ class PublishPhase:
             return replace(published, notes=(*published.notes, pushed_note(pull_request)))
         notes = (*published.notes, kept_note(kept))
         coming.say(notes)
+        scribe.reseal()
         return replace(published, notes=notes)
 
     def _committer(self, scribe: Scribe) -> Committer:
@@ -143,7 +144,8 @@ class PublishPhase:
         if isinstance(outcome, DidNotRun):
             why = (outcome.run_id, outcome.head_sha, outcome.reason)
             scribe.summary(lambda _, standing: summary_did_not_run(outcome.reason, failed(standing, *why)))
-            return Published(check_did_not_run(self._bot.rules, number, outcome.reason, self._bot.details_url)), None
+            check = check_did_not_run(self._bot.rules, number, outcome.reason, self._bot.details_url)
+            return Published(replace(check, seal=scribe.seal())), None
         state = remembered(before, outcome, asked=asked)
         not_placed = self._review(scribe, outcome, before, state)
         notes += self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
@@ -163,7 +165,7 @@ class PublishPhase:
         now = with_dismissals_of(state, scribe.remembered())
         found = [each.severity for each in open_findings(outcome, now).values()]
         check = check_of(outcome, self._bot.rules, number, notes, self._bot.details_url, found=found)
-        return Published(check, notes), coming
+        return Published(replace(check, seal=scribe.seal()), notes), coming
 
     def _say(
         self,
@@ -219,7 +221,8 @@ class PublishPhase:
         others = [each.number for each in found if each.number != pull_request.number]
         if not others:
             return check
-        return check_waiting(self._bot.rules, pull_request.number, same_head(min(others)), self._bot.details_url)
+        waits = check_waiting(self._bot.rules, pull_request.number, same_head(min(others)), self._bot.details_url)
+        return replace(waits, seal=check.seal)
 
     def _is_of(self, outcome: OutcomeDocument | DidNotRun, pull_request: PullRequest) -> bool:
         """Whether it is about what the pull request is now. What did not run was against no base branch."""

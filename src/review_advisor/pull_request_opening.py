@@ -16,7 +16,11 @@ from review_advisor.core.facts.event import CommentEvent, MergeGroupEvent, PullR
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.publication.beginning import beginning
 from review_advisor.core.publication.memory import earlier_review
+from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.seals import PeoplesWord, believed, needs_people, vouched_by_word
+from review_advisor.core.publication.standing import StandingComment
 from review_advisor.core.publication.state import State, own_summaries, read_state
+from review_advisor.peoples_word import peoples_word
 from review_advisor.ports.forge import Forge, ForgeError
 from review_advisor.ports.review import SourceError
 
@@ -35,15 +39,25 @@ class OpenedPullRequest:
     summary_comment_id: int | None
 
 
-def open_named(
-    repo: Path, name: str, about: About, config: Path | None, environ: Mapping[str, str], *, head: str
-) -> OpenedPullRequest:
-    """Open the pull request of this name. ``head`` is the only head that is reviewed; empty: whatever it is.
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A pull request by its name. ``head`` is the only head that is reviewed; empty: whatever it is.
 
-    Raises ``SourceError`` and ``ConfigError``.
+    ``memory`` is the word of ``begin`` on what is remembered of it; empty where it said none.
     """
+
+    name: str
+    head: str = ""
+    memory: str = ""
+
+
+def open_named(
+    repo: Path, named: Named, about: About, config: Path | None, environ: Mapping[str, str]
+) -> OpenedPullRequest:
+    """Open the pull request of this name. Raises ``SourceError`` and ``ConfigError``."""
     github = read_github(environ)
-    return _open(repo, _Asked(*github.pull_request(name), head), about, config, github)
+    asked = _Asked(*github.pull_request(named.name), named.head, memory=named.memory)
+    return _open(repo, asked, about, config, github)
 
 
 def open_of_event(
@@ -64,12 +78,16 @@ def open_of_event(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Which pull request is to be reviewed, and at which head, if that was said. ``by`` is the event, if one asks."""
+    """Which pull request is to be reviewed, and at which head, if that was said. ``by`` is the event, if one asks.
+
+    ``memory`` is the word of ``begin`` on what is remembered of it; empty where it said none.
+    """
 
     repository: str
     number: int
     head: str
     by: PullRequestEvent | None = None
+    memory: str = ""
 
 
 def _open(repo: Path, asked: _Asked, about: About, config: Path | None, github: GithubEnvironment) -> OpenedPullRequest:
@@ -87,8 +105,9 @@ def _read(repo: Path, asked: _Asked, about: About, config: Path | None, github: 
     remote = Remote(github.clone_url(asked.repository), github.token, github.network)
     source = open_pull_request(repo, pull_request, remote, believed_base(forge, pull_request), about=about)
     rules = load_config(repo, config, source.base_file)[0].publication_rules()
-    summaries = own_summaries(forge.comments(asked.number), rules.login)
-    state = read_state(summaries[0], rules.login) if summaries else None
+    comments = forge.comments(asked.number)
+    summaries = own_summaries(comments, rules.login)
+    state = _believed(forge, rules, asked, summaries[0], comments) if summaries else None
     if asked.by is not None:
         labelled = asked.by.action == "labeled" and asked.by.label == rules.fork_label
         permitted = labelled and forge.permission(asked.by.sender).may_write
@@ -98,6 +117,23 @@ def _read(repo: Path, asked: _Asked, about: About, config: Path | None, github: 
     if state is not None:
         source = source.after(state.fix_attempts, earlier_review(state))
     return OpenedPullRequest(source, pull_request, state, summaries[0].id if summaries else None)
+
+
+def _believed(
+    forge: Forge,
+    rules: PublicationRules,
+    asked: _Asked,
+    summary: StandingComment,
+    comments: tuple[StandingComment, ...],
+) -> State | None:
+    """The state in the summary, as far as ``begin`` and people vouch for it: this job holds no key."""
+    state = read_state(summary, rules.login)
+    if state is None:
+        return None
+    found = vouched_by_word(asked.memory, summary.body)
+    needed = needs_people(state, found)
+    people = peoples_word(forge, rules, asked.number, comments, state) if needed else PeoplesWord()
+    return believed(state, found, people)
 
 
 def _check(pull_request: PullRequest, asked: _Asked) -> None:

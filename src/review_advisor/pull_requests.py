@@ -23,11 +23,14 @@ from review_advisor.core.publication.beginning import queued_pull_request
 from review_advisor.core.publication.check import check_did_not_run
 from review_advisor.core.publication.commands import read_command
 from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.seals import LEAST_KEY
 from review_advisor.core.roles.redaction import redactor
 from review_advisor.ports.forge import Forge
 from review_advisor.publish_phase import DidNotRun, Published, PublishPhase
 from review_advisor.settings import ConfigError
 
+STATE_KEY = "REVIEW_ADVISOR_STATE_KEY"
+"""The variable of `begin` and `publish` with the key that seals what is remembered; empty is unset."""
 MOST_BYTES = 100_000_000
 """An outcome of more than this is none of ours."""
 
@@ -66,11 +69,21 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     if broken is not None and not isinstance(event, MergeGroupEvent):
         if not _counts(event, forge, rules):
             return Begun(review=False, because="nobody who may write asks for anything")
-        return _refused(_bot(forge, rules, github, environ), event.number, broken)
-    return BeginPhase(_bot(forge, rules, github, environ)).begin(event)
+        return _refused(_bot(forge, rules, event.repository, github, environ), event.number, broken)
+    return BeginPhase(_bot(forge, rules, event.repository, github, environ)).begin(event)
 
 
-def _bot(forge: Forge, rules: PublicationRules, github: GithubEnvironment, environ: Mapping[str, str]) -> Bot:
+def state_key(environ: Mapping[str, str]) -> bytes | None:
+    """The key that seals what is remembered, if there is one. Raises ``ConfigError`` for one that could be guessed."""
+    key = environ.get(STATE_KEY, "").strip()
+    if key and len(key) < LEAST_KEY:
+        raise ConfigError(f"{STATE_KEY} has fewer than {LEAST_KEY} characters: make one with `openssl rand -hex 32`.")
+    return key.encode() or None
+
+
+def _bot(
+    forge: Forge, rules: PublicationRules, repository: str, github: GithubEnvironment, environ: Mapping[str, str]
+) -> Bot:
     return Bot(
         forge=forge,
         clock=SystemClock(),
@@ -78,6 +91,8 @@ def _bot(forge: Forge, rules: PublicationRules, github: GithubEnvironment, envir
         details_url=github.run_url,
         run=github.run,
         redactor=redactor(environ),
+        repository=repository,
+        state_key=state_key(environ),
     )
 
 
@@ -110,7 +125,7 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     pull_request = forge.pull_request(number)
     rules, broken = rules_at(forge, believed_base(forge, pull_request).commit)
     outcome = _outcome(options, pull_request, github, environ)
-    phase = PublishPhase(_bot(forge, rules, github, environ), GitPatcher())
+    phase = PublishPhase(_bot(forge, rules, repository, github, environ), GitPatcher())
     notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
     published = phase.publish(number, outcome, asked=options.asked, notes=notes)
     return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)

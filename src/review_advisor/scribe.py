@@ -8,17 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from review_advisor.check_scribe import CheckScribe, made_by_us
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.publication.markers import SUMMARY, answer_marker, is_review, review_marker
 from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.publication.seals import (
+    PeoplesWord,
+    Vouched,
+    believed,
+    needs_people,
+    seal,
+    sealed_on,
+    vouched,
+    word_on,
+)
 from review_advisor.core.publication.standing import StandingComment, StandingReview, Thread
-from review_advisor.core.publication.state import State, own_comments, read_state
+from review_advisor.core.publication.state import State, block_in, own_comments, read_state
 from review_advisor.core.publication.threads import shown
 from review_advisor.core.publication.writes import CommittedFile, InlineComment, MadeCommit
 from review_advisor.patience import Patience
+from review_advisor.peoples_word import peoples_word
 from review_advisor.placing import prepared
 from review_advisor.ports.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected
 from review_advisor.ports.review import Clock
@@ -26,17 +38,38 @@ from review_advisor.ports.review import Clock
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Whose memory it is: the repository ``owner/name``, and the key that seals it; None where there is none."""
+
+    repository: str = ""
+    key: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What is remembered, as far as it is believed, and the word that tells ``review`` the same (``seals``)."""
+
+    state: State | None = None
+    word: str = ""
+
+
 class Scribe:
     """Writes as the configured account on one pull request. Raises ``ForgeError`` once the forge stays silent.
 
-    ``run`` is this workflow run, which its checks name; empty outside of one. ``checks`` writes those.
+    ``run`` is this workflow run, which its checks name; empty outside of one. ``checks`` writes those. What this scribe
+    wrote into the summary itself, it believes.
     """
 
-    def __init__(self, forge: Forge, clock: Clock, rules: PublicationRules, number: int, *, run: str = "") -> None:
+    def __init__(
+        self, forge: Forge, clock: Clock, rules: PublicationRules, number: int, *, run: str = "", memory: Memory
+    ) -> None:
         self._forge = forge
         self._patience = Patience(clock)
         self._rules = rules
         self._number = number
+        self._memory = memory
+        self._written: str | None = None
         self.checks = CheckScribe(forge, self._patience, rules, number, run=run)
 
     def pull_request(self) -> PullRequest:
@@ -57,12 +90,53 @@ class Scribe:
         return self._until_it_stands(lambda: self._forge.makers(commit))
 
     def remembered(self) -> State | None:
-        """The state in the standing summary; None where there is none to trust."""
-        standing = self._until_it_stands(lambda: self._own_comments(SUMMARY))
-        return read_state(standing[0], self._rules.login) if standing else None
+        """The state in the standing summary, as far as it is believed; None where there is none to read."""
+        return self.recalled().state
+
+    def recalled(self) -> Recalled:
+        """The same, with the word on it."""
+        return self._until_it_stands(lambda: self._recalled(self._forge.comments(self._number)))
+
+    def _recalled(self, comments: tuple[StandingComment, ...]) -> Recalled:
+        for first in own_comments(comments, self._rules.login, SUMMARY)[:1]:
+            state = read_state(first, self._rules.login)
+            if state is not None:
+                found = self._vouched(state, first)
+                asked = (self._forge, self._rules, self._number, comments, state)
+                people = peoples_word(*asked) if needs_people(state, found) else PeoplesWord()
+                return Recalled(believed(state, found, people), word_on(first.body, found))
+        return Recalled()
+
+    def _vouched(self, state: State, comment: StandingComment) -> Vouched:
+        if block_in(comment.body) == self._written:
+            return "signed"
+        wanted = self._seal_of(state, comment)
+        return vouched(wanted, self.checks.externals(sealed_on(state), self._rules.check_name))
+
+    def _seal_of(self, state: State, comment: StandingComment) -> str:
+        return seal(self._memory.key, self._memory.repository, self._number, state, comment)
+
+    def seal(self) -> str:
+        """The seal of the summary that this scribe wrote; empty where another one stands. Answers may lag."""
+        found = self._patience.until_believed(self._sealed, lambda each: each is not None)
+        return "" if found is None else found[1]
+
+    def reseal(self) -> None:
+        """Have the check of the head that the state is of vouch for the summary that this scribe wrote."""
+        found = self._patience.until_believed(self._sealed, lambda each: each is not None)
+        if found is not None:
+            self.checks.mark(sealed_on(found[0]), self._rules.check_name, found[1])
+
+    def _sealed(self) -> tuple[State, str] | None:
+        """The state in the summary that this scribe wrote, and its seal."""
+        for each in self._until_it_stands(lambda: self._own_comments(SUMMARY))[:1]:
+            state = read_state(each, self._rules.login)
+            if state is not None and block_in(each.body) == self._written:
+                return state, self._seal_of(state, each)
+        return None
 
     def summary(self, words: Callable[[str, State | None], str]) -> None:
-        """Make the one summary comment say what ``words`` makes of its body and of the state to trust in it.
+        """Make the one summary comment say what ``words`` makes of its body and of the state to believe in it.
 
         Both are read one request before the write. Nothing is written where it makes nothing. Of several summaries of
         ours the oldest stays.
@@ -73,9 +147,10 @@ class Scribe:
             self._until_it_stands(lambda: self._summary(words))
 
     def _summary(self, words: Callable[[str, State | None], str]) -> None:
-        standing = self._own_comments(SUMMARY)
-        known = read_state(standing[0], self._rules.login) if standing else None
-        body = words(standing[0].body if standing else "", known)
+        comments = self._forge.comments(self._number)
+        standing = own_comments(comments, self._rules.login, SUMMARY)
+        body = words(standing[0].body if standing else "", self._recalled(comments).state)
+        self._written = block_in(body) or self._written
         if body and not standing:
             standing = self._commented(SUMMARY, body)
         for first in standing[:1]:

@@ -27,7 +27,14 @@ class GithubRules:
         self.answers["/repos/octo/demo"] = {"default_branch": branch, "permissions": {"push": push, "pull": True}}
         self.answers["/repos/octo/demo/branches/main"] = {"protection": {"enabled": False}}
         self.answers["/repos/octo/demo/rules/branches/main"] = []
+        self.answers["/repos/octo/demo/pulls"] = []
         self.app("github-actions", ACTIONS_APP)
+
+    def pull(self, sha: str, *externals: str | None) -> None:
+        """One more pull request, older than those before; its head has checks with these external ids."""
+        self.answers["/repos/octo/demo/pulls"].append({"head": {"sha": sha}})
+        runs = [{"external_id": each} for each in externals]
+        self.answers[f"/repos/octo/demo/commits/{sha}/check-runs"] = {"total_count": len(runs), "check_runs": runs}
 
     def app(self, slug: str, number: int) -> None:
         self.answers[f"/apps/{slug}"] = {"id": number, "slug": slug}

@@ -97,7 +97,7 @@ class WorkflowRun:
         """The second job: what is asked of the models stands in ``asked``."""
         before = len(self.actions.models.asked)
         self.actions.git.clone(self.place / "workspace")
-        named = ("--pr", self.told["pull-request"], "--head", self.told["head-sha"])
+        named = ("--pr", self.told["pull-request"], "--head", self.told["head-sha"], "--memory", self.told["memory"])
         places = ("--artifacts", self.home / "logs", "--output", self.outcome, "--claude-bin", self.actions.models.path)
         self._job("review", "Review", ("review", *named, "--repo", self.place / "workspace", *places))
         self.asked = self.actions.models.asked[before:]
@@ -153,6 +153,7 @@ class Actions:
     folder: Path
     credentials: dict[str, str] = field(default_factory=lambda: {"ANTHROPIC_API_KEY": KEY})
     login: str = ACTIONS_LOGIN
+    state_key: str = ""
     granted: frozenset[str] = frozenset()
     also: dict[str, str] = field(default_factory=dict)
     server: str = ""
@@ -357,6 +358,7 @@ class Actions:
             "GH_TOKEN": TOKENS[job],
             **self.also,
             **(self.credentials if job == "review" else {}),
+            **({"REVIEW_ADVISOR_STATE_KEY": self.state_key} if job in ("begin", "publish") else {}),
         }
 
     def _mint(self, job: str) -> None:
@@ -433,7 +435,9 @@ def _step(name: str, environ: Mapping[str, str], ran: WorkflowRun) -> Done:
     for machine in ("x64", "arm64"):
         binary = ran.home / "cli" / "node_modules" / "@anthropic-ai" / f"claude-code-linux-{machine}" / "claude"
         executable(binary, f'#!/bin/sh\nexec {ran.actions.models.path} "$@"\n')
-    inputs = {**ran.told, "token": environ["GH_TOKEN"], "anthropic-api-key": environ.get("ANTHROPIC_API_KEY", "")}
+    secrets = {"anthropic-api-key": "ANTHROPIC_API_KEY", "state-key": "REVIEW_ADVISOR_STATE_KEY"}
+    given_secrets = {name: environ.get(variable, "") for name, variable in secrets.items()}
+    inputs = {**ran.told, "token": environ["GH_TOKEN"], **given_secrets}
     given = {
         variable: inputs.get(value.removeprefix("${{ inputs.").removesuffix(" }}"), "")
         for variable, value in step.get("env", {}).items()

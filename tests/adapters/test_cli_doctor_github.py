@@ -10,6 +10,7 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.github_rules import ACTIONS_APP, GithubRules, github_rules
 
 from review_advisor.core.publication.gate import workflow_remark
+from review_advisor.core.publication.rules import ACTIONS_LOGIN
 
 OURS = "review-advisor"
 OWN_APP = 271_828
@@ -184,6 +185,30 @@ def test_a_trusted_base_that_nobody_guards_is_said_to_be_one(
     }
     ok, says = told(terminal, github)["trusted bases"]
     assert (ok, words in says) == (not words, True)
+
+
+@pytest.mark.parametrize(
+    "externals,login,said",
+    [
+        ([], ACTIONS_LOGIN, (True, "no check of a review stands yet")),
+        ([None, "pr-1"], ACTIONS_LOGIN, (True, "no check of a review stands yet")),
+        (["pr-1/run-7/signed-" + "a" * 48], ACTIONS_LOGIN, (True, "is signed, and nothing else is believed")),
+        (["pr-1/run-7/noted-" + "a" * 48], ACTIONS_LOGIN, (False, "It counts as far as our checks and people's own")),
+        (["pr-1/noted-" + "a" * 48], "acme[bot]", (True, "is not signed; only acme[bot] writes the checks")),
+    ],
+)
+def test_how_far_memories_are_believed_is_said(
+    terminal: Terminal, github: GithubRules, externals: list[str | None], login: str, said: tuple[bool, str]
+) -> None:
+    """By the newest pull request whose check bears a seal."""
+    (terminal.folder / ".review-advisor.toml").write_text(f'[github]\nlogin = "{login}"\n')
+    github.protection({"context": OURS, "app_id": OWN_APP}, strict=True)
+    github.pull("c" * 40)
+    github.pull("d" * 40, *externals)
+    if externals[-1:] not in ([], ["pr-1"]):
+        github.pull("e" * 40, "pr-1/signed-" + "b" * 48)
+    ok, says = told(terminal, github)["memory"]
+    assert (ok, said[1] in says) == (said[0], True)
 
 
 def test_a_server_of_ones_own_may_run_the_bases_workflow(terminal: Terminal, github: GithubRules) -> None:

@@ -24,6 +24,7 @@ from tests.adapters.pull_request_world import (
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.roles.findings import finding_id
 from review_advisor.mockworld.github.events import Events
+from review_advisor.mockworld.github.model import Contents
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import Line, approve, finding, reject, veto
@@ -70,6 +71,7 @@ def test_a_first_review_that_approves_is_a_passing_check_and_one_summary(actions
         "pull-request": f"{NAME}#{pull.number}",
         "head-sha": pull.head_sha,
         "asked": "false",
+        "memory": "",
     }
     assert (actions.check(pull).status, actions.check(pull).conclusion) == ("in_progress", None)
     writes = len(actions.github.traffic.writes)
@@ -81,11 +83,8 @@ def test_a_first_review_that_approves_is_a_passing_check_and_one_summary(actions
     assert "value = 32" in ran.asked[0].shown("DIFF")
     ran.publish()
     check = actions.check(pull)
-    assert (check.name, check.external_id, check.status) == (
-        "review-advisor",
-        f"pr-{pull.number}/run-9001",
-        "completed",
-    )
+    assert (check.name, check.status) == ("review-advisor", "completed")
+    assert check.external_id.startswith(f"pr-{pull.number}/run-9001/noted-")
     assert (check.conclusion, check.title) == ("success", "Approved")
     state = actions.state(pull)
     assert (state.outcome, state.head_sha, state.findings) == ("approved", pull.head_sha, ())
@@ -170,6 +169,7 @@ def test_what_was_dismissed_follows_its_file_where_git_names_the_rename_and_no_f
     def raised(path: str) -> Line:
         return reject(finding(path, 31, "value = 31", title=f"wrong in {path}"))
 
+    actions.state_key = "k" * 32
     pull = actions.opens({brought: FAULTY})
     actions.models.executor_says(raised(brought))
     actions.happens("opened", pull)
@@ -184,6 +184,20 @@ def test_what_was_dismissed_follows_its_file_where_git_names_the_rename_and_no_f
     assert actions.statuses(pull) == {f"wrong in {brought}": "dismissed", f"wrong in {APP}": "open"}
     assert f"dismissed under `{moved}`" in actions.summary(pull)
     assert [thread.comments[0].path for thread in actions.threads(pull)] == [brought, APP]
+
+
+def test_without_a_key_nobodys_comment_dismisses_what_was_dismissed_under_another_name(actions: Actions) -> None:
+    brought, moved = "src/brought.py", "src/moved.py"
+    pull = actions.opens({brought: FAULTY})
+    actions.models.executor_says(reject(finding(brought, 31, "value = 31")))
+    actions.happens("opened", pull)
+    order = f"/advisor dismiss {finding_id(brought, 'correctness', 'value = 31')} it is a fixture"
+    actions.said(pull, order, by=MAINTAINER)
+    pushes: dict[str, Contents] = {"dismissed": {brought: None, moved: FAULTY}, "open": {OTHER: RIGHT}}
+    for status, contents in pushes.items():
+        actions.models.executor_says(reject(finding(moved, 31, "value = 31")))
+        actions.pushed(pull, contents)
+        assert [(each.path, each.status) for each in actions.state(pull).findings] == [(moved, status)]
 
 
 def test_reopened_it_is_reviewed_again_on_the_same_check(actions: Actions) -> None:

@@ -242,7 +242,7 @@ def test_a_review_by_hand_goes_by_the_same_rule(actions: Actions) -> None:
     actions.main_becomes({CONFIG: STRICT})
     pull = on_a_base_of_ones_own(actions, {CONFIG: LOOSE})
     ran = actions.starts("opened", pull)
-    ran.told = {"pull-request": f"{NAME}#{pull.number}", "head-sha": pull.head_sha, "asked": "true"}
+    ran.told = {"pull-request": f"{NAME}#{pull.number}", "head-sha": pull.head_sha, "asked": "true", "memory": ""}
     ran.review().publish()
     assert outcome(ran)["rules_ref"] == "main"
     assert (names(actions, pull), actions.check(pull).conclusion) == (["gate"], "success")

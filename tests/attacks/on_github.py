@@ -26,11 +26,13 @@ from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.publication.markers import SUMMARY, finding_marker
 from review_advisor.core.publication.memory import earlier_review
 from review_advisor.core.publication.rules import ACTIONS_LOGIN, PublicationRules
+from review_advisor.core.publication.seals import believed
 from review_advisor.core.publication.state import KnownFinding, State, own_summaries, read_state, state_block
 from review_advisor.core.publication.writes import InlineComment
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.world import FakeClock
+from review_advisor.peoples_word import peoples_word
 from review_advisor.publish_phase import PublishPhase
 
 AUTHOR, MAINTAINER = "eve", "maria"
@@ -80,6 +82,19 @@ class PlantedPullRequest:
         forge.create_comment(1, f"{SUMMARY}\nReviewed.\n\n{state_block(state)}")
         remark = InlineComment(FINDING, "src/app.py", 2, None, "RIGHT", f"{finding_marker(FINDING)}\nTwo is odd.")
         forge.submit_review(1, forge.start_review(1, self.pull.head_sha, "Reviewed.", (remark,)))
+
+    def state(self, text: str) -> None:
+        """A workflow, which is our account too, puts another state into the summary: of findings in these words."""
+        (summary,) = own_summaries(self.bot.forge.comments(1), RULES.login)
+        state = read_state(summary, RULES.login)
+        assert state is not None
+        (known,) = state.findings
+        lie = {"title": text, "status": "dismissed", "reason": text, "by": MAINTAINER}
+        findings = (known.model_copy(update=lie), known.model_copy(update={"id": "f-9876543210", "title": text}))
+        forged = state.model_copy(update={"findings": findings, "complete": True})
+        standing = next(each for each in self.pull.comments if each.id == summary.id)
+        self.github.edits(standing, by=ACTIONS_LOGIN, body=f"{SUMMARY}\n{text}\n\n{state_block(forged)}")
+        self._happens("reopened")
 
     def comment(self, text: str) -> None:
         """The author comments, and a maintainer quotes it where they dismiss a finding."""
@@ -156,9 +171,11 @@ def read_all(planted: PlantedPullRequest) -> Change:
 def _opened(planted: PlantedPullRequest) -> Change:
     """The pull request, opened in the steps of ``pull_request_opening``."""
     forge = planted.bot.forge
-    (summary,) = own_summaries(forge.comments(1), RULES.login)
+    comments = forge.comments(1)
+    (summary,) = own_summaries(comments, RULES.login)
     state = read_state(summary, RULES.login)
     assert state is not None
+    state = believed(state, "", peoples_word(forge, RULES, 1, comments, state))
     about = About(issues=forge.linked_issues(1))
     remote = Remote(planted.git.url)
     pull = forge.pull_request(1)

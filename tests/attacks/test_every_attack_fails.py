@@ -93,6 +93,7 @@ ENTRIES: dict[str, Callable[[Stage, str], None]] = {
     "branch name": on_the_pull_request("branch_name"),
     "author name": on_the_pull_request("author_name"),
     "review thread": on_the_pull_request("review_thread"),
+    "forged state": on_the_pull_request("state"),
 }
 CELLS = list(product(ATTACKS, ENTRIES))
 NEVER_SENT = ("diff line", "file name", "spec")
@@ -244,7 +245,7 @@ def test_no_cell_of_the_matrix_is_empty() -> None:
     places = {
         *("title", "body", "commit message", "file name", "diff line", "file read by a tool", "spec"),
         *("earlier report", "consult question", "consult answer"),
-        *("comment", "label", "branch name", "author name", "review thread"),
+        *("comment", "label", "branch name", "author name", "review thread", "forged state"),
     }
     for test in (test_it_works_where_nothing_stops_it, test_it_changes_nothing_in_ours):
         (mark,) = vars(test)["pytestmark"]

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.bot import Bot
+from review_advisor.conversation import Comment as Words
+from review_advisor.conversation import Conversation, Heard
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -31,9 +33,13 @@ LINES = "".join(f"value = {n}\n" for n in range(1, 31))
 
 
 class Desk:
-    """One pull request and everything that stands on it. ``redactor`` knows the secrets of the bot's environment."""
+    """One pull request and everything that stands on it.
+
+    ``redactor`` knows the secrets of the bot's environment, ``key`` seals what it remembers.
+    """
 
     redactor: Redactor = NO_SECRETS
+    key: bytes | None = b"k" * 32
 
     def __init__(self, rules: PublicationRules | None = None) -> None:
         self.rules = rules or PublicationRules()
@@ -52,7 +58,13 @@ class Desk:
 
     def bot(self, *, run: str = "", forge: Forge | None = None, clock: Clock | None = None) -> Bot:
         return Bot(
-            forge=forge or self.forge, clock=clock or self.clock, rules=self.rules, run=run, redactor=self.redactor
+            forge=forge or self.forge,
+            clock=clock or self.clock,
+            rules=self.rules,
+            run=run,
+            redactor=self.redactor,
+            repository=REPOSITORY,
+            state_key=self.key,
         )
 
     @property
@@ -79,6 +91,12 @@ class Desk:
 
     def publish(self, outcome: OutcomeDocument | DidNotRun, *, asked: bool = False) -> Published:
         return self.phase.publish(self.pull.number, outcome, asked=asked)
+
+    def hears(self, login: str, body: str, number: int = 77, *, run: str = "") -> Heard:
+        """Somebody comments, and the bot hears it; a comment of the same number is the same one, heard again."""
+        if all(each.id != number for each in self.pull.comments):
+            self.github.comments(self.pull, by=login, body=body).id = number
+        return Conversation(self.bot(run=run)).hear(self.pull.number, Words(number, login, body))
 
     @property
     def checks(self) -> list[CheckRun]:

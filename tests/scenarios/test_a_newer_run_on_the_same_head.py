@@ -5,7 +5,6 @@ from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REP
 
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.begin_phase import BeginPhase
-from review_advisor.conversation import Comment, Conversation
 from review_advisor.core.facts.event import CommentEvent, PullRequestEvent
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.publication.rules import PublicationRules
@@ -236,9 +235,8 @@ def test_an_approval_that_a_person_gives_while_an_older_run_publishes_again_stan
     publishes(desk, "1", escalated)
 
     def approves() -> None:
-        talk = Conversation(desk.bot(run="2"))
         order = f"/advisor approve-escalation {desk.pull.head_sha} looked at it"
-        assert "passes in the name" in talk.hear(desk.pull.number, Comment(77, MAINTAINER, order)).because
+        assert "passes in the name" in desk.hears(MAINTAINER, order, run="2").because
 
     desk.github.traffic.meanwhile(approves, Moment(operation=moment, after=True))
     desk.github.edits(desk.summaries[0], by=BOT, body=desk.summaries[0].body + "\n")

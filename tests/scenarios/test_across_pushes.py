@@ -8,7 +8,6 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, Desk
 from tests.scenarios.reading import is_shown, own_words, shown
 
-from review_advisor.conversation import Comment, Conversation
 from review_advisor.core.facts.earlier import Earlier, EarlierFinding
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
@@ -163,8 +162,7 @@ def test_an_open_finding_alone_is_no_new_delta(reviewed: tuple[MockWorld, Outcom
 def test_the_checks_title_counts_what_is_open_and_nothing_that_was_dismissed() -> None:
     desk = Desk()
     desk.publish(desk.reviewed(reject(FAULT)))
-    talk = Conversation(desk.bot())
-    talk.hear(desk.pull.number, Comment(77, MAINTAINER, f"/advisor dismiss {FAULT_ID} it is meant"))
+    desk.hears(MAINTAINER, f"/advisor dismiss {FAULT_ID} it is meant")
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
     desk.publish(desk.reviewed(reject(FAULT, finding(PATH, 7, "value = 7", "low"))))
     (check,) = desk.checks

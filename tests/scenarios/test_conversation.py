@@ -7,7 +7,7 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.begin_phase import BeginPhase
-from review_advisor.conversation import Comment, Conversation, Heard
+from review_advisor.conversation import Heard
 from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.publication.check import check_did_not_run
@@ -37,8 +37,7 @@ def escalated() -> Desk:
 
 
 def says(desk: Desk, login: str, body: str, comment_id: int = 77) -> Heard:
-    talk = Conversation(desk.bot())
-    return talk.hear(desk.pull.number, Comment(comment_id, login, body))
+    return desk.hears(login, body, comment_id)
 
 
 def answers(desk: Desk) -> list[str]:

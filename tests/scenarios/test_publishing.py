@@ -7,7 +7,7 @@ from tests.scenarios.publishing import AUTHOR, LINES, PATH, REPOSITORY, Desk
 
 from review_advisor.core.facts.change import Status
 from review_advisor.core.publication.check import check_in_progress
-from review_advisor.core.publication.markers import SUMMARY
+from review_advisor.core.publication.markers import SUMMARY, number_in, seal_in
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
@@ -29,7 +29,8 @@ def desk() -> Desk:
 def test_an_approval_is_a_passing_check_and_one_summary(desk: Desk) -> None:
     desk.publish(desk.reviewed(approve()))
     (check,) = desk.checks
-    assert (check.status, check.conclusion, check.external_id) == ("completed", "success", f"pr-{desk.pull.number}")
+    assert (check.status, check.conclusion) == ("completed", "success")
+    assert check.external_id == f"pr-{desk.pull.number}/{seal_in(check.external_id)}"
     assert len(desk.summaries) == 1
     assert desk.reviews == []
     assert desk.labels == []
@@ -230,7 +231,7 @@ def test_what_passed_for_one_pull_request_passes_no_other_one_of_the_same_head(d
     desk.pull, first.state = first, "open"
     desk.publish(rejection)
     assert [check.conclusion for check in desk.checks] == ["failure", "action_required"]
-    assert desk.checks[1].external_id == "pr-2"
+    assert number_in(desk.checks[1].external_id) == 2
     assert f"pull request {first.number} has the same head" in (desk.checks[1].title or "")
 
 

@@ -31,6 +31,8 @@ from review_advisor.core.record.place import LEDGER_FILE
 REVIEWS = {"review.yml": own_workflow(), "written by init": written_workflow()}
 CREDENTIAL = re.compile(r"\bsecrets\b|anthropic|claude|api[-_]key|oauth", re.IGNORECASE)
 ONE_PLACE = "jobs.review.steps[1].with.anthropic-api-key"
+STATE_KEY = "${{ secrets.REVIEW_ADVISOR_STATE_KEY }}"
+"""No model credential: what is remembered is sealed with it, by the jobs that never read a change."""
 PERMISSIONS = {
     "begin": {"contents": "read", "checks": "write", "pull-requests": "write"},
     "review": {"contents": "read", "issues": "read", "pull-requests": "read"},
@@ -114,13 +116,20 @@ def checkouts_of_something_else(document: Parsed) -> list[str]:
 
 
 def credentials_in_other_places(document: Parsed) -> list[str]:
-    found = [where for where, text in strings(document) if CREDENTIAL.search(f"{where} {text}")]
+    found = [w for w, text in strings(document) if CREDENTIAL.search(f"{w} {text}") and text != STATE_KEY]
     return [] if found == [ONE_PLACE] else found
 
 
 def credentials_beside_a_writing_token(document: Parsed) -> list[str]:
     writing = [job for job in document["jobs"].values() if "write" in job["permissions"].values()]
-    return [text for job in writing for where, text in strings(job) if CREDENTIAL.search(f"{where} {text}")]
+    found = [text for job in writing for where, text in strings(job) if CREDENTIAL.search(f"{where} {text}")]
+    return [text for text in found if text != STATE_KEY]
+
+
+def state_key_beside_a_model(document: Parsed) -> list[str]:
+    """The key is for `begin` and `publish`: a job in which a model reads a change never holds it."""
+    given = [name for name, job in document["jobs"].items() for _, text in strings(job) if text == STATE_KEY]
+    return [] if given == ["begin", "publish"] else given
 
 
 def scripts_of_its_own(document: Parsed) -> list[str]:
@@ -162,6 +171,7 @@ REVIEWING = [
     checkouts_of_something_else,
     credentials_in_other_places,
     credentials_beside_a_writing_token,
+    state_key_beside_a_model,
     scripts_of_its_own,
     queues_that_strangers_reach,
     cancelled_in_the_middle,
@@ -196,6 +206,12 @@ SABOTAGE = [
     ),
     (credentials_in_other_places, "jobs:\n", "env:\n  KEY: ${{ secrets.ANTHROPIC_API_KEY }}\njobs:\n"),
     (credentials_beside_a_writing_token, "step: publish", "step: publish\n          anthropic-api-key: x"),
+    (state_key_beside_a_model, "step: review", f"step: review\n          state-key: {STATE_KEY}"),
+    (
+        state_key_beside_a_model,
+        f"          step: publish\n          state-key: {STATE_KEY}\n",
+        "          step: publish\n",
+    ),
     (scripts_of_its_own, "      - uses: actions/checkout", "      - run: make install\n      - uses: x"),
     (queues_that_strangers_reach, "permissions: {}", "permissions: {}\nconcurrency: all"),
     (queues_that_strangers_reach, "  begin:\n", "  begin:\n    concurrency: all\n"),
@@ -309,11 +325,20 @@ def test_a_verdict_never_fails_the_job_and_everything_else_does(runner: Runner, 
 def test_inputs_are_data_and_never_commands(runner: Runner, name: str) -> None:
     installed(runner, 0)
     hostile = '7"; touch broken; $(touch broken) `touch broken`'
-    runner.run(action_step(name), dict.fromkeys(("pull-request", "head-sha", "asked", "token"), hostile))
+    runner.run(
+        action_step(name), dict.fromkeys(("pull-request", "head-sha", "asked", "token", "memory", "state-key"), hostile)
+    )
     assert list(runner.workspace.iterdir()) == []
 
 
-GIVEN = {"pull-request": "octo/demo#7", "head-sha": "a" * 40, "anthropic-api-key": "k", "token": "t"}
+GIVEN = {
+    "pull-request": "octo/demo#7",
+    "head-sha": "a" * 40,
+    "anthropic-api-key": "k",
+    "token": "t",
+    "memory": "noted-1",
+    "state-key": "s",
+}
 
 
 def test_the_review_gets_the_credential_and_the_token(runner: Runner) -> None:
@@ -321,9 +346,11 @@ def test_the_review_gets_the_credential_and_the_token(runner: Runner) -> None:
     assert runner.run(action_step("Review"), GIVEN).returncode == 0
     words = heard.read_text().splitlines()
     assert words[:8] == ["-I", "-m", "review_advisor", "review", "--pr", "octo/demo#7", "--head", "a" * 40]
+    assert words[words.index("--memory") + 1] == "noted-1"
     assert words[words.index("--output") + 1] == str(runner.temporary / "review-advisor" / "outcome.json")
     environment = Path(f"{heard}.env").read_text().splitlines()
     assert {"ANTHROPIC_API_KEY=k", "GH_TOKEN=t"} <= set(environment)
+    assert not any(each.startswith("REVIEW_ADVISOR_STATE_KEY") for each in environment)
 
 
 @pytest.mark.parametrize("name", ["Read what the event asks for", "Review", "Publish", "Observe what became of it"])

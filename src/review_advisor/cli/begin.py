@@ -27,8 +27,8 @@ def begin(event: str) -> None:
     """Decide what an event on GitHub asks for, and make the check stand that says so.
 
     A push begins a review, a comment may give a command, a merge queue asks for the check of a commit. What a workflow
-    has to know next goes to GITHUB_OUTPUT, or to stdout where that is not set: review, pull-request, head-sha and
-    asked.
+    has to know next goes to GITHUB_OUTPUT, or to stdout where that is not set: review, pull-request, head-sha, asked
+    and memory.
     """
     with clear_refusals():
         from review_advisor.pull_requests import run_begin
@@ -57,6 +57,7 @@ def _outputs(begun: Begun) -> dict[str, str]:
         "pull-request": f"{pull_request.repository}#{pull_request.number}",
         "head-sha": pull_request.head_sha,
         "asked": "true" if begun.asked else "false",
+        "memory": begun.memory,
     }
 
 

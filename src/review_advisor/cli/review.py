@@ -34,6 +34,7 @@ Examples:
 @click.option("--patch", type=PATH, metavar="FILE", help="A patch file; no tree, so no reading tools.")
 @click.option("--pr", metavar="PR", help="A pull request: OWNER/REPO#N, its address, or N with GITHUB_REPOSITORY.")
 @click.option("--head", metavar="SHA", help="With --pr: the only head commit of it that is reviewed.")
+@click.option("--memory", metavar="WORD", help="With --pr: what `begin` said of the state in the summary comment.")
 @click.option("--event", metavar="FILE", help="The pull request of a GitHub Actions event (GITHUB_EVENT_PATH).")
 @click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
 @click.option("--title", help="The change's title. [default: the pull request's, or the head's subject]")
@@ -105,6 +106,7 @@ def review(
     patch: Path | None,
     pr: str | None,
     head: str | None,
+    memory: str | None,
     event: str | None,
     title: str | None,
     body_file: Path | None,
@@ -137,11 +139,13 @@ def review(
             Selection("base", base) if base is not None else None,
             Selection("staged") if staged else None,
             Selection("patch", str(patch)) if patch is not None else None,
-            Selection("pull_request", pr, head or "") if pr is not None else None,
+            Selection("pull_request", pr, head or "", memory or "") if pr is not None else None,
             Selection("event", event) if event is not None else None,
         )
         if head is not None and pr is None:
             raise click.UsageError("--head says which head of a pull request: name it with --pr.")
+        if memory is not None and pr is None:
+            raise click.UsageError("--memory is about what is remembered of a pull request: name it with --pr.")
 
         options = ReviewOptions(
             repo=repo,

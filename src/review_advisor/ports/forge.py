@@ -81,6 +81,10 @@ class Forge(Protocol):
         """Make a check run stand as ``check`` says. Annotations are added in batches of fifty, the conclusion last."""
         ...
 
+    def mark_check(self, check_id: int, external_id: str) -> None:
+        """Give a check run another external id, and leave everything else of it."""
+        ...
+
     def create_comment(self, number: int, body: str) -> int:
         """Comment on the pull request; the comment's id."""
         ...

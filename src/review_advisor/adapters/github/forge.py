@@ -178,6 +178,10 @@ class GitHubForge:
             wanted = missing(wanted, (each for page in pages for each in page))
         self._bring_about(doing, check_id, bodies(check, wanted))
 
+    def mark_check(self, check_id: int, external_id: str) -> None:
+        """Give a check run another external id, and leave everything else of it."""
+        self._bring_about("mark a check", check_id, [{"external_id": external_id}])
+
     def create_comment(self, number: int, body: str) -> int:
         """Comment on the pull request; the comment's id."""
         doing = f"comment on pull request #{number}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Annotated
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -10,12 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from review_advisor.adapters.github.address import api_address, repository_name, token_value
 from review_advisor.adapters.github.exchange import Exchange
 from review_advisor.adapters.github.wire import Wire
+from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.publication.gate import Gate, RequiredCheck
+from review_advisor.core.publication.markers import seal_in
 from review_advisor.core.publication.rules import ACTIONS_LOGIN
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing
 from review_advisor.ports.review import Clock
 
 _ANY_APP = -1
+MOST_LOOKED_AT = 5
+"""The newest pull requests among which a sealed check is looked for."""
 
 
 class _Answer(BaseModel):
@@ -64,6 +69,22 @@ class _Branch(_Answer):
     protection: _Protection = _Protection()
 
 
+class _Head(_Answer):
+    sha: Annotated[str, Field(pattern=rf"^({OBJECT_NAME})$")]
+
+
+class _Pull(_Answer):
+    head: _Head
+
+
+class _Run(_Answer):
+    external_id: str | None = None
+
+
+class _Runs(_Answer):
+    check_runs: tuple[_Run, ...]
+
+
 class _RuledCheck(_Answer):
     context: str
     integration_id: int | None = None
@@ -84,6 +105,7 @@ class _Rule(_Answer):
 
 _REPOSITORY, _BRANCH, _CHECKS = TypeAdapter(_Repository), TypeAdapter(_Branch), TypeAdapter(_ProtectedChecks)
 _RULES, _APP = TypeAdapter(list[_Rule]), TypeAdapter(_App)
+_PULLS, _RUNS = TypeAdapter(list[_Pull]), TypeAdapter(_Runs)
 
 
 def open_gate(repository: str, *, token: str, api_url: str, clock: Clock) -> GateReader:
@@ -127,6 +149,17 @@ class GateReader:
     def guarded(self, names: Iterable[str]) -> tuple[str, dict[str, bool | None]]:
         """The default branch, and for each of these branches whether a rule guards it; None for one not there."""
         return self._repository().default_branch, {name: self._guarded(name) for name in names}
+
+    def sealed(self, check_name: str) -> str:
+        """How the newest reviewed pull request's state is sealed: ``signed``, ``noted``, or empty for not at all."""
+        asked = {"state": "all", "sort": "created", "direction": "desc", "per_page": str(MOST_LOOKED_AT)}
+        for pull in self._wire.get("list the newest pull requests", f"{self._path}/pulls", _PULLS, asked):
+            path = f"{self._path}/commits/{pull.head.sha}/check-runs"
+            found = self._wire.get("read its checks", path, _RUNS, {"check_name": check_name, "filter": "all"})
+            seals = [seal_in(run.external_id or "") for run in found.check_runs]
+            if any(seals):
+                return next(each for each in seals if each).partition("-")[0]
+        return ""
 
     def _guarded(self, name: str) -> bool | None:
         branch = quote(name, safe="")

@@ -39,7 +39,8 @@ class CommentNode(Read):
     def value(self) -> StandingComment:
         """The fact. An editor whose account is deleted has still edited."""
         edited_by = self.editor.name() if self.editor else GHOST if self.edited_at else ""
-        return StandingComment(self.id, self.author.name() if self.author else GHOST, self.body, edited_by)
+        author = self.author.name() if self.author else GHOST
+        return StandingComment(self.id, author, self.body, edited_by, self.edited_at or "")
 
 
 class _Remark(Read):

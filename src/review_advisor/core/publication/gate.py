@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from review_advisor.core.publication.rules import ACTIONS_LOGIN
+
 
 @dataclass(frozen=True, slots=True)
 class RequiredCheck:
@@ -82,6 +84,24 @@ def _base(name: str, *, guarded: bool | None) -> Remark:
         " the reviews of pull requests into it. Protect it, or take it off the list."
     )
     return Remark("trusted bases", ok=False, says=says)
+
+
+def memory_remark(sealed: str, login: str) -> Remark:
+    """How far what is remembered of pull requests is believed. ``sealed``: how the newest one's is; empty for none."""
+    if sealed == "signed":
+        says = "what the summary comments remember is signed, and nothing else is believed"
+        return Remark("memory", ok=True, says=says)
+    if not sealed:
+        return Remark("memory", ok=True, says="no check of a review stands yet, so it is not seen whether it is signed")
+    if login != ACTIONS_LOGIN:
+        says = f"what the summary comments remember is not signed; only {login} writes the checks that vouch for it"
+        return Remark("memory", ok=True, says=says)
+    says = (
+        "What the summary comments remember is not signed. It counts as far as our checks and people's own comments"
+        " bear it out; any workflow that may write checks can still make the next review skip files. Give `begin` and"
+        " `publish` a key in the secret REVIEW_ADVISOR_STATE_KEY."
+    )
+    return Remark("memory", ok=False, says=says)
 
 
 def workflow_remark(*, own_server: bool) -> tuple[Remark, ...]:

@@ -8,8 +8,9 @@ from review_advisor.core.roles.findings import FINDING_ID
 
 PREFIX = "<!-- review-advisor:"
 SUMMARY = f"{PREFIX}summary -->"
-_RUN = "/run-"
-_CHECK_OF = re.compile(rf"pr-([1-9][0-9]{{0,9}})(?:{_RUN}|$)")
+_EXTERNAL = re.compile(
+    r"pr-(?P<number>[1-9][0-9]{0,9})(?:/run-(?P<run>[^/]*))?(?:/(?P<seal>(?:signed|noted)-[0-9a-f]{48}))?"
+)
 _FINDING = re.compile(re.escape(PREFIX) + rf"finding ({FINDING_ID}) -->")
 
 
@@ -39,29 +40,37 @@ def finding_in(body: str) -> str | None:
     return found[1] if found else None
 
 
-def external_id(number: int, run: str = "") -> str:
+def external_id(number: int, run: str = "", seal: str = "") -> str:
     """What tells a pull request's check runs from those of another one with the same head.
 
     ``run``: the workflow run that wrote the check last; while it is in progress, that run is to conclude it. The
-    details URL cannot say so: GitHub ignores the one that a workflow's own token sends.
+    details URL cannot say so: GitHub ignores the one that a workflow's own token sends. ``seal`` is of the state that
+    stands in the summary (``seals``).
     """
-    return f"pr-{number}{_RUN}{run}" if run else f"pr-{number}"
+    return f"pr-{number}{f'/run-{run}' if run else ''}{f'/{seal}' if seal else ''}"
 
 
 def is_check_of(number: int, external: str) -> bool:
     """Whether a check run with this external id is of this pull request."""
-    return external.partition(_RUN)[0] == external_id(number)
+    return number_in(external) == number
 
 
 def number_in(external: str) -> int | None:
     """The number of the pull request whose check run has this external id; None if it is none of ours."""
-    found = _CHECK_OF.match(external)
-    return int(found[1]) if found else None
+    found = _EXTERNAL.fullmatch(external)
+    return int(found["number"]) if found else None
 
 
 def begun_by(external: str) -> str:
     """The workflow run that wrote the check last; empty where none is named."""
-    return external.partition(_RUN)[2]
+    found = _EXTERNAL.fullmatch(external)
+    return (found["run"] or "") if found else ""
+
+
+def seal_in(external: str) -> str:
+    """The seal that a check run bears; empty where it bears none."""
+    found = _EXTERNAL.fullmatch(external)
+    return (found["seal"] or "") if found else ""
 
 
 def is_by_newer(external: str, run: str) -> bool:

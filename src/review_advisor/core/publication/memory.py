@@ -33,7 +33,7 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
     counted anew.
     """
     if before is not None and before.run_id == document.run_id:
-        return before
+        return before.model_copy(update={"base_ref": document.base_ref or ""})
     if document.outcome is Outcome.STOPPED:
         return failed(before, document.run_id, document.head_sha or "", "; ".join(document.because))
     settled = _settles(document)

@@ -20,12 +20,13 @@ class StandingCheck:
 
 @dataclass(frozen=True, slots=True)
 class StandingComment:
-    """A comment on the pull request. ``edited_by`` is whoever edited it last; empty if nobody did."""
+    """A comment on the pull request. Who edited it last, and when; both are empty if nobody did."""
 
     id: int
     author: str
     body: str
     edited_by: str = ""
+    edited_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,12 @@ def worst_first(findings: Iterable[KnownFinding]) -> tuple[KnownFinding, ...]:
     return tuple(sorted(findings, key=lambda each: (SEVERITIES.index(each.severity), each.path, each.line)))
 
 
+def block_in(body: str) -> str | None:
+    """The one hidden block of a summary's body; None where there is none, or more than one."""
+    found = [each[0] for each in _STATE.finditer(body)]
+    return found[0] if len(found) == 1 else None
+
+
 def without_state(body: str) -> str:
     """A summary's body without the state in it."""
     return _STATE.sub("", body)
@@ -155,10 +161,11 @@ def read_state(comment: StandingComment, login: str) -> State | None:
     """The state in the bot's own summary; None if anybody else edited it, or it does not hold together."""
     if comment.edited_by.casefold() not in ("", login.casefold()):
         return None
-    blocks = _STATE.findall(comment.body)
-    if len(blocks) != 1:
+    block = block_in(comment.body)
+    found = _STATE.fullmatch(block) if block is not None else None
+    if found is None:
         return None
-    digest, packed = blocks[0]
+    digest, packed = found.groups()
     try:
         unpack = zlib.decompressobj()
         raw = unpack.decompress(base64.urlsafe_b64decode(packed), _MOST_BYTES)

@@ -39,7 +39,8 @@ class Annotation:
 class Check:
     """A check run as it should stand. ``conclusion`` is None while the review is in progress.
 
-    ``external_id`` tells the check runs of two pull requests with one head apart.
+    ``external_id`` tells the check runs of two pull requests with one head apart. ``seal`` is of the state that stands
+    in the summary; empty for a check that keeps the seal which it had before.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Check:
     conclusion: Conclusion | None = None
     annotations: tuple[Annotation, ...] = ()
     details_url: str | None = None
+    seal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from review_advisor.core.facts.pull_request import LinkedIssue, Permission, Pull
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
-from review_advisor.mockworld.github.checks import stands, steps
+from review_advisor.mockworld.github.checks import CheckValues, stands, steps
 from review_advisor.mockworld.github.conversation import NO_LABEL
 from review_advisor.mockworld.github.facts import NO_COMMIT
 from review_advisor.mockworld.github.git_data import TreeEntry
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.payloads import time_of
+from review_advisor.mockworld.github.payloads import moment, time_of
 from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Review, ReviewThread
 from review_advisor.mockworld.github.reviewing import Remark
 from review_advisor.mockworld.github.session import Session, session
@@ -133,6 +133,11 @@ class FakeForge:
         with self._request():
             for values in steps(check, missing):
                 self._session.checks.update(check_id, values)
+
+    def mark_check(self, check_id: int, external_id: str) -> None:
+        """See ``Forge``."""
+        with self._request():
+            self._session.checks.update(check_id, CheckValues(external_id=external_id))
 
     def create_comment(self, number: int, body: str) -> int:
         """See ``Forge``."""
@@ -271,7 +276,8 @@ def _review(review: Review) -> StandingReview:
 
 
 def _comment(comment: Comment) -> StandingComment:
-    return StandingComment(comment.id, comment.author, comment.body, comment.editor or "")
+    edited = "" if comment.edited_at is None else moment(comment.edited_at)
+    return StandingComment(comment.id, comment.author, comment.body, comment.editor or "", edited)
 
 
 def _thread(thread: ReviewThread) -> Thread:
