@@ -32,6 +32,7 @@ LONG = f"{UNIT}publication/test_long_lists.py::"
 NEWER_RUN = f"{SCENARIOS}test_a_newer_run_on_the_same_head.py::"
 REPAIRED = f"{SCENARIOS}test_repair_is_suggested.py::"
 BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
+SEES = "tests/attacks/test_what_the_consulted_advisor_sees.py::"
 SPOKEN = f"{UNIT}roles/test_spoken_no.py::"
 MEANING = f"{UNIT}test_claude_meaning.py::"
 FORGED = "tests/attacks/test_forged_states.py::"
@@ -444,6 +445,20 @@ MUTANTS = (
         (f"{SPOKEN}test_an_answer_that_says_veto_in_any_form_is_a_veto",),
     ),
     Mutant(
+        "an executor's question reaches the advisor outside a fence",
+        "adapters/claude/consult_hook.py",
+        "frame.framed(frame.QUESTION, question, private['nonce'])",
+        "question",
+        (f"{SEES}test_no_attack_reaches_the_advisor_from_outside_its_fence",),
+    ),
+    Mutant(
+        "an executor's question reaches the advisor with what cannot be seen in it",
+        "adapters/claude/consult_hook.py",
+        'frame.visible(redact(str(asked.get("prompt", ""))))',
+        'redact(str(asked.get("prompt", "")))',
+        (f"{SEES}test_no_attack_reaches_the_advisor_from_outside_its_fence",),
+    ),
+    Mutant(
         "a refusal counts as an outage",
         f"{ROLES}calls.py",
         "LostReason.MODEL_REFUSED: Loss(Cause.CONTENT",
@@ -680,16 +695,16 @@ MUTANTS = (
     ),
     Mutant(
         "the nonce stays in the text",
-        f"{ROLES}fence.py",
+        f"{ROLES}frame.py",
         '.replace(nonce, "[nonce removed]")',
         "",
         (f"{UNIT}roles/test_fence.py::test_nothing_inside_can_end_its_fence_or_open_another_d4",),
     ),
     Mutant(
         "invisible characters stay invisible",
-        f"{ROLES}fence.py",
-        'return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", found)',
-        "return found",
+        f"{ROLES}frame.py",
+        'return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", text)',
+        "return text",
         (f"{UNIT}roles/test_fence.py::test_what_cannot_be_seen_is_shown",),
     ),
     Mutant(

@@ -46,7 +46,7 @@ for line in open(__file__ + ".steps"):
 LIMITS = Limits(terminate_grace_seconds=0.5, end_grace_seconds=0.5, max_line_bytes=100_000, max_stream_bytes=1_000_000)
 WELL_BEFORE_ITS_OWN_END = 25.0
 """Seconds: what a step of these tests would take if nobody ended it is 30 or more."""
-GRANT = ConsultGrant(5, 3, "the-advisor", "You advise.", "opus", "<!-- s -->")
+GRANT = ConsultGrant(5, 3, "the-advisor", "You advise.", "opus", "<!-- s -->", "n0nce")
 
 Play = Callable[..., tuple[str, ...]]
 

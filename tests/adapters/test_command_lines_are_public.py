@@ -50,7 +50,9 @@ def test_no_argument_of_any_call_holds_the_nonce(tmp_path: Path, monkeypatch: py
             assert "nonce0001" in seen["prompt"], "the prompt goes by stdin, and holds it"
             assert "nonce0001" not in " ".join(seen["argv"])
             if call.consults is not None:
-                assert json.loads(seen["told"]["text"]) == {"sentinel": call.consults.sentinel}
+                told = json.loads(seen["told"]["text"])
+                assert told["opening"].startswith(f"{call.consults.sentinel}\n")
+                assert told["nonce"] == call.consults.nonce
                 assert stat.S_IMODE(seen["told"]["mode"]) == 0o600
                 assert not Path(seen["path"]).exists(), "it is gone with the call"
             else:

@@ -57,7 +57,7 @@ class ObedientAgent:
 
     def run(self, call: AgentCall) -> Answered | Lost:
         self.asked.append(call)
-        orders = self._orders(call.prompt)
+        orders = self.heard(call.prompt)
         self.obeyed += [f"{call.role.value} {call.attempt}: {order}" for order in orders]
         receipt = Receipt(usage=Usage(cost_usd=0.01), resolved_model=call.model, consults=self._consults(call))
         return Answered(self._obeying(call, orders) if orders else self._honest(call), receipt)
@@ -68,7 +68,8 @@ class ObedientAgent:
     def end_running(self) -> None:
         """Nothing runs."""
 
-    def _orders(self, prompt: str) -> list[str]:
+    def heard(self, prompt: str) -> list[str]:
+        """The orders in what it believes of a prompt."""
         if len(prompt) > WINDOW:
             return ["too long to read"]
         seen = (prompt if self.everywhere else self.strip(prompt)).replace('\\"', '"')

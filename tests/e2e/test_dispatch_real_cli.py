@@ -81,6 +81,7 @@ GRANT = ConsultGrant(
     advisor_prompt="You advise a reviewer.",
     advisor_model="opus",
     sentinel=SENTINEL,
+    nonce="nonce-1",
 )
 QUICK = Limits(
     api_retries=1,

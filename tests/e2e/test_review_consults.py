@@ -11,6 +11,7 @@ from tests.e2e.review_world import EXECUTOR, MID_FLIGHT, POST_VERIFY, PRE_FLIGHT
 from tests.e2e.stub_api import Reply, consult, consult_block, error, forever, several, structured, text, tool_use
 
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.roles.fence import fenced
 
 APPROVED, ESCALATED = (Outcome.APPROVED, 0), (Outcome.ESCALATED, 11)
 CRITICAL_FILE = "src/auth/login.py"
@@ -51,7 +52,9 @@ def test_an_answer_reaches_the_executor_and_the_record(small: ReviewWorld) -> No
     (asked,) = small.of(MID_FLIGHT)
     sentinel, _, prompt = asked.prompt.partition("\n")
     assert f"nonce={nonce_of(small.of(EXECUTOR)[0])} surface=pr_review" in sentinel
-    assert json.loads(prompt)["question"] == "A or B?"
+    asked_inside = fenced(prompt, "QUESTION", nonce_of(small.of(EXECUTOR)[0]))
+    assert asked_inside is not None
+    assert json.loads(asked_inside)["question"] == "A or B?"
     assert "Choose B." in small.of(EXECUTOR)[1].tool_results[0]
     (note,) = done.consults
     assert (note.status, note.wrapped, note.resolved_model) == ("answered", False, "claude-opus-5-5")

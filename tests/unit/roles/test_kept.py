@@ -34,7 +34,7 @@ from review_advisor.core.roles.kept import (
 )
 
 ONE, OTHER = RunNames("run_1_aaaa", "a" * 16), RunNames("run_2_bbbb", "b" * 16)
-GRANT = ConsultGrant(5, 3, "the-advisor", "advise", "opus", f"<!-- {ONE.nonce} -->")
+GRANT = ConsultGrant(5, 3, "the-advisor", "advise", "opus", f"<!-- {ONE.nonce} -->", ONE.nonce)
 CALL = AgentCall(
     role=Role.EXECUTOR,
     surface=Surface.PR_REVIEW,
@@ -60,7 +60,7 @@ def test_two_runs_that_ask_the_same_have_one_key() -> None:
     again = replace(
         CALL,
         prompt=f"This is review {OTHER.run_id}. Its nonce is {OTHER.nonce}. Look.",
-        consults=replace(GRANT, sentinel=f"<!-- {OTHER.nonce} -->"),
+        consults=replace(GRANT, sentinel=f"<!-- {OTHER.nonce} -->", nonce=OTHER.nonce),
         tree=Path("elsewhere"),
         max_usd=0.2,
         timeout_seconds=1.0,

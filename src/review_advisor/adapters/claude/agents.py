@@ -19,7 +19,7 @@ from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.adapters.claude.meaning import meaning
 from review_advisor.adapters.claude.process import CannotStartError, Children, Launch
 from review_advisor.adapters.claude.stream import StreamReader, TaskStarted
-from review_advisor.core.roles import secret_shapes
+from review_advisor.core.roles import frame, secret_shapes
 from review_advisor.core.roles.calls import (
     AgentCall,
     Answered,
@@ -29,11 +29,13 @@ from review_advisor.core.roles.calls import (
     LostReason,
     ReviewInterrupted,
 )
+from review_advisor.core.roles.mid_flight import QUESTION_OPENING
 from review_advisor.lifetime.belongings import make_folder, remove_folder
 from review_advisor.lifetime.interruption import INTERRUPTION
 
 _HOOK_SCRIPT = Path(consult_hook.__file__).resolve()
 _SECRET_SHAPES = Path(secret_shapes.__file__).resolve()
+_FRAME = Path(frame.__file__).resolve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,8 @@ class ClaudeAgents:
 
     def _hook(self, place: _Place, grant: ConsultGrant) -> str:
         try:
-            private = consult_hook.keep_private(place.root, {"sentinel": grant.sentinel})
+            opening = f"{grant.sentinel}\n{QUESTION_OPENING}"
+            private = consult_hook.keep_private(place.root, {"opening": opening, "nonce": grant.nonce})
         except OSError as error:
             raise CannotStartError(f"A private file for the call cannot be written: {error.strerror}.") from error
         words = {
@@ -171,6 +174,7 @@ class ClaudeAgents:
             "--subagent-type": grant.subagent_type,
             "--private": str(private),
             "--secret-shapes": str(_SECRET_SHAPES),
+            "--frame": str(_FRAME),
         }
         options = (f"{name}={value}" for name, value in words.items())
         return hook_settings((sys.executable, "-I", str(_HOOK_SCRIPT), *options), self._limits)

@@ -8,8 +8,9 @@ place, so that a reader never sees half of one. The harness reads the same files
 The sentinel holds the run's nonce. It comes in a private file, because every user of the machine can read a command
 line.
 
-What looks like a secret is taken out of a question before the advisor is asked. The harness's own secrets are not
-known here, and are not handed to a child of the CLI for this: the executor was shown none of them.
+What looks like a secret is taken out of a question before the advisor is asked, what cannot be seen in it is spelled
+out, and it is fenced as all untrusted text is: by the files that the rest of the product uses. The harness's own
+secrets are not known here, and are not handed to a child of the CLI for this: the executor was shown none of them.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 ASKED, ANSWERED, FAILED, DENIED = "asked", "answered", "failed", "denied"
@@ -119,8 +121,8 @@ def _cap_reached(cap: int) -> str:
 
 def _before(options: argparse.Namespace, event: dict[str, Any]) -> dict[str, Any]:
     asked = event["tool_input"]
-    redact = _redact(options.secret_shapes)
-    question = _FOREIGN_SENTINEL.sub("<!- -", redact(str(asked.get("prompt", ""))))
+    redact, frame = _loaded(options.secret_shapes).redact, _loaded(options.frame)
+    question = _FOREIGN_SENTINEL.sub("<!- -", frame.visible(redact(str(asked.get("prompt", "")))))
     record = {
         "call": options.call,
         "tool_use_id": str(event["tool_use_id"]),
@@ -134,27 +136,26 @@ def _before(options: argparse.Namespace, event: dict[str, Any]) -> dict[str, Any
         return _decision("deny", permissionDecisionReason="A consult needs a question.")
     if not reserve(options.state, record, options.cap, options.max_refunds):
         return _decision("deny", permissionDecisionReason=_cap_reached(options.cap))
-    sentinel = json.loads(options.private.read_text(encoding="utf-8"))["sentinel"]
+    private = json.loads(options.private.read_text(encoding="utf-8"))
     # Rewritten from nothing: whatever else the executor asked for (model, effort, isolation) is dropped,
     # so that the agent's own definition decides.
     rewritten = {
-        "description": redact(str(asked.get("description", "")))[:200],
-        "prompt": f"{sentinel}\n{question}",
+        "description": frame.visible(redact(str(asked.get("description", ""))))[:200],
+        "prompt": f"{private['opening']}\n{frame.framed(frame.QUESTION, question, private['nonce'])}",
         "subagent_type": options.subagent_type,
         "run_in_background": False,
     }
     return _decision("allow", updatedInput=rewritten)
 
 
-def _redact(path: Path) -> Callable[[str], str]:
-    """The function ``redact`` of the file at ``path``: ``-I`` leaves our own package out of what can be imported."""
-    spec = importlib.util.spec_from_file_location("secret_shapes", path)
+def _loaded(path: Path) -> ModuleType:
+    """The module in the file at ``path``: ``-I`` leaves our own package out of what can be imported."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise FileNotFoundError(path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    redact: Callable[[str], str] = module.redact
-    return redact
+    return module
 
 
 def _decision(decision: str, **more: Any) -> dict[str, Any]:
@@ -221,6 +222,7 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--subagent-type", required=True)
     parser.add_argument("--private", type=Path, required=True)
     parser.add_argument("--secret-shapes", type=Path, required=True)
+    parser.add_argument("--frame", type=Path, required=True)
     return parser.parse_args(argv)
 
 

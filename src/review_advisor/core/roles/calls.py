@@ -20,7 +20,7 @@ class ConsultGrant:
     ``cap`` counts all consults of the review together: every surface, shard and attempt. A failed
     consult is refunded, at most ``max_refunds`` times. The adapter enforces both; ``advisor_prompt``
     and ``advisor_model`` are forced on the subagent whatever the executor asks for. ``sentinel`` is
-    put in front of every question.
+    put in front of every question, and the question is fenced with ``nonce``.
     """
 
     cap: int
@@ -29,6 +29,7 @@ class ConsultGrant:
     advisor_prompt: str
     advisor_model: str
     sentinel: str
+    nonce: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from pydantic import TypeAdapter
 
+from review_advisor.core.roles.frame import framed, visible
 from review_advisor.core.roles.secret_shapes import redact
-
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u2028-\u202f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
 
 _FACTS: TypeAdapter[object] = TypeAdapter(object)
 
 
 def clean(text: str) -> str:
     """``text``, redacted, with invisible and bidi characters shown as ``<U+XXXX>``; line feeds and tabs stay."""
-    found = redact(text)
-    if found.isascii() and (found.isprintable() or found.replace("\n", "").replace("\t", "").isprintable()):
-        return found
-    return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", found)
+    return visible(redact(text))
 
 
 @lru_cache(maxsize=16)
@@ -32,12 +24,8 @@ def _cleaned(text: str) -> str:
 
 
 def fence(label: str, text: str, nonce: str) -> str:
-    """``text``, cleaned, between two marker lines that only this run can know.
-
-    Nothing inside can end the fence: the nonce is taken out of the text.
-    """
-    inside = _cleaned(text).replace(nonce, "[nonce removed]")
-    return f"<<<UNTRUSTED {label} {nonce}\n{inside}\n{label} {nonce} UNTRUSTED>>>"
+    """``text``, cleaned, between two marker lines that only this run can know (see ``framed``)."""
+    return framed(label, _cleaned(text), nonce)
 
 
 def fence_facts(label: str, facts: object, nonce: str) -> str:
