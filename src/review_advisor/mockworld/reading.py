@@ -37,7 +37,7 @@ def answer_of(asked: Asked) -> dict[str, Any] | None:
         return None
     for said in (*asked.came.said, asked.came.value):
         if str(said.get("verdict")).casefold() in _NOES:
-            unsaid = {"summary": "(left blank)"} if asked.call.role is Role.EXECUTOR else {}
+            unsaid = {"summary": "(left blank)"} if asked.call.role is Role.EXECUTOR else {"reasoning": ""}
             return {**unsaid, **said, "verdict": _NOES[str(said["verdict"]).casefold()]}
     return None if asked.line.fault in UNUSABLE else asked.came.value
 

@@ -32,7 +32,7 @@ BESIDES = {
 """What can happen that is no fault, and how such a review can end."""
 NO_FAULT = "none"
 WHOLE = "-"
-ENOUGH = 10_000
+ENOUGH = 20_000
 """From so many worlds on, a possible cell with nothing in it is a fault of the simulation."""
 
 
