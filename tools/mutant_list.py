@@ -75,6 +75,20 @@ MUTANTS = (
         ("tests/adapters/test_command_lines_are_public.py::test_no_argument_of_any_call_holds_the_nonce",),
     ),
     Mutant(
+        "the controls of shorthand are no invisible characters",
+        f"{ROLES}frame.py",
+        r"\U0001bca0-\U0001bca3",
+        "",
+        (f"{UNIT}roles/test_invisible.py::test_every_invisible_character_of_unicode_is_shown_and_no_other",),
+    ),
+    Mutant(
+        "no group may write a page of the wiki, whatever the umask says",
+        "adapters/worktree.py",
+        "_NEW, 0o666",
+        "_NEW, 0o644",
+        ("tests/adapters/test_umask.py::test_what_a_review_leaves_has_the_modes_that_the_umask_says",),
+    ),
+    Mutant(
         "the depth of a tree has no limit",
         "adapters/git/listing.py",
         "        if found > most:",
@@ -703,7 +717,7 @@ MUTANTS = (
     Mutant(
         "invisible characters stay invisible",
         f"{ROLES}frame.py",
-        'return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", text)',
+        "return with_shown(_INVISIBLE, text)",
         "return text",
         (f"{UNIT}roles/test_fence.py::test_what_cannot_be_seen_is_shown",),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import stat
 import tempfile
@@ -137,14 +138,13 @@ def _refusal_of(outcome: Path) -> Path:
 
 
 def _replace(path: Path, texts: Iterable[str]) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_PREFIX)
-    with INTERRUPTION.unfinished(Path(temporary)):
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+    temporary = path.with_name(f"{_PREFIX}{secrets.token_hex(8)}")
+    with INTERRUPTION.unfinished(temporary):
+        with temporary.open("x", encoding="utf-8", errors="backslashreplace") as file:  # the umask says who may read it
             file.writelines(texts)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        temporary.replace(path)
 
 
 def check_writable(path: Path) -> None:

@@ -61,7 +61,7 @@ class WorkFolder:
         part = f".{name}.{secrets.token_hex(4)}.part"
         try:
             with self._opened(self._folder, make=True) as folder:
-                handle = os.open(part, _NEW, 0o644, dir_fd=folder)
+                handle = os.open(part, _NEW, 0o666, dir_fd=folder)
                 try:
                     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
                         file.write(text)
@@ -81,7 +81,7 @@ class WorkFolder:
             for step in steps:
                 if make:
                     with suppress(FileExistsError):
-                        os.mkdir(step, 0o755, dir_fd=handle)
+                        os.mkdir(step, 0o777, dir_fd=handle)
                 inner = os.open(step, _DIRECTORY, dir_fd=handle)
                 os.close(handle)
                 handle = inner

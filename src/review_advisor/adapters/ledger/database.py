@@ -63,6 +63,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
     with sentences(path):
         _refuse_links(path)
         make_folder(path.parent)
+        _make_by_umask(path)
         connection = _connect(f"{path.absolute().as_uri()}?mode=rwc")
         try:
             _version(connection, path)  # before anything is written into somebody else's file
@@ -73,6 +74,12 @@ def open_to_write(path: Path) -> sqlite3.Connection:
             connection.close()
             raise
         return connection
+
+
+def _make_by_umask(path: Path) -> None:
+    """SQLite itself never lets a group write to a file that it makes. Where no file can be made, it says so."""
+    with suppress(OSError):
+        path.touch(exist_ok=False)
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:

@@ -1,5 +1,9 @@
 """How untrusted text is shown to a model: what cannot be seen is spelled out, and marks of the run stand around it.
 
+What cannot be seen is what Unicode calls default ignorable, what controls or formats a text (but not the Arabic, Syriac
+and Kaithi signs that are written around what follows them), separators of lines and paragraphs, halves of characters,
+what is no character, and the letters and signs of which a font shows a blank.
+
 Standard library only, one file: the consult hook, which runs outside this package, loads it by its path.
 """
 
@@ -7,19 +11,32 @@ from __future__ import annotations
 
 import re
 
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u2028-\u202f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+CONTROLS = "\0-\x08\x0b-\x1f\x7f-\x9f"
+_DEFAULT_IGNORABLE = (
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+_FORMATS = "\ufff9-\ufffb\U00013430-\U0001343f"
+_SEPARATORS = "\u2028\u2029\u202f"
+NO_CHARACTERS = "\ud800-\udfff\ufdd0-\ufdef" + "".join(
+    f"{chr(plane | 0xFFFE)}{chr(plane | 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
+)
+_BLANKS = "\u2800\U0001d159\U00016fe4"
+_INVISIBLE = re.compile(f"[{CONTROLS}{_DEFAULT_IGNORABLE}{_FORMATS}{_SEPARATORS}{NO_CHARACTERS}{_BLANKS}]")
 QUESTION = "QUESTION"
 """The label of an executor's question to its advisor."""
+
+
+def with_shown(characters: re.Pattern[str], text: str) -> str:
+    """``text`` with each of the ``characters`` as ``<U+XXXX>``."""
+    return characters.sub(lambda m: f"<U+{ord(m[0]):04X}>", text)
 
 
 def visible(text: str) -> str:
     """``text`` with invisible and bidi characters shown as ``<U+XXXX>``; line feeds and tabs stay."""
     if text.isascii() and (text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()):
         return text
-    return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", text)
+    return with_shown(_INVISIBLE, text)
 
 
 def framed(label: str, text: str, nonce: str) -> str:

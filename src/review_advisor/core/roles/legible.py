@@ -7,15 +7,14 @@ import re
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from review_advisor.core.roles.frame import CONTROLS, NO_CHARACTERS, with_shown
+
 DEEPEST = 32
 """No answer that we ask for is nested a third as deep."""
 LARGEST = 2**53
 """The largest number up to which every reader of JSON knows all whole numbers."""
 _CUT = "[nested too deeply]"
-_NON_CHARACTERS = "\ufdd0-\ufdef" + "".join(
-    f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
-)
-_UNPRINTABLE = re.compile(f"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{_NON_CHARACTERS}]")
+_UNPRINTABLE = re.compile(f"[{CONTROLS}{NO_CHARACTERS}]")
 
 Value = TypeVar("Value")
 
@@ -55,4 +54,4 @@ def _text(text: str) -> str:
     # A subclass says more than its letters: a member of an enumeration stays what it is.
     if type(text) is not str or _UNPRINTABLE.search(text) is None:
         return text
-    return _UNPRINTABLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", text.replace("\r\n", "\n"))
+    return with_shown(_UNPRINTABLE, text.replace("\r\n", "\n"))
