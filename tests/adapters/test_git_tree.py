@@ -112,6 +112,17 @@ def test_names_that_would_escape_are_refused(repo: Repo, tmp_path: Path, name: s
     assert list(scratch.iterdir()) == []
 
 
+def test_a_change_that_takes_such_a_name_away_can_be_reviewed(repo: Repo, tmp_path: Path) -> None:
+    """Only what is written to disk must not escape: the base is compared, and nothing else."""
+    hostile = tree_with(repo, ".git ")
+    repo.write("a")
+    repo.commit()
+    source = open_range(repo.path, f"{hostile}..HEAD", scratch=tmp_path / "scratch")
+    assert [file.path for file in source.change().files] == [".git ", "a"]
+    with source.head_tree() as tree:
+        assert [path.name for path in tree.iterdir()] == ["a"]
+
+
 def test_ordinary_names_with_dots_are_fine(repo: Repo) -> None:
     for name in ("...", "..a", ".gitignore", ".github/x", "[...slug].ts", "a..b"):
         repo.write(name)

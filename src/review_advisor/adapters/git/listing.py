@@ -56,15 +56,13 @@ class Missing:
 def entries(git: Git, tree: str, bounds: TreeBounds) -> Iterator[Entry]:
     """Everything in a tree, each folder before what it holds. No more than one entry is in memory.
 
-    Raises ``SourceError`` for a name that could escape, and where the tree is larger than ``bounds``.
+    Raises ``SourceError`` where the tree is larger than ``bounds``.
     """
     paths = size = 0
     for record in _records(git, tree):
         entry = _entry(record)
         paths, size = paths + 1, size + max(entry.size, 0)
         _refuse_beyond(bounds, tree, paths=paths, size=size, depth=entry.path.count(b"/"))
-        if any(map(escapes, entry.path.split(b"/"))):
-            raise SourceError(f"The tree holds a path that must not be written to disk: {shown_name(entry.path)!r}.")
         yield entry
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from review_advisor.adapters.git.listing import Entry, entries
+from review_advisor.adapters.git.listing import Entry, entries, escapes
 from review_advisor.adapters.git.run import Git
 from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.patch_files import shown_name
@@ -61,6 +61,8 @@ def _write(git: Git, tree: str, root: Path, bounds: TreeBounds) -> None:
 
 
 def _prepare(entry: Entry, place: bytes, names: IO[bytes], files: IO[bytes]) -> None:
+    if any(map(escapes, entry.path.split(b"/"))):
+        raise SourceError(f"The tree holds a path that must not be written to disk: {shown_name(entry.path)!r}.")
     if entry.has_content:
         name = entry.name.encode("ascii")
         names.write(name + b"\n")
