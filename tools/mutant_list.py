@@ -40,6 +40,7 @@ HOLDS = "tests/adapters/test_whose_configuration_holds.py::"
 KEPT = "tests/adapters/test_answers_kept.py::"
 TROUBLES = "tests/adapters/test_ledger_troubles.py::"
 PAID = "tests/adapters/test_ledger_money.py::"
+DEAD = "tests/adapters/test_dead_runs.py::test_"
 TOLD = "tests/adapters/test_told_to_end.py::test_"
 RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "dispatch.py", "review_loop.py"
 BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "core/roles/"
@@ -1597,5 +1598,40 @@ MUTANTS = (
         "        signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)\n",
         "",
         (f"{TOLD}wherever_it_is_and_nothing_is_left",),
+    ),
+    Mutant(
+        "anybody's word makes the next run kill and delete",
+        "lifetime/owner_file.py",
+        "    if not hmac.compare_digest(signature,",
+        "    if not body and not hmac.compare_digest(signature,",
+        (f"{DEAD}a_file_that_no_run_of_ours_has_signed_does_nothing_and_is_told",),
+    ),
+    Mutant(
+        "a living run is cleared away",
+        "lifetime/owner_file.py",
+        "found is None or found.started != self.started",
+        "found is None or found.started == self.started",
+        (f"{DEAD}a_living_run_is_left_alone",),
+    ),
+    Mutant(
+        "a process that is older than its owner is killed",
+        "lifetime/processes.py",
+        "return each is not None and each.started >= since and",
+        "return each is not None and",
+        (f"{DEAD}of_a_process_that_began_before_its_owner_nothing_is_believed",),
+    ),
+    Mutant(
+        "the runs of other containers are cleared away",
+        "lifetime/owner_file.py",
+        "elif _is_of_this_machine(owner) and owner.is_dead:",
+        "elif owner.is_dead:",
+        (f"{DEAD}what_is_not_of_this_machine_and_user_is_left_alone",),
+    ),
+    Mutant(
+        "a link in the place of a dead run's folder is followed",
+        "lifetime/belongings.py",
+        "        if _is_own_folder(root):\n            _remove(root)",
+        "        _remove(root)",
+        (f"{DEAD}what_stands_in_the_place_of_the_folder_is_not_removed",),
     ),
 )

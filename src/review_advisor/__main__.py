@@ -24,8 +24,9 @@ _TICK_SECONDS = 0.02
 def main() -> None:
     """Run the command line and exit."""
     watch = _Watch()
-    from review_advisor.cli import run
+    from review_advisor.cli import run, sign_in
 
+    INTERRUPTION.announce = sign_in
     try:
         code = run(sys.argv[1:])
     finally:

@@ -55,6 +55,7 @@ class Terminal:
         """What the command gets, and what coverage needs to follow it."""
         coverage = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
         own = {"PATH": f"{BOT.parent}:{os.environ['PATH']}", "TMPDIR": str(self.temporary), "LC_ALL": "C.UTF-8"}
+        own["XDG_RUNTIME_DIR"] = str(self.private)
         return {**coverage, **own, **self.environ, **(more or {})}
 
     def run(
@@ -83,6 +84,13 @@ class Terminal:
         assert b"Traceback" not in done.stderr, done.stderr.decode()
         return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
+    @property
+    def private(self) -> Path:
+        """The user's own folder for what is running."""
+        folder = self.temporary.with_name("of-the-user")
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
+
     def review(self, *words: str | Path, env: Mapping[str, str] | None = None) -> Done:
         """A review of the last commit by the embedded agent."""
         return self.run("review", "--agent", "embedded", "--range", "HEAD~1..HEAD", *words, env=env)
@@ -104,6 +112,7 @@ class Terminal:
     def assert_nothing_left(self) -> None:
         """Neither files in the temporary folder nor processes that were told of it."""
         assert [str(path) for path in self.temporary.rglob("*")] == []
+        assert [path.name for path in self.private.rglob("*") if path.is_file() and path.name != "key"] == []
         wait_for(lambda: processes_that_know(self.temporary) == [])  # what was killed may still be ending
 
 

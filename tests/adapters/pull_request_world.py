@@ -270,6 +270,7 @@ class Actions:
         place = self.folder / f"run-{number}"
         (place / "review-advisor").mkdir(parents=True)
         (place / "temporary").mkdir()
+        (place / "of-the-user").mkdir(mode=0o700)
         (place / "event.json").write_text(json.dumps(payload))
         self.runs.append(WorkflowRun(self, name, number, place))
         return self.runs[-1]
@@ -341,6 +342,7 @@ class Actions:
             "PATH": os.environ["PATH"],
             "HOME": str(ran.place),
             "TMPDIR": str(ran.place / "temporary"),
+            "XDG_RUNTIME_DIR": str(ran.place / "of-the-user"),
             "LC_ALL": "C.UTF-8",
             "CI": "true",
             "GITHUB_ACTIONS": "true",

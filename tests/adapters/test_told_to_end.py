@@ -60,7 +60,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from review_advisor import __main__ as process
 from review_advisor.adapters import artifacts
-from review_advisor.lifetime import belongings
+from review_advisor.lifetime import belongings, owner_file
 
 def run(arguments):
     folder = belongings.make_folder('tree')
@@ -69,7 +69,8 @@ def run(arguments):
 {work}
     return 0
 
-sys.modules['review_advisor.cli'] = types.SimpleNamespace(run=run)
+sign_in = lambda: owner_file.sign_in(os.environ, print)
+sys.modules['review_advisor.cli'] = types.SimpleNamespace(run=run, sign_in=sign_in)
 process.main()
 """
 

@@ -146,6 +146,8 @@ class ReviewWorld:
         self.repo = Repo(self.root / "repo")
         self.home = self.root / "home"
         self.private = self.root / "private"
+        self.own = self.root / "own"
+        self.own.mkdir(mode=0o700)
         for folder in (self.home, self.private):
             folder.mkdir()
         (self.home / "x").write_text(HOME_CANARY)
@@ -207,6 +209,7 @@ class ReviewWorld:
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
             "TMPDIR": str(self.private),
+            "XDG_RUNTIME_DIR": str(self.own),
             "ANTHROPIC_API_KEY": KEY,
             "ANTHROPIC_BASE_URL": self.api.url,
             "GITHUB_TOKEN": FORGE_TOKEN,

@@ -79,3 +79,10 @@ def run(arguments: list[str]) -> int:
         drop(1)
         return 0
     return code if isinstance(code, int) else 0
+
+
+def sign_in() -> None:
+    """Sign for what this process is about to make, and clear away what runs have left that were killed."""
+    from review_advisor.lifetime import owner_file
+
+    owner_file.sign_in(os.environ, note)

@@ -23,11 +23,10 @@ from typing import IO, Any
 
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.lifetime.interruption import INTERRUPTION
-from review_advisor.lifetime.processes import kill_marked, process
+from review_advisor.lifetime.processes import OWNER, kill_marked, process
 
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
 TimeoutExpired = subprocess.TimeoutExpired
-VARIABLE = "REVIEW_ADVISOR_OWNER"
 _PREFIX = "review-advisor-"
 _NAME = re.compile("[0-9a-f]{16}")
 _making = threading.Lock()
@@ -87,7 +86,7 @@ def start(
         check_interrupt()
         child = Child(
             list(argv),
-            env={**environment, VARIABLE: own_name()},
+            env={**environment, OWNER: own_name()},
             cwd=cwd,
             stdin=stdin,
             stdout=PIPE,
@@ -160,12 +159,11 @@ def temporary_folder(kind: str, within: Path | None = None) -> Iterator[Path]:
         remove_folder(folder)
 
 
-def clear_away(name: str, since: int) -> None:
-    """End all children of the process of this name, begun at ``since`` or later, and remove its temporary folders.
+def clear_away(name: str) -> None:
+    """Remove the temporary folders of the process of this name.
 
     Only a real folder of this user, directly below the present folder for temporary files, is removed.
     """
-    kill_marked(f"{VARIABLE}={name}\0", since)
     with suppress(FileNotFoundError):  # no folder for temporary files can be written to
         root = folder_of(name)
         if _is_own_folder(root):
@@ -174,7 +172,8 @@ def clear_away(name: str, since: int) -> None:
 
 def _clear_away_own() -> None:
     own = process(os.getpid())
-    clear_away(own_name(), own.started if own else 0)
+    kill_marked(own_name(), own.started if own else 0)
+    clear_away(own_name())
     for folder in tuple(_elsewhere):
         _remove(folder)
 

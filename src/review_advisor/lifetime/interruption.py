@@ -63,6 +63,10 @@ class Interruption:
         if clear_away not in self._clear_away:
             self._clear_away.insert(0, clear_away)
 
+    def at_the_end(self, step: Callable[[], None]) -> None:
+        """Do this when the process ends, after everything was cleared away."""
+        self._clear_away.append(step)
+
     def interrupt(self, number: int) -> None:
         """Start no further child and ask those that run to end. Does not wait for them. Only the first call counts."""
         with self.starting:

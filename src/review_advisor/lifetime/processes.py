@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
+OWNER = "REVIEW_ADVISOR_OWNER"
+"""The variable by which a child carries the name of the process that it belongs to."""
 _ROUNDS = 20
 
 
@@ -44,8 +46,8 @@ def kill_leftovers(session: int, marker: str) -> None:
     _kill_all(lambda each: each.session == session or _mentions(each.pid, marker.encode()))
 
 
-def kill_marked(marker: str, since: int) -> None:
-    """Kill every process of this user, begun at ``since`` or later, whose environment mentions ``marker``.
+def kill_marked(name: str, since: int) -> None:
+    """Kill every process of this user, begun at ``since`` or later, that carries the name of this owner.
 
     So are those in a session that such a process leads.
     """
@@ -56,7 +58,7 @@ def kill_marked(marker: str, since: int) -> None:
     def led(each: Process) -> bool:
         return each.started >= since and _is_ours(each.pid) and marked(process(each.session))
 
-    wanted = marker.encode()
+    wanted = f"{OWNER}={name}\0".encode()
     _kill_all(lambda each: marked(each) or led(each))
 
 
