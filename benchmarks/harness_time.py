@@ -64,7 +64,8 @@ def make_repository(folder: Path) -> None:
 
 def review(agent: Path, repository: Path) -> Callable[[], object]:
     """One review through the whole command."""
-    words = [str(BOT), "review", "--range", "HEAD~1..HEAD", "--claude-bin", str(agent), "--artifacts", "../logs"]
+    words = [str(BOT), "review", "--fresh", "--range", "HEAD~1..HEAD", "--claude-bin", str(agent)]
+    words += ["--artifacts", "../logs"]
     environment = {"PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "none-needed"}
     return lambda: subprocess.run(words, cwd=repository, env=environment, check=True, capture_output=True)
 

@@ -1588,16 +1588,9 @@ MUTANTS = (
     Mutant(
         "a review that does not end by itself leaves no word on disk",
         "lifetime/interruption.py",
-        "if alone and self._last_words is not None:",
-        "if not alone and self._last_words is not None:",
+        "if alone and last_words is not None:",
+        "if not alone and last_words is not None:",
         (f"{TOLD}a_review_that_computes_is_stored_as_stopped",),
-    ),
-    Mutant(
-        "an interrupt is not heard while a regular expression is matched",
-        "__main__.py",
-        "        signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)\n",
-        "",
-        (f"{TOLD}wherever_it_is_and_nothing_is_left",),
     ),
     Mutant(
         "anybody's word makes the next run kill and delete",
@@ -1633,5 +1626,33 @@ MUTANTS = (
         "        if _is_own_folder(root):\n            _remove(root)",
         "        _remove(root)",
         (f"{DEAD}what_stands_in_the_place_of_the_folder_is_not_removed",),
+    ),
+    Mutant(
+        "a review that is over answers for ever",
+        "core/roles/kept.py",
+        "return timedelta(0) <= now - self.at < ANSWERS_FOR",
+        "return timedelta(0) <= now - self.at",
+        (f"{KEPT}test_a_review_that_is_over_answers_for_itself_for_a_while",),
+    ),
+    Mutant(
+        "an end that is yet to come counts",
+        "core/roles/kept.py",
+        "return timedelta(0) <= now - self.at < ANSWERS_FOR",
+        "return now - self.at < ANSWERS_FOR",
+        (f"{KEPT}test_a_review_that_ended_by_a_wrong_clock_is_paid_for_again",),
+    ),
+    Mutant(
+        "the end of a review counts whoever signed it",
+        "adapters/answers/store.py",
+        "        if fresh or (self.concluded is not None and not self.concluded.answers_at(self._began)):",
+        "        if fresh:",
+        (f"{KEPT}test_an_end_that_was_not_signed_by_us_takes_the_answers_with_it",),
+    ),
+    Mutant(
+        "a fresh review hears earlier answers",
+        "adapters/answers/store.py",
+        "        if fresh or (",
+        "        if (",
+        (f"{KEPT}test_a_fresh_review_hears_nothing_of_an_earlier_one",),
     ),
 )

@@ -14,11 +14,11 @@ from types import FrameType
 from review_advisor.lifetime.interruption import INTERRUPTION
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ALL_SECONDS = 1.8
+"""So long after a signal the process has ended."""
 _GRACE_SECONDS = 1.2
-"""So long a review may take to end by itself: ``adapters/claude/limits.py`` gives its calls a part of it."""
-_END_SECONDS = 0.6
-"""So long it may take to store what there is and to remove the temporary folders. Together they stay below two."""
-_TICK_SECONDS = 0.02
+"""The part of it in which a review may end by itself: ``adapters/claude/limits.py`` gives its calls a part of that."""
+_TICK_SECONDS, _TURN_SECONDS = 0.02, 0.005
 
 
 def main() -> None:
@@ -57,12 +57,11 @@ class _Watch:
 
     def _listen(self) -> None:
         self.number = self._next(None)
-        # A regular expression holds the interpreter for as long as it takes, but lets handlers run.
-        signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
+        until = time.monotonic() + _ALL_SECONDS
         INTERRUPTION.interrupt(self.number)
         if INTERRUPTION.is_taken:
             self._next(_GRACE_SECONDS)
-        _say(INTERRUPTION.end_now(_END_SECONDS))
+        _say(INTERRUPTION.end_now(until - time.monotonic()))
         os._exit(128 + self.number)
 
     def _next(self, seconds: float | None) -> int:
@@ -78,9 +77,14 @@ class _Watch:
 
 
 def _yield_to_the_watch(number: int, frame: FrameType | None) -> None:
-    """In the main thread: let the watch have its turn; once it ends the process, nothing else happens here."""
-    del number, frame
-    time.sleep(60 if INTERRUPTION.parked else 0.001)
+    """In the main thread: let the watch have its turn; once it ends the process, nothing else happens here.
+
+    A regular expression holds the interpreter for as long as it takes, but lets handlers run: from now on, every tick.
+    """
+    del frame
+    if number != signal.SIGALRM:
+        signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
+    time.sleep(60 if INTERRUPTION.parked else _TURN_SECONDS)
 
 
 def _say(sentence: str) -> None:

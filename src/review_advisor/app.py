@@ -38,7 +38,7 @@ from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.record.review_files import review_files
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.core.roles.instructions import Instructions
-from review_advisor.core.roles.kept import RunNames, review_identity
+from review_advisor.core.roles.kept import Concluded, RunNames, review_identity
 from review_advisor.core.roles.redaction import redactor
 from review_advisor.examination import AgentChoice, agent_command, repository_top
 from review_advisor.keeping import Keeping, open_keeping
@@ -66,15 +66,20 @@ class ReviewOptions:
     spec_file: Path | None = None
     repair: RepairMode = "suggest"
     ledger: Path | None = None
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StoredReview:
-    """A review that is over: its document, where its artefacts are, and the signal that ended it, if one did."""
+    """A review that is over: its document, where its artefacts are, and the signal that ended it, if one did.
+
+    ``answered_from`` is the end of the earlier review that gave all of its answers, if one did.
+    """
 
     document: OutcomeDocument
     folder: Path
     interrupted_by: int = 0
+    answered_from: Concluded | None = None
 
 
 class ReviewBrokenError(Exception):
@@ -120,8 +125,14 @@ def run_review(
         stack.callback(pictures.close)
         request = _request(options, settings)
         under = (request.rules, request.switches, request.repair, command, instructions.texts)
-        review = review_identity(source.change(), *under)
-        keeping = open_keeping(_artifact_root(options), options.ledger, review, credential_secret(environ), warn)
+        keeping = open_keeping(
+            _artifact_root(options),
+            options.ledger,
+            review_identity(source.change(), *under),
+            credential_secret(environ),
+            warn,
+            fresh=options.fresh,
+        )
         stack.callback(keeping.recorder.close)
         asked = keeping.remembering(agents, RunNames(request.run_id, request.nonce), request.redactor)
         so_far.artifacts, so_far.keeping = artifacts, keeping
@@ -140,7 +151,7 @@ def run_review(
             raise
         if not INTERRUPTION.number:
             send_telemetry(document)
-        return StoredReview(document, artifacts.folder, INTERRUPTION.number)
+        return StoredReview(document, artifacts.folder, INTERRUPTION.number, keeping.answered_from(document))
 
 
 def _telemetry(

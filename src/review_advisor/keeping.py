@@ -12,11 +12,11 @@ from review_advisor.adapters.answers.remembering import RememberingAgents
 from review_advisor.adapters.answers.store import ReplyStore
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import Event
+from review_advisor.core.outcome.events import CallEnded, Event
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.record.place import LEDGER_FILE
 from review_advisor.core.roles.calls import Stop
-from review_advisor.core.roles.kept import ReviewIdentity, RunNames
+from review_advisor.core.roles.kept import Concluded, ReviewIdentity, RunNames
 from review_advisor.core.roles.redaction import Redactor
 from review_advisor.ports.review import Agents, ArtifactError, CliError, SourceError
 
@@ -51,21 +51,35 @@ class Keeping:
             self.replies.forget_all()
 
     def over(self, document: OutcomeDocument) -> None:
-        """The review is over and stored. Replies are kept only for one that stopped: it may be started again."""
+        """The review is over and stored. Started again, it hears its replies again: for a while, if it did not stop."""
         self.recorder.finish(document)
         if self.replies is not None and document.outcome is Outcome.STOPPED:
             self.replies.forget_useless()
         elif self.replies is not None:
-            self.replies.clear()
+            self.replies.conclude(document.run_id)
+
+    def answered_from(self, document: OutcomeDocument) -> Concluded | None:
+        """The end of the earlier review that gave every answer of this one; None if any question was asked."""
+        ended = [event for event in document.events if isinstance(event, CallEnded)]
+        if self.replies is None or not ended or not all(event.kept for event in ended):
+            return None
+        return self.replies.inherited_end
 
 
 def open_keeping(
-    artifacts: Path, ledger: Path | None, review: ReviewIdentity, secret: bytes, warn: Callable[[str], None]
+    artifacts: Path,
+    ledger: Path | None,
+    review: ReviewIdentity,
+    secret: bytes,
+    warn: Callable[[str], None],
+    *,
+    fresh: bool = False,
 ) -> Keeping:
     """The keeping of one review.
 
     ``ledger`` is the file that the user names; without one it lies in the artefact root, as the replies do. ``secret``
-    is known to whoever pays for the answers only; empty, no reply is kept. ``warn`` gets what goes wrong.
+    is known to whoever pays for the answers only; empty, no reply is kept. ``warn`` gets what goes wrong. ``fresh``: no
+    reply of an earlier run counts.
     """
     recorder = Recorder(ledger or artifacts / LEDGER_FILE, warn)
-    return Keeping(recorder, ReplyStore(artifacts / _REPLIES, review, secret, warn) if secret else None)
+    return Keeping(recorder, ReplyStore(artifacts / _REPLIES, review, secret, warn, fresh=fresh) if secret else None)

@@ -191,3 +191,16 @@ def executable(path: Path, text: str) -> Path:
 def fake_claude(folder: Path, version: str = CLAUDE, then: str = "exit 1") -> Path:
     """A ``claude`` that says its version; what else it does is up to the test."""
     return executable(folder / "claude", f'#!/bin/sh\n[ "$1" = --version ] && echo "{version}" && exit\n{then}\n')
+
+
+def agreeing_claude(folder: Path) -> Path:
+    """A ``claude`` that approves, and confirms what it approved."""
+    answers: dict[str, Any] = {"ReviewReport": APPROVE["answer"], "PostVerifyResult": CONFIRM["answer"]}
+    cases = []
+    for name, answer in answers.items():
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        result = {"type": "result", "subtype": "success", "is_error": False, "result": "", "usage": usage}
+        told = folder / f"{name}.json"
+        told.write_text(json.dumps({**result, "structured_output": answer, "total_cost_usd": 0.01}) + "\n")
+        cases.append(f"""*'"title": "{name}"'*) cat '{told}';;""")
+    return fake_claude(folder, then="\n".join(["cat > /dev/null", 'case "$*" in', *cases, "*) exit 1;;", "esac"]))

@@ -38,11 +38,13 @@ def no_warning(sentence: str) -> None:
     raise AssertionError(sentence)
 
 
-def store_of(world: MockWorld, root: Path, secret: bytes = SECRET, warn: Any = no_warning) -> ReplyStore:
+def store_of(
+    world: MockWorld, root: Path, secret: bytes = SECRET, warn: Any = no_warning, *, fresh: bool = False
+) -> ReplyStore:
     """The kept answers of the world's present change."""
     switches = read_switches(world.environment)
     review = review_identity(world.source.change(), world.rules, switches, world.repair)
-    return ReplyStore(root, review, secret, warn)
+    return ReplyStore(root, review, secret, warn, fresh=fresh)
 
 
 def remembering(world: MockWorld, store: ReplyStore) -> RememberingAgents:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.adapters.restarts import SECRET, killed_at, really_killed_at, remembering, restarted, retold, run, store_of
+from freezegun import freeze_time
+from tests.adapters.restarts import (
+    NOON,
+    SECRET,
+    killed_at,
+    really_killed_at,
+    remembering,
+    restarted,
+    retold,
+    run,
+    store_of,
+)
 from tests.scenarios.five_stories import (
     STORIES,
     a_veto_then_a_recovery,
@@ -25,6 +39,7 @@ from review_advisor.core.outcome.progress import progress_line
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.roles.calls import AgentCall, Answered, EditGrant, Lost
+from review_advisor.core.roles.kept import Concluded
 from review_advisor.mockworld.github.traffic import Moment, killed
 from review_advisor.mockworld.lines import (
     Killed,
@@ -126,15 +141,108 @@ def test_parts_that_run_in_parallel_are_each_asked_once(tmp_path: Path) -> None:
         assert sum(isinstance(event, CallEnded) for event in document.events) == once
 
 
-def test_a_finished_review_keeps_nothing(tmp_path: Path) -> None:
+# --- over -------------------------------------------------------------------------------------------------------------
+
+ALL = ["pre_flight", "executor", "post_verify"]
+
+
+def concluded(world: MockWorld, root: Path, **options: Any) -> OutcomeDocument:
+    """A run to its end, by a process that then ends in whatever way."""
+    store = store_of(world, root, **options)
+    document = run(world, store)
+    store.conclude(document.run_id)
+    return document
+
+
+def test_a_review_that_is_over_answers_for_itself_for_a_while(tmp_path: Path) -> None:
     world = MockWorld()
-    store = store_of(world, tmp_path / "answers")
-    run(world, store)
-    assert len(list((tmp_path / "answers").glob("*/*.reply"))) == 3
-    store.clear()
-    assert list(tmp_path.iterdir()) == []
-    restarted(world, tmp_path / "answers")
-    assert world.asked == ["pre_flight", "executor", "post_verify"] * 2, "another review is paid for"
+    with freeze_time(NOON) as clock:
+        first = concluded(world, tmp_path)
+        for minutes in (0, 30, 29):
+            clock.tick(timedelta(minutes=minutes))
+            again = concluded(world, tmp_path)
+            assert retold(again) == retold(first)
+            assert world.asked == ALL
+        assert store_of(world, tmp_path).inherited_end == Concluded(NOON, first.run_id)
+        clock.tick(timedelta(minutes=1))
+        concluded(world, tmp_path)
+        assert world.asked == ALL * 2
+
+
+@pytest.mark.parametrize("hours", [-1, -72, 10**5])
+def test_a_review_that_ended_by_a_wrong_clock_is_paid_for_again(hours: int, tmp_path: Path) -> None:
+    world = MockWorld()
+    with freeze_time(NOON):
+        concluded(world, tmp_path)
+    with freeze_time(NOON + timedelta(hours=hours)):
+        concluded(world, tmp_path)
+    assert world.asked == ALL * 2
+
+
+def test_a_fresh_review_hears_nothing_of_an_earlier_one(tmp_path: Path) -> None:
+    world = MockWorld()
+    concluded(world, tmp_path)
+    concluded(world, tmp_path, fresh=True)
+    assert world.asked == ALL * 2
+
+
+def test_a_judge_that_was_lost_is_asked_again_and_nobody_else(tmp_path: Path) -> None:
+    world = MockWorld()
+    world.agents.script(Role.POST_VERIFY, lost())
+    assert concluded(world, tmp_path).flags.degraded
+    assert not concluded(world, tmp_path).flags.degraded
+    assert world.asked == [*ALL, "post_verify"]
+
+
+ANOTHER: dict[str, Callable[[MockWorld], object]] = {
+    "head": lambda world: _stated(world, head_sha="c" * 40),
+    "title": lambda world: _stated(world, title="another"),
+    "rules": lambda world: setattr(world, "rules", replace(world.rules, shard_tokens=50_000)),
+    "switch": lambda world: world.switch("HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO", "true"),
+}
+
+
+def _stated(world: MockWorld, **facts: Any) -> None:
+    world.source.stated = replace(world.source.stated, **facts)
+
+
+@pytest.mark.parametrize("other", ANOTHER.values(), ids=list(ANOTHER))
+@pytest.mark.parametrize("brought", [False, True], ids=["left alone", "put in its place"])
+def test_of_another_head_policy_or_configuration_nothing_counts(
+    other: Callable[[MockWorld], object], brought: bool, tmp_path: Path
+) -> None:
+    """Not even where somebody puts what is stored of the one review in the place of the other's."""
+    world = MockWorld()
+    concluded(world, tmp_path)
+    (folder,) = tmp_path.iterdir()
+    other(world)
+    if brought:
+        folder.rename(store_of(world, tmp_path)._folder)
+    concluded(world, tmp_path, warn=lambda sentence: None)
+    assert world.asked == ALL * 2
+
+
+def test_an_end_that_was_not_signed_by_us_takes_the_answers_with_it(tmp_path: Path) -> None:
+    """Whoever could set the moment of the end anew would have the answers count for ever."""
+    world = MockWorld()
+    concluded(world, tmp_path)
+    (end,) = tmp_path.glob("*/review.concluded")
+    end.write_bytes(end.read_bytes() + b" ")
+    concluded(world, tmp_path)
+    assert world.asked == ALL * 2
+
+
+def test_what_ended_too_long_ago_to_answer_goes_with_the_end_of_any_review(tmp_path: Path) -> None:
+    world, other = MockWorld(), MockWorld()
+    other.source.stated = replace(other.source.stated, label="pr-77")
+    concluded(world, tmp_path)
+    concluded(other, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+    (end,) = tmp_path.glob("pr-77-*/review.concluded")
+    os.utime(end, (1, 1))
+    concluded(world, tmp_path)
+    (left,) = tmp_path.iterdir()
+    assert not left.name.startswith("pr-77-")
 
 
 def test_what_is_kept_of_an_older_head_goes_with_the_review_of_the_newer_one(tmp_path: Path) -> None:
@@ -143,11 +251,11 @@ def test_what_is_kept_of_an_older_head_goes_with_the_review_of_the_newer_one(tmp
     killed_at(world, tmp_path, 5)
     killed_at(other, tmp_path, 5)
     world.source.stated = replace(world.source.stated, head_sha="c" * 40)
-    store = store_of(world, tmp_path)
-    run(world, store)
-    store.clear()
-    (left,) = tmp_path.iterdir()
-    assert left.name.startswith("pr-77-")
+    older = set(tmp_path.iterdir())
+    concluded(world, tmp_path)
+    left = set(tmp_path.iterdir())
+    assert [path.name[:6] for path in left & older] == ["pr-77-"]
+    assert len(left - older) == 1
 
 
 def test_the_end_of_one_review_leaves_the_answers_of_another_that_is_under_way(tmp_path: Path) -> None:
@@ -156,9 +264,9 @@ def test_the_end_of_one_review_leaves_the_answers_of_another_that_is_under_way(t
     run(one, first)
     other.source.stated = replace(other.source.stated, head_sha="c" * 40)
     killed_at(other, tmp_path, 5)
-    before = len(kept_files(tmp_path))
-    first.clear()
-    assert 0 < len(kept_files(tmp_path)) < before
+    before = kept_files(tmp_path)
+    first.conclude("run-1")
+    assert kept_files(tmp_path) == before
 
 
 # --- crashes ----------------------------------------------------------------------------------------------------------

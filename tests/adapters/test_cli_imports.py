@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.adapters.command_line import APPROVE, CONFIRM, Terminal, fake_claude
+from tests.adapters.command_line import Terminal, agreeing_claude, fake_claude
 from tests.adapters.git_repository import Repo
 
 HEAVY = {"PIL", "asyncio", "github", "google", "grpc", "opentelemetry", "requests", "rich", "yaml"}
@@ -52,19 +49,6 @@ def imported(terminal: Terminal, *words: str, code: int = 0) -> set[str]:
 def among(modules: set[str], unwanted: set[str]) -> set[str]:
     """Those of ``modules`` that are unwanted, or lie in an unwanted package."""
     return {name for name in modules if any(name == each or name.startswith(f"{each}.") for each in unwanted)}
-
-
-def agreeing_claude(folder: Path) -> Path:
-    """A ``claude`` that approves, and confirms what it approved."""
-    answers: dict[str, Any] = {"ReviewReport": APPROVE["answer"], "PostVerifyResult": CONFIRM["answer"]}
-    cases = []
-    for name, answer in answers.items():
-        usage = {"input_tokens": 1, "output_tokens": 1}
-        result = {"type": "result", "subtype": "success", "is_error": False, "result": "", "usage": usage}
-        told = folder / f"{name}.json"
-        told.write_text(json.dumps({**result, "structured_output": answer, "total_cost_usd": 0.01}) + "\n")
-        cases.append(f"""*'"title": "{name}"'*) cat '{told}';;""")
-    return fake_claude(folder, then="\n".join(["cat > /dev/null", 'case "$*" in', *cases, "*) exit 1;;", "esac"]))
 
 
 def test_help_needs_neither_the_review_nor_its_libraries(terminal: Terminal) -> None:

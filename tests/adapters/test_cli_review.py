@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.adapters.command_line import (
     APPROVE,
     CONFIRM,
     Terminal,
+    agreeing_claude,
     lines,
     project,
     script,
@@ -363,3 +365,18 @@ def test_the_first_commit_of_all_can_be_staged(tmp_path: Path, terminal: Termina
     review = scripted_review(repo.path, script(tmp_path), selection=Selection("staged"))
     assert review.document.outcome is Outcome.APPROVED
     assert [file.path for file in review.document.coverage] == ["first.py"]
+
+
+def test_a_review_that_is_over_says_from_when_its_answers_are(terminal: Terminal, tmp_path: Path) -> None:
+    claude = agreeing_claude(tmp_path)
+    words = ("review", "--range", "HEAD~1..HEAD", "--claude-bin", str(claude))
+    first, again, fresh = (
+        terminal.run(*words, *more, env={"ANTHROPIC_API_KEY": "none-needed"}) for more in ((), (), ("--fresh",))
+    )
+    assert (first.code, again.code, fresh.code) == (0, 0, 0)
+    said = [line for line in again.err.splitlines() if line.startswith("Answered from")]
+    assert len(said) == 1
+    told = r"Answered from the review that ended at \d\d:\d\d UTC \(run_\w+\): nothing was paid\. --fresh asks again\."
+    assert re.fullmatch(told, said[0])
+    assert "Answered from" not in first.err + fresh.err
+    assert "answered in an earlier run" not in fresh.err

@@ -17,7 +17,7 @@ from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.app import StoredReview
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, Consulted, Event, Repaired, Verified
+from review_advisor.core.outcome.events import CallEnded, Consulted, Event, Repaired, ReviewEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.place import LEDGER_FILE
@@ -87,6 +87,7 @@ def killed_after(folder: Path, number: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     place.review(listen)
+    os.kill(os.getpid(), signal.SIGKILL)  # it is over, and nobody was told
 
 
 def decided(document: OutcomeDocument) -> list[object]:
@@ -106,7 +107,6 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> OutcomeDocument:
     assert document.outcome is Outcome.CHANGES_REQUESTED
     assert document.repair is not None
     assert place.paid == {name: len(replies) for name, replies in REPLIES.items()}
-    assert sorted(path.name for path in place.logs.iterdir()) == ["ledger", document.label], "no answer is left"
     return document
 
 
@@ -127,12 +127,15 @@ MOMENTS: dict[str, Callable[[Event], bool]] = {
     "with its last answer": lambda event: (
         isinstance(event, CallEnded) and (event.role, event.attempt) == (Role.POST_VERIFY, 1)
     ),
+    "with its verdict": lambda event: isinstance(event, ReviewEnded),
 }
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", [*MOMENTS, "when it was over"])
 def test_killed_and_started_again(moment: str, undisturbed: OutcomeDocument, tmp_path: Path) -> None:
-    number = next(n for n, event in enumerate(undisturbed.events, 1) if MOMENTS[moment](event))
+    is_over = moment not in MOMENTS
+    moments = [n for n, event in enumerate(undisturbed.events, 1) if not is_over and MOMENTS[moment](event)]
+    number = moments[0] if moments else len(undisturbed.events) + 1
     process = multiprocessing.get_context("spawn").Process(target=killed_after, args=(tmp_path, number))
     process.start()
     process.join()
@@ -140,12 +143,13 @@ def test_killed_and_started_again(moment: str, undisturbed: OutcomeDocument, tmp
     place = Place(tmp_path)
     kept = list((place.logs / "answers").glob("*/*.reply"))
     assert len(kept) == sum(isinstance(event, CallEnded) for event in undisturbed.events[:number])
-    document = place.review().document
+    review = place.review()
+    document = review.document
     assert decided(document) == decided(undisturbed)
     assert place.paid == {name: len(replies) for name, replies in REPLIES.items()}
-    assert not (place.logs / "answers").exists()
+    assert (review.answered_from is not None) == is_over
     runs = list_runs(place.logs / LEDGER_FILE, RunFilter())
-    assert [run.status for run in runs] == ["changes_requested", "unfinished"]
+    assert [run.status for run in runs] == ["changes_requested", "changes_requested" if is_over else "unfinished"]
     assert verify(place.logs / LEDGER_FILE).broken == ()
 
 
@@ -163,4 +167,3 @@ def test_answers_that_led_to_a_crash_are_not_used_a_second_time(tmp_path: Path) 
     document = place.review().document
     assert {event.kept for event in document.events if isinstance(event, CallEnded)} == {False}
     assert (place.paid["ReviewReport"], place.paid["PostVerifyResult"]) == (2, 2)
-    assert not (place.logs / "answers").exists()

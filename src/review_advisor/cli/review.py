@@ -94,6 +94,7 @@ Examples:
     metavar="FILE",
     help="Also write outcome.json here; of a pull request's review that is refused, why, in its .refusal.txt.",
 )
+@click.option("--fresh", is_flag=True, help="Ask all questions again: earlier answers to this review do not count.")
 @click.option("--json", "as_json", is_flag=True, help="Print outcome.json instead of the report.")
 @click.option("--gate", is_flag=True, help="For make and CI: one line when the exit code is 0, the report otherwise.")
 @click.pass_context
@@ -118,6 +119,7 @@ def review(
     artifacts: Path,
     ledger_file: Path | None,
     output: Path | None,
+    fresh: bool,
     as_json: bool,
     config_file: Path | None,
     profile: Literal["adr", "hydraflow"] | None,
@@ -161,6 +163,7 @@ def review(
             spec_file=spec_file,
             repair=repair,
             ledger=ledger_file,
+            fresh=fresh,
         )
         code = perform(options, as_json=as_json, brief=gate)
     context.exit(code)
@@ -192,6 +195,9 @@ def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> int:
         result = headline(document) + "\n" if brief and document.exit_code == 0 else report_text(document)
     # JSON is UTF-8 whatever the terminal's letters are.
     put(result.encode("utf-8", "backslashreplace") if as_json else result, otherwise=NOT_TO_ITS_END)
+    if stored.answered_from is not None:
+        when = f"{stored.answered_from.at:%H:%M} UTC ({stored.answered_from.run_id})"
+        note(f"Answered from the review that ended at {when}: nothing was paid. --fresh asks again.")
     note(f"Artefacts: {stored.folder}")
     if stored.interrupted_by:
         is_stopped = document.outcome is Outcome.STOPPED

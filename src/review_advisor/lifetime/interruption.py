@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -110,29 +111,35 @@ class Interruption:
             step()
 
     def end_now(self, seconds: float) -> str:
-        """Kill every child, leave the last words and remove the temporary folders; at most so many seconds.
+        """Stop the main thread, kill every child, leave the last words and remove the temporary folders.
 
-        Returns the sentence for the user. The caller ends the process at once.
+        That takes at most so many seconds; the next run removes what is left. Returns the sentence for the user. The
+        caller ends the process at once.
         """
+        until = time.monotonic() + seconds
+        alone = self.storing.acquire(timeout=_PATIENCE_SECONDS)
+        self.parked = True
         for child in list(self._children):
             if child.poll() is None:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(child.pid, signal.SIGKILL)
         said = ["Interrupted."]
-        ending = threading.Thread(target=self._end, args=(said,), daemon=True)
-        ending.start()
-        ending.join(seconds)
+        self._remove_unfinished()
+        steps = [self.leave]
+        last_words = self._last_words
+        if alone and last_words is not None:
+            steps.append(lambda: said.append(last_words(self.number)))
+        ending = [threading.Thread(target=step, daemon=True) for step in steps]
+        for step in ending:
+            step.start()
+        for step in ending:
+            step.join(max(0.0, until - time.monotonic()))
         return said[-1]
 
-    def _end(self, said: list[str]) -> None:
-        alone = self.storing.acquire(timeout=_PATIENCE_SECONDS)
-        self.parked = True
+    def _remove_unfinished(self) -> None:
         for file in tuple(self._unfinished):
             with suppress(OSError):
                 file.unlink()
-        if alone and self._last_words is not None:
-            said.append(self._last_words(self.number))
-        self.leave()
 
 
 INTERRUPTION = Interruption()

@@ -8,16 +8,16 @@ import os
 import shutil
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.roles.calls import ConsultRecord, Lost, LostReason
-from review_advisor.core.roles.kept import KeptReply, ReviewIdentity, to_forget
+from review_advisor.core.roles.kept import Concluded, KeptReply, ReviewIdentity, to_forget
 from review_advisor.lifetime.interruption import INTERRUPTION
 
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
@@ -25,6 +25,7 @@ _VALUES: TypeAdapter[object] = TypeAdapter(object)
 _PURPOSE = b"review-advisor: kept replies, first layout"
 _MOST_BYTES = 50_000_000
 _ENDING = ".reply"
+_CONCLUDED = "review.concluded"
 _SPENT = "-spent-"
 """In the name of a reply that is asked for again: no question has such a key."""
 
@@ -42,11 +43,19 @@ class ReplyStore:
     """What an earlier run of the same review was answered, and what this one is.
 
     ``root`` holds a folder for each review. ``secret`` is known to whoever pays for the answers, and to nobody else: a
-    file that was not signed with it is no reply, whoever put it there.
+    file that was not signed with it is no reply, whoever put it there. ``fresh``: what was kept does not count.
     Whatever goes wrong is one sentence to ``warn``; replies are then no longer kept, and the review goes on.
     """
 
-    def __init__(self, root: Path, review: ReviewIdentity, secret: bytes, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        review: ReviewIdentity,
+        secret: bytes,
+        warn: Callable[[str], None],
+        *,
+        fresh: bool = False,
+    ) -> None:
         self._root = root
         self._label = review.label
         self._folder = root / f"{review.label}-{review.key[:16]}"
@@ -54,9 +63,13 @@ class ReplyStore:
         self._warn = warn
         self._lock = threading.Lock()
         self._given_up = False
-        self._began = time.time()
+        self._began = datetime.now(UTC)
         self._replies: dict[str, KeptReply] = {}
         self._read()
+        self.concluded = self._concluded()
+        if fresh or (self.concluded is not None and not self.concluded.answers_at(self._began)):
+            self._forget()
+        self.inherited_end = self.concluded
         self._inherited = tuple(self._replies.values())
 
     @property
@@ -113,22 +126,52 @@ class ReplyStore:
                     self._write(f"{key}{_SPENT}{reply.number}", _VALUES.dump_json(reply))
                 self._file(key).unlink(missing_ok=True)
 
-    def clear(self) -> None:
-        """The review is over: nothing of it is kept, nor of earlier reviews of the same change.
+    def conclude(self, run_id: str) -> None:
+        """The review is over. For a while it answers for itself; only what was of no use is asked for again.
 
-        What was kept since this one began belongs to a review that may be under way.
+        Nothing is kept of earlier reviews of the same change, nor of any that ended too long ago to answer. What was
+        kept since this one began belongs to a review that may be under way.
         """
-        for folder in self._root.glob(f"{self._label}-" + "[0-9a-f]" * 16):
-            if folder == self._folder or self._is_older(folder):
+        self.forget_useless()
+        if self.concluded is None and self._usable():
+            self.concluded = Concluded(datetime.now(UTC), run_id)
+            try:
+                body = _VALUES.dump_json((self.concluded.at.timestamp(), run_id))
+                self._write_signed(self._folder / _CONCLUDED, body)
+            except OSError:  # without the moment of its end nothing of it may be heard again
+                self._forget()
+        for folder in self._root.glob("*-" + "[0-9a-f]" * 16):
+            if folder != self._folder and self._is_left(folder):
                 shutil.rmtree(folder, ignore_errors=True)
-        with suppress(OSError):  # another change's replies are there
+        with suppress(OSError):  # replies are there
             self._root.rmdir()
 
-    def _is_older(self, folder: Path) -> bool:
+    def _is_left(self, folder: Path) -> bool:
+        is_same_change = folder.name[:-17] == self._label
         try:
-            return all(path.lstat().st_mtime < self._began for path in folder.iterdir())
+            if is_same_change and all(path.lstat().st_mtime < self._began.timestamp() for path in folder.iterdir()):
+                return True
+            ended = datetime.fromtimestamp((folder / _CONCLUDED).lstat().st_mtime, UTC)
         except OSError:
             return False
+        return not Concluded(ended, "").answers_at(self._began)
+
+    def _forget(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._replies.clear()
+        self.concluded = None
+
+    def _concluded(self) -> Concluded | None:
+        """The end of the review; where that cannot be read, one that is too long ago."""
+        path = self._folder / _CONCLUDED
+        if not os.path.lexists(path):
+            return None
+        body = self._signed_in(path)
+        with suppress(ValidationError):
+            if body is not None:
+                at, run_id = TypeAdapter(tuple[float, str]).validate_json(body)
+                return Concluded(datetime.fromtimestamp(at, UTC), run_id)
+        return Concluded(datetime.fromtimestamp(0, UTC), "")
 
     def _file(self, key: str) -> Path:
         return self._folder / (key + _ENDING)
@@ -149,6 +192,16 @@ class ReplyStore:
             self._warn(f"{strangers} of the kept answers in {self._folder} were not kept by us: they are not used.")
 
     def _reply_in(self, path: Path) -> KeptReply | None:
+        body = self._signed_in(path)
+        if body is None:
+            return None
+        try:
+            return _reader().validate_json(body)
+        except ValidationError:
+            return None
+
+    def _signed_in(self, path: Path) -> bytes | None:
+        """What a file holds that we have signed under this name."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(descriptor, "rb") as file:
@@ -157,12 +210,12 @@ class ReplyStore:
             return None
         if len(body) > _MOST_BYTES or not hmac.compare_digest(signature, self._signature(path.stem, body)):
             return None
-        try:
-            return _reader().validate_json(body)
-        except ValidationError:
-            return None
+        return body
 
     def _write(self, key: str, body: bytes) -> None:
+        self._write_signed(self._file(key), body)
+
+    def _write_signed(self, path: Path, body: bytes) -> None:
         self._refuse_links()
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not (self._folder / ".gitignore").exists():
@@ -170,10 +223,10 @@ class ReplyStore:
         descriptor, temporary = tempfile.mkstemp(dir=self._folder)  # for its owner only
         with INTERRUPTION.unfinished(Path(temporary)):
             with os.fdopen(descriptor, "wb") as file:
-                file.write(self._signature(key, body) + b"\n" + body)
+                file.write(self._signature(path.stem, body) + b"\n" + body)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).replace(self._file(key))
+            Path(temporary).replace(path)
 
     def _signature(self, key: str, body: bytes) -> bytes:
         return (

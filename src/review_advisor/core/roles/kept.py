@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -42,6 +43,22 @@ class ReviewIdentity:
 
     label: str
     key: str
+
+
+ANSWERS_FOR = timedelta(hours=1)
+"""So long a review that is over answers for itself when it is started again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """That a review has come to its end, when, and in which run."""
+
+    at: datetime
+    run_id: str
+
+    def answers_at(self, now: datetime) -> bool:
+        """Whether its replies still count. Of an end that is yet to come, by a clock that was wrong, they do not."""
+        return timedelta(0) <= now - self.at < ANSWERS_FOR
 
 
 @dataclass(frozen=True, slots=True)
