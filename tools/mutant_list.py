@@ -1655,4 +1655,27 @@ MUTANTS = (
         "        if (",
         (f"{KEPT}test_a_fresh_review_hears_nothing_of_an_earlier_one",),
     ),
+    Mutant(
+        "how a part ended is believed as it is told",
+        "core/outcome/replay.py",
+        "require(said == led_to, ",
+        "require(bool(led_to or said), ",
+        (f"{UNIT}outcome/test_soundness.py::test_a_repair_that_was_never_made_is_offered_by_nobody",),
+    ),
+    Mutant(
+        "an approval is published that nobody judged",
+        "core/outcome/replay.py",
+        "require(self._may_halt(alone, before, told.report, tree), ",
+        "require(self._may_halt(alone, before, told.report, tree) or not attempts, ",
+        (f"{UNIT}outcome/test_soundness.py::test_an_approval_without_its_judge_is_refused",),
+    ),
+    Mutant(
+        "a check stays in progress where publishing fails",
+        "publish_phase.py",
+        "if None in checks.conclusions(head_sha, name):",
+        "if not checks.conclusions(head_sha, name):",
+        (
+            "tests/adapters/test_altered_outcomes.py::test_what_cannot_be_published_does_not_leave_the_check_in_progress",
+        ),
+    ),
 )

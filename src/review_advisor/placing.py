@@ -27,7 +27,7 @@ def _fitting(forge: Forge, number: int, comments: tuple[InlineComment, ...]) -> 
     for each in comments:
         shown = lines.get(each.path)
         side = frozenset[int]() if shown is None else shown.right if each.side == "RIGHT" else shown.left
-        if set(range(each.start_line or each.line, each.line + 1)) <= side:
+        if all(line in side for line in range(each.start_line or each.line, each.line + 1)):
             fitting.append(each)
     return tuple(fitting)
 

@@ -5,7 +5,8 @@ After it only a repair is pushed, if there is one to push: that makes a new head
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,6 +18,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.publication.base_branch import names_base
 from review_advisor.core.publication.check import (
     check_did_not_run,
+    check_not_published,
     check_of,
     check_superseded,
     check_waiting,
@@ -34,7 +36,7 @@ from review_advisor.core.publication.threads import about, left_behind, said, sh
 from review_advisor.core.publication.waiting import same_head
 from review_advisor.core.publication.writes import Check, Conclusion
 from review_advisor.core.roles.findings import Finding
-from review_advisor.ports.forge import Patcher
+from review_advisor.ports.forge import ForgeError, Patcher
 from review_advisor.scribe import Scribe
 
 LEFT = "another run has begun on this head since, and has the word on the check"
@@ -71,6 +73,26 @@ class PublishPhase:
     def __init__(self, bot: Bot, patcher: Patcher) -> None:
         self._bot = bot
         self._patcher = patcher
+
+    @contextmanager
+    def decided(self, number: int, head_sha: str) -> Iterator[None]:
+        """Whatever is raised within, the check of ``head_sha`` does not stay in progress: it fails, and says why.
+
+        The error is raised all the same. A check that the forge does not take either stays as it is, and so does one
+        that another run has begun anew.
+        """
+        try:
+            yield
+        except Exception as error:
+            with suppress(ForgeError):
+                self._fail(number, head_sha, str(error) if isinstance(error, ForgeError) else "")
+            raise
+
+    def _fail(self, number: int, head_sha: str, why: str) -> None:
+        checks, name = self._bot.scribe(number).checks, self._bot.rules.check_name
+        failed = check_not_published(self._bot.rules, number, why, self._bot.details_url)
+        if None in checks.conclusions(head_sha, name):
+            checks.conclude(head_sha, name, lambda: failed)
 
     def publish(
         self, number: int, outcome: OutcomeDocument | DidNotRun, *, asked: bool, notes: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from review_advisor.configuration import believed_base, files_of, load_config, r
 from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome
+from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.publication.beginning import queued_pull_request
 from review_advisor.core.publication.check import check_did_not_run
 from review_advisor.core.publication.commands import read_command
@@ -124,10 +125,11 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     forge = open_forge(github, repository)
     pull_request = forge.pull_request(number)
     rules, broken = rules_at(forge, believed_base(forge, pull_request).commit)
-    outcome = _outcome(options, pull_request, github, environ)
     phase = PublishPhase(_bot(forge, rules, repository, github, environ), GitPatcher())
-    notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
-    published = phase.publish(number, outcome, asked=options.asked, notes=notes)
+    with phase.decided(number, options.head or pull_request.head_sha):
+        outcome = _outcome(options, pull_request, github, environ)
+        notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
+        published = phase.publish(number, outcome, asked=options.asked, notes=notes)
     return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)
 
 
@@ -144,12 +146,16 @@ def read_document(file: Path, environ: Mapping[str, str]) -> OutcomeDocument | s
         if refusal:
             return f"The review was refused: {refusal}"
         return f"There is no outcome to publish: {error.strerror}. The run's log says why."
+    if len(raw) > MOST_BYTES:
+        return f"The outcome is larger than {MOST_BYTES // 1_000_000} MB: no review leaves that."
     try:
         document = read_outcome(raw)
-        sound = len(raw) <= MOST_BYTES and outcome_document(document.events) == document
-    except (ValidationError, TypeError, ValueError, IndexError):
+    except ValidationError:
         return "The outcome is not a document of this version of review-advisor."
-    if not sound:
+    why = unsound(document.events)
+    if why is not None:
+        return f"The outcome is not that of a review: {why}."
+    if outcome_document(document.events) != document:
         return "The outcome does not follow from its own events: it was altered or cut."
     return redactor(environ).everywhere(document)
 

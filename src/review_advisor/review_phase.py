@@ -223,7 +223,7 @@ class _RunningReview:
                 about=looks.about,
                 section=looks.section(subject, self._briefing.nonce),
                 gallery=self._ports.pictures.gallery if looks.reads == "gallery" else None,
-                unread=looks.unread(subject),
+                unread=looks.unread(subject.pictures),
             )
             for shard in cut
         ]

@@ -11,7 +11,7 @@ from typing import Self
 from review_advisor.core.facts.repair import Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards, unsent_of
 from review_advisor.core.outcome.events import Repaired
-from review_advisor.core.outcome.rulings import Standing
+from review_advisor.core.outcome.rulings import Standing, standing
 from review_advisor.core.policy.policy import SurfacePolicy, policy_of_repaired
 from review_advisor.core.policy.scope import WHOLE
 from review_advisor.core.roles.advisors import Briefing, Part, Workbench
@@ -54,15 +54,7 @@ class Version:
 
     def standing(self, report: CheckedReport, attempts: tuple[Attempt, ...]) -> Standing:
         """Where this version stands when a judgement of ``report`` comes in."""
-        return Standing(
-            executor=report.verdict,
-            authority=self.row.authority,
-            guarded=self.briefing.policy.guard.holds,
-            fail_as_veto=self.briefing.policy.fail_as_veto,
-            retry_budget=self.row.retry_budget,
-            retries_used=len(attempts),
-            rejection_retries_used=sum(attempt.executor_verdict == "reject" for attempt in attempts),
-        )
+        return standing(self.briefing.policy, self.row, report.verdict, attempts)
 
 
 class Workshop:

@@ -143,6 +143,7 @@ LIES: dict[str, Callable[[], Reading]] = {
         told({"executor": ["reject"]}), "CHANGES REQUESTED", "APPROVED"
     ),
     "the_document_survives_json": lambda: read(document(told(), cost=(NO_NUMBER,))),
+    "whoever_publishes_believes_it": lambda: read(document(told(), events=in_two_parts())),
     "what_died_decided_nothing": lambda: read(replace(told(), ended="died")),
     "a_verdict_is_of_the_head_it_read": lambda: read(document(told(), head_sha="c" * 40)),
     "no_finding_is_lost": lambda: read(reported(told({"executor": [{"findings": [NOTED]}]}), findings=())),

@@ -89,6 +89,7 @@ def test_what_is_costly_is_held_against_every_sixteenth_world_and_the_rest_again
         "the_report_says_how_it_ended",
         "the_document_survives_json",
         "every_setting_is_in_the_policys_digest",
+        "whoever_publishes_believes_it",
     }
 
 

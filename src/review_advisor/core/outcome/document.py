@@ -17,6 +17,7 @@ from review_advisor.core.outcome.events import (
     BlindJudged,
     CallEnded,
     Consulted,
+    Ended,
     Event,
     PartEnded,
     PolicyFrozen,
@@ -30,6 +31,8 @@ from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.findings import Finding, merged
 
 SCHEMA_VERSION: Literal[1] = 1
+MISSING: frozenset[Ended] = frozenset({"lost", "refused", "cut_short"})
+"""How a call ends that brought no answer, where the review went on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ def answer_notes(document: OutcomeDocument) -> tuple[str, ...]:
     found: list[str] = []
     for event in document.events:
         if isinstance(event, CallEnded):
-            found += [f"{_question(event)}: {note}" for note in event.notes]
+            found += [f"{_named(event)}: {note}" for note in event.notes]
         elif isinstance(event, Consulted):
             found += [f"{event.surface.value}/{Role.MID_FLIGHT.value}: {note}" for note in event.note.notes]
     return tuple(dict.fromkeys(found))
@@ -154,8 +157,9 @@ def answer_notes(document: OutcomeDocument) -> tuple[str, ...]:
 def _repair(first: PolicyFrozen, surfaces: Iterable[SurfaceRecord]) -> SuggestedRepair | None:
     for surface in surfaces:
         for part in surface.parts:
-            if part.ended is not None and part.ended.repaired:
-                made = next(each for each in reversed(part.repairs) if each.result == "accepted")
+            accepted = [each for each in part.repairs if each.result == "accepted"]
+            if part.ended is not None and part.ended.repaired and accepted:
+                made = accepted[-1]
                 return SuggestedRepair(
                     surface.surface, part.ended.attempt, first.head_sha, made.tree, made.files, made.patch
                 )
@@ -173,29 +177,25 @@ def _exit_code(outcome: Outcome, flags: Flags, policy: Policy) -> int:
 def _flags(policy: Policy, stream: Stream) -> Flags:
     ended, calls = stream.only(PartEnded), stream.only(CallEnded)
     unseen = any(each.report is None for each in stream.only(BlindJudged))
+    answered = {_question(call) for call in calls if call.ended == "answered"}
     return Flags(
         degraded=unseen or any(part.degraded for part in ended),
         advisor_disabled=policy.advisor_disabled,
-        lost=tuple(dict.fromkeys(_question(call) for call in calls if _is_lost(call, calls))),
+        # lost or refused for good: no repair ask brought the answer after all
+        lost=tuple(
+            dict.fromkeys(_named(call) for call in calls if call.ended in MISSING and _question(call) not in answered)
+        ),
         recovered=any(part.recovered for part in ended),
         exhausted=any(part.exhausted for part in ended),
     )
 
 
-def _question(call: CallEnded) -> str:
+def _question(call: CallEnded) -> tuple[Surface, Role, bool, int, int]:
+    return call.surface, call.role, call.blind, call.shard, call.attempt
+
+
+def _named(call: CallEnded) -> str:
     return f"{call.surface.value}/{call.role.value}{' (blind)' if call.blind else ''}"
-
-
-def _same_question(one: CallEnded, other: CallEnded) -> bool:
-    same = (one.surface, one.role, one.shard, one.attempt) == (other.surface, other.role, other.shard, other.attempt)
-    return same and one.blind is other.blind
-
-
-def _is_lost(call: CallEnded, calls: Sequence[CallEnded]) -> bool:
-    """Lost or refused for good: no repair ask brought the answer after all."""
-    if call.ended not in ("lost", "refused", "cut_short"):
-        return False
-    return not any(_same_question(call, other) and other.ended == "answered" for other in calls)
 
 
 def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:

@@ -6,14 +6,17 @@ switched-off post-verify means. Every ruling carries its reason.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, assert_never
 
 from review_advisor.core.policy.budgets import REJECTION_RETRIES, Refused
+from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import Authority
 from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.calls import Cause, Lost
+from review_advisor.core.roles.transcript import Attempt
 
 Verdict = Literal["approve", "reject"]
 SILENCED = ", and the change itself may be the cause"
@@ -46,6 +49,19 @@ class Standing:
     retry_budget: int
     retries_used: int
     rejection_retries_used: int
+
+
+def standing(policy: Policy, row: SurfacePolicy, verdict: Verdict, attempts: Sequence[Attempt]) -> Standing:
+    """Where a surface stands when a judgement of ``verdict`` comes in, after ``attempts`` that were handed back."""
+    return Standing(
+        executor=verdict,
+        authority=row.authority,
+        guarded=policy.guard.holds,
+        fail_as_veto=policy.fail_as_veto,
+        retry_budget=row.retry_budget,
+        retries_used=len(attempts),
+        rejection_retries_used=sum(attempt.executor_verdict == "reject" for attempt in attempts),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,15 @@ def review_usd(blast: BlastRadius, usd_by_blast: dict[BlastRadius, float], shard
     return min(max_usd, usd_by_blast[blast] * max(1, shards))
 
 
+RefusalReason = Literal["money", "wall_clock", "size"]
+"""Which cap it was."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
     """A call that one of our own caps did not allow, or cut short: it brought no answer."""
 
-    reason: Literal["money", "wall_clock", "size"]
+    reason: RefusalReason
     detail: str
 
 

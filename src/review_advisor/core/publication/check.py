@@ -138,6 +138,15 @@ def check_did_not_run(rules: PublicationRules, number: int, reason: str, details
     return _ended(rules, number, "The review did not run", words, DID_NOT_RUN, details_url=details_url)
 
 
+def check_not_published(rules: PublicationRules, number: int, why: str, details_url: str | None = None) -> Check:
+    """A review took place, perhaps, and could not be put on the pull request. ``why`` may be empty: the log says it."""
+    words = (
+        f"{phrase(why or 'Publishing broke off by a fault of review-advisor; the log of the run has it.')}\n\n"
+        f"**What next**: run the failed job again, or comment `{WORD} review` for another review."
+    )
+    return _ended(rules, number, "The review could not be published", words, DID_NOT_RUN, details_url=details_url)
+
+
 def check_waiting(rules: PublicationRules, number: int, waiting: Waiting, details_url: str | None = None) -> Check:
     """Somebody has to do something before a review takes place."""
     return _ended(rules, number, waiting.title, waiting.words, Conclusion.ACTION_REQUIRED, details_url=details_url)

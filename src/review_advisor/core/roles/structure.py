@@ -62,8 +62,8 @@ def _no_section(subject: Subject, nonce: str) -> str:
     return ""
 
 
-def _all_readable(subject: Subject) -> tuple[str, ...]:
-    del subject
+def _all_readable(pictures: Sequence[PictureDifference]) -> tuple[str, ...]:
+    del pictures
     return ()
 
 
@@ -94,13 +94,28 @@ class SurfaceInput:
     narrow: Callable[[Subject], Change] = _everything
     structural: Callable[[Subject], Structural | None] = _nothing_yet
     section: Callable[[Subject, str], str] = _no_section
-    unread: Callable[[Subject], tuple[str, ...]] = _all_readable
+    unread: Callable[[Sequence[PictureDifference]], tuple[str, ...]] = _all_readable
     checker: Callable[[Subject, Sequence[FileChange]], Checker] = _against_the_diff
     reads: Literal["head tree", "gallery"] = "head tree"
     teaches: bool = False
     goes_on: bool = False
     stands_alone: bool = False
     pages: Callable[[Subject], tuple[Page, ...]] = _no_pages
+
+    @property
+    def checks_itself(self) -> bool:
+        """Whether our own check may stand in for its executor."""
+        return self.structural is not _nothing_yet
+
+    @property
+    def stores(self) -> bool:
+        """Whether it leaves pages behind."""
+        return self.pages is not _no_pages
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether it looks at all files of the change, so that the change's parts are its own."""
+        return self.narrow is _everything
 
 
 # --- adr_review -------------------------------------------------------------------------------------------------------
@@ -171,7 +186,7 @@ SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
         narrow=_picture_files,
         structural=_compared,
         section=lambda subject, nonce: pictures_section(subject.pictures, nonce),
-        unread=lambda subject: unread_pictures(subject.pictures),
+        unread=unread_pictures,
         checker=lambda subject, _files: ShownPictures(subject.pictures),
         reads="gallery",
     ),

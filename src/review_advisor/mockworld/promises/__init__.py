@@ -71,6 +71,7 @@ PROMISES: tuple[Promise, ...] = (
     ends.every_call_is_accounted_for,
     ends.the_report_says_how_it_ended,
     ends.the_document_survives_json,
+    ends.whoever_publishes_believes_it,
     ends.what_died_decided_nothing,
     ends.a_verdict_is_of_the_head_it_read,
     findings.no_finding_is_lost,
@@ -98,6 +99,7 @@ COSTLY: frozenset[Promise] = frozenset(
     {
         ends.the_report_says_how_it_ended,
         ends.the_document_survives_json,
+        ends.whoever_publishes_believes_it,
         digests.every_setting_is_in_the_policys_digest,
     }
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from review_advisor.core.outcome.document import outcome_types, read_outcome
 from review_advisor.core.outcome.events import CallEnded, CallStarted, ReviewEnded
 from review_advisor.core.outcome.report_text import HEADLINES
+from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.promises.verdicts import has_veto
 from review_advisor.mockworld.reading import Reading, answer_of
@@ -126,6 +127,14 @@ def the_document_survives_json(reading: Reading) -> Iterator[str]:
     text = outcome_types().dump_json(document)  # outcome_json writes the same, in twice the time: a unit test has it
     if read_outcome(text) != document:
         yield "outcome.json does not read back as the document"
+
+
+def whoever_publishes_believes_it(reading: Reading) -> Iterator[str]:
+    """The events of a whole review lead to its outcome, for one who has nothing but them."""
+    document = reading.review.document
+    why = None if document is None else unsound(document.events)
+    if why is not None:
+        yield f"whoever publishes it says: {why}"
 
 
 def what_died_decided_nothing(reading: Reading) -> Iterator[str]:

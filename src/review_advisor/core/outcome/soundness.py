@@ -1,0 +1,209 @@
+"""Whether events are those of one review: the one place where a document from elsewhere is held against itself.
+
+Who publishes has the document from a job that ran models on hostile text. What passes here can be read without another
+doubt: every event stands in its place, and every decision among them is the one that the events before it lead to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+
+from pydantic import BaseModel
+
+from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.outcome.ends import Ending, join_parts, join_review, too_late_for
+from review_advisor.core.outcome.events import (
+    BlindJudged,
+    Event,
+    PartEnded,
+    PolicyFrozen,
+    Repaired,
+    Reported,
+    ReviewEnded,
+    ReviewStopped,
+    RoleSkipped,
+    Step,
+    SurfaceEnded,
+)
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.replay import PartReplay, Unsound, require
+from review_advisor.core.policy.blast import blast_radius
+from review_advisor.core.policy.budgets import surface_retry_budget
+from review_advisor.core.policy.policy import SurfacePolicy
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role, Surface
+from review_advisor.core.roles.evidence import CheckedReport
+from review_advisor.core.roles.findings import FINDING_ID
+from review_advisor.core.roles.structure import SURFACE_INPUTS
+
+LARGEST_NUMBER = 10**15
+"""Beyond any review's tokens, dollars, seconds and lines; sums of such numbers are still exact."""
+MOST_EVENTS = 200_000
+"""Beyond any review's: one of 500 parts, each handed back three times, has 15,000."""
+RUN_ID = r"[A-Za-z0-9._:-]{1,200}"
+"""What a run may be called: files and hidden marks are named after it."""
+_ID, _RUN, _COMMIT = re.compile(FINDING_ID), re.compile(RUN_ID), re.compile(OBJECT_NAME)
+_ORDER = tuple(Surface)
+
+
+def unsound(events: Sequence[Event]) -> str | None:
+    """Why these are not the events of one whole review of this version, in a few words of our own; None if they are.
+
+    What the words and findings say, nobody can hold against anything. What was decided on them is decided again.
+    """
+    try:
+        first, last = _ends(events)
+        _plain_facts(first, events)
+        _policy(first)
+        _review(first, events[1:-1], last)
+    except Unsound as found:
+        return str(found)
+    return None
+
+
+def _ends(events: Sequence[Event]) -> tuple[PolicyFrozen, ReviewEnded]:
+    require(0 < len(events) <= MOST_EVENTS, "no review has so many events")
+    first, last = events[0], events[-1]
+    if not isinstance(first, PolicyFrozen) or not isinstance(last, ReviewEnded):
+        raise Unsound("it does not begin with its policy, or does not end")
+    inner = events[1:-1]
+    require(not any(isinstance(each, PolicyFrozen | ReviewEnded) for each in inner), "it begins or ends twice")
+    return first, last
+
+
+# --- single values ----------------------------------------------------------------------------------------------------
+
+
+def _plain_facts(first: PolicyFrozen, events: Sequence[Event]) -> None:
+    """What nothing that reads the events could put into a text, a sum or a request."""
+    require(all(each.at.utcoffset() is not None for each in events), "a moment has no time zone")
+    stops = [each.resume_at for each in events if isinstance(each, ReviewStopped) and each.resume_at is not None]
+    require(all(each.utcoffset() is not None for each in stops), "a moment has no time zone")
+    require(all(0 <= each <= LARGEST_NUMBER for each in _numbers(events)), "a number in it is beyond measure")
+    require(_RUN.fullmatch(first.run_id) is not None, "its run has no name that a run can have")
+    commits = [each for each in (first.base_sha, first.head_sha, first.scope.since) if each is not None]
+    require(all(map(_COMMIT.fullmatch, commits)), "a commit has no name that a commit can have")
+    paths = [path for file in first.files for path in (file.path, file.old_path) if path is not None]
+    require(not any("\0" in path for path in paths), "a path holds what no path can")
+    repaired = (path for each in events if isinstance(each, Repaired) for path in each.files)
+    known = {*paths, *repaired, *(picture.name for picture in first.pictures)}
+    for report in _reports(events):
+        require(0 <= report.confidence <= 1, "a confidence is none")
+        for each in report.findings:
+            require(_ID.fullmatch(each.id) is not None, "a finding has no id that a finding can have")
+            require(0 <= each.confidence <= 1, "a confidence is none")
+            require(each.path in known, "a finding is on a file that is not part of the change")
+
+
+def _reports(events: Sequence[Event]) -> Iterator[CheckedReport]:
+    found = (each.report for each in events if isinstance(each, Reported | BlindJudged))
+    return (each for each in found if each is not None)
+
+
+def _numbers(value: object) -> Iterator[float]:
+    """Every number within a value."""
+    match value:
+        case bool() | str() | None:
+            return
+        case int() | float():
+            yield value
+        case Mapping():
+            yield from (number for each in value.values() for number in _numbers(each))
+        case list() | tuple() | frozenset():
+            yield from (number for each in value for number in _numbers(each))
+        case BaseModel():
+            yield from _numbers(vars(value))
+        case _ if is_dataclass(value):
+            yield from (number for each in fields(value) for number in _numbers(getattr(value, each.name)))
+
+
+# --- the policy -------------------------------------------------------------------------------------------------------
+
+
+def _policy(first: PolicyFrozen) -> None:
+    policy = first.policy
+    surfaces = [row.surface for row in policy.surfaces]
+    require(surfaces[:1] == [Surface.PR_REVIEW], "it did not review the change")
+    require(surfaces == sorted(set(surfaces), key=_ORDER.index), "its surfaces are out of order")
+    due = blast_radius(policy.critical_touched, policy.guard.paths, policy.code_lines)
+    require(policy.blast.radius is due.radius, "its blast radius does not follow from what was touched")
+    for row in policy.surfaces:
+        authority = Authority.VETO if policy.guard.holds else SURFACE_DEFAULTS[row.surface].authority
+        budget = surface_retry_budget(row.surface, policy.blast.radius, authority)
+        require((row.authority, row.retry_budget) == (authority, budget), "a surface has another row than its own")
+        for decision in row.decisions.values():
+            require(not (decision.runs and decision.disabled_by), "a role runs that is switched off")
+    require(first.shards >= 1, "it has no part")
+    placed = (part < first.shards for file in first.files for part in file.shards)
+    require(all(placed), "a file went to a part that there is not")
+
+
+# --- what happened ----------------------------------------------------------------------------------------------------
+
+
+def _review(first: PolicyFrozen, inner: Sequence[Event], last: ReviewEnded) -> None:
+    stop = inner[-1] if inner and isinstance(inner[-1], ReviewStopped) else None
+    steps: dict[Surface, list[Step]] = {row.surface: [] for row in first.policy.surfaces}
+    told: list[SurfaceEnded] = []
+    for event in inner if stop is None else inner[:-1]:
+        if isinstance(event, Step) and event.surface in steps:
+            require(all(each.surface is not event.surface for each in told), "a surface goes on after its end")
+            steps[event.surface].append(event)
+        elif isinstance(event, SurfaceEnded):
+            told.append(event)
+        else:
+            raise Unsound("it stopped and went on, or reviewed what is not part of its policy")
+    ends = _surfaces(first, steps, told, stopped=stop is not None)
+    due = join_review(ends, first.files, first.unsent, None if stop is None else stop.detail)
+    require(last.outcome is due.outcome, "its outcome does not follow from how its surfaces ended")
+
+
+def _surfaces(
+    first: PolicyFrozen, steps: Mapping[Surface, Sequence[Step]], told: Sequence[SurfaceEnded], *, stopped: bool
+) -> list[Ending]:
+    """How the surfaces ended, one after the other, as they have to by their own events."""
+    ends: list[Ending] = []
+    left = deque(told)
+    over = not first.files
+    for row in first.policy.surfaces:
+        its = steps[row.surface]
+        late = too_late_for(row.surface, join_review(ends, first.files, first.unsent, None)) if ends else None
+        if over:
+            require(not its, "a surface ran after the review was over")
+        elif late is not None:
+            require(_is_left_out(its) or (stopped and not its), "a surface ran that had no leave to")
+        else:
+            parts = _parts(first, row, its, stopped=stopped)
+            over = parts is None or (stopped and not left)
+            if parts is not None and not over:
+                ending = join_parts(parts)
+                said = left.popleft() if left else None
+                due = (row.surface, ending.outcome)
+                require(said is not None and (said.surface, said.outcome) == due, "a surface ends as its parts do not")
+                ends.append(ending)
+                over = ending.outcome is Outcome.STOPPED
+    require(not left, "a surface ended that never ran")
+    return ends
+
+
+def _is_left_out(steps: Sequence[Step]) -> bool:
+    return len(steps) == 1 and isinstance(steps[0], RoleSkipped) and steps[0].role is Role.EXECUTOR
+
+
+def _parts(
+    first: PolicyFrozen, row: SurfacePolicy, steps: Sequence[Step], *, stopped: bool
+) -> tuple[PartEnded, ...] | None:
+    """How each part of a surface ended; None where a stop came before the last of them did."""
+    parts: dict[int, list[Step]] = {}
+    for step in steps:
+        parts.setdefault(step.shard, []).append(step)
+    count = first.shards if SURFACE_INPUTS[row.surface].sees_everything else max(len(parts), 1)
+    if stopped:
+        require(set(parts) <= set(range(count)), "a part was reviewed that there is not")
+    else:
+        require(set(parts) == set(range(count)), "a part was not reviewed, or one that there is not")
+    ends = [PartReplay(first, row, parts[at], stopped=stopped).ended() for at in sorted(parts)]
+    known = tuple(each for each in ends if each is not None)
+    return known if len(known) == count else None
