@@ -1678,4 +1678,27 @@ MUTANTS = (
             "tests/adapters/test_altered_outcomes.py::test_what_cannot_be_published_does_not_leave_the_check_in_progress",
         ),
     ),
+    Mutant(
+        "two publishers show two reviews",
+        "review_scribe.py",
+        "        if meanwhile:\n",
+        "        if meanwhile and not shown:\n            meanwhile = []\n        if meanwhile:\n",
+        (f"{SCENARIOS}test_two_publishers.py::test_two_publishers_of_one_outcome_leave_one_of_everything",),
+    ),
+    Mutant(
+        "another pending review is read as a bad line",
+        "adapters/github/failures.py",
+        "ReviewPending if ONE_PENDING in _reason(refusal) else ForgeRejected",
+        "ForgeRejected",
+        (
+            "tests/adapters/github/test_writing_github.py::test_there_is_one_pending_review_at_most_and_it_can_be_discarded",
+        ),
+    ),
+    Mutant(
+        "a person's draft is submitted by the bot",
+        "review_scribe.py",
+        'elif not self._rules.login.endswith("[bot]"):',
+        'elif not self._rules.login.endswith(""):',
+        (f"{SCENARIOS}test_two_publishers.py::test_what_a_person_has_begun_is_left_alone_and_the_summary_says_so",),
+    ),
 )

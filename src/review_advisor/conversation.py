@@ -139,7 +139,7 @@ class Conversation:
                 return answers.unknown(command.finding)
             if (finding.status, finding.by, finding.reason) == ("dismissed", comment.author, command.reason):
                 scribe.reseal()
-                scribe.resolve(about(scribe.threads(), {finding.id}))
+                scribe.resolve(about(scribe.reviews.threads(), {finding.id}))
                 return answers.dismissed(finding.id, command.reason)
         return answers.refused("A review was published at the same time, again and again: say it once more.")
 

@@ -29,12 +29,12 @@ from review_advisor.core.publication.inline import inline_comments, review_body
 from review_advisor.core.publication.markers import is_newer
 from review_advisor.core.publication.memory import come_back, failed, remembered
 from review_advisor.core.publication.repair_push import Kept, coming_note, kept_note, pushed_note
-from review_advisor.core.publication.standing import StandingCheck
+from review_advisor.core.publication.standing import StandingCheck, Thread
 from review_advisor.core.publication.state import State
 from review_advisor.core.publication.summary import open_findings, summary_body, summary_did_not_run
 from review_advisor.core.publication.threads import about, left_behind, said, shown
 from review_advisor.core.publication.waiting import same_head
-from review_advisor.core.publication.writes import Check, Conclusion
+from review_advisor.core.publication.writes import Check, Conclusion, InlineComment
 from review_advisor.core.roles.findings import Finding
 from review_advisor.ports.forge import ForgeError, Patcher
 from review_advisor.scribe import Scribe
@@ -169,7 +169,8 @@ class PublishPhase:
             check = check_did_not_run(self._bot.rules, number, outcome.reason, self._bot.details_url)
             return Published(replace(check, seal=scribe.seal())), None
         state = remembered(before, outcome, asked=asked)
-        not_placed = self._review(scribe, outcome, before, state)
+        not_placed, unsaid = self._review(scribe, outcome, before, state)
+        notes += () if unsaid is None else (unsaid,)
         notes += self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
         settled = self._resolved(scribe, outcome, state)
         notes += () if settled is None else (settled,)
@@ -202,27 +203,33 @@ class PublishPhase:
 
     def _review(
         self, scribe: Scribe, document: OutcomeDocument, before: State | None, state: State
-    ) -> tuple[Finding, ...]:
-        """Post the comments in the diff that are new; the findings that have none there.
+    ) -> tuple[tuple[Finding, ...], str | None]:
+        """Post the comments in the diff that are new; the findings that have none there, and a note if that is odd.
 
         One whose thread lost its lines is said again where it is now.
         """
         dismissed = {each.id for each in state.findings if each.status == "dismissed"}
         wanted = tuple(each for each in document.findings if each.id not in dismissed)
-        scribe.discard_unfinished(document.run_id)
-        threads = scribe.threads()
-        already = shown(threads) | (said(threads) - come_back(before, document))
-        comments = inline_comments(wanted, already, self._bot.rules)
+        closed = come_back(before, document)
         found = [each.severity for each in open_findings(document, state).values()]
-        body = review_body(document, len(comments), found)
-        placed = scribe.review(document.head_sha or "", document.run_id, body, comments)
-        return tuple(each for each in wanted if each.id not in already | placed)
+
+        def already(threads: tuple[Thread, ...]) -> frozenset[str]:
+            return shown(threads) | (said(threads) - closed)
+
+        def words(threads: tuple[Thread, ...]) -> tuple[str, tuple[InlineComment, ...]]:
+            comments = inline_comments(wanted, already(threads), self._bot.rules)
+            return review_body(document, len(comments), found), comments
+
+        scribe.reviews.discard_unfinished(document.run_id)
+        note = scribe.reviews.post(document.head_sha or "", document.run_id, words)
+        placed = already(scribe.reviews.threads())
+        return tuple(each for each in wanted if each.id not in placed), note
 
     def _resolved(self, scribe: Scribe, document: OutcomeDocument, state: State) -> str | None:
         """Resolve the threads of what is settled, and those that are left behind; a note where the token may not."""
         settled = {each.id for each in state.findings if each.status != "open"}
         known = {each.id for each in state.findings} | {each.id for each in document.findings}
-        threads = scribe.threads()
+        threads = scribe.reviews.threads()
         return scribe.resolve(dict.fromkeys((*about(threads, settled), *left_behind(threads, known))))
 
     def _called(

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from review_advisor.check_scribe import CheckScribe, made_by_us
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.publication.markers import SUMMARY, answer_marker, is_review, review_marker
+from review_advisor.core.publication.markers import SUMMARY, answer_marker
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.seals import (
     PeoplesWord,
@@ -25,15 +25,14 @@ from review_advisor.core.publication.seals import (
     vouched,
     word_on,
 )
-from review_advisor.core.publication.standing import StandingComment, StandingReview, Thread
+from review_advisor.core.publication.standing import StandingComment, Thread
 from review_advisor.core.publication.state import State, block_in, own_comments, read_state
-from review_advisor.core.publication.threads import shown
-from review_advisor.core.publication.writes import CommittedFile, InlineComment, MadeCommit
+from review_advisor.core.publication.writes import CommittedFile, MadeCommit
 from review_advisor.patience import Patience
 from review_advisor.peoples_word import peoples_word
-from review_advisor.placing import prepared
 from review_advisor.ports.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected
 from review_advisor.ports.review import Clock
+from review_advisor.review_scribe import ReviewScribe
 
 T = TypeVar("T")
 
@@ -57,8 +56,8 @@ class Recalled:
 class Scribe:
     """Writes as the configured account on one pull request. Raises ``ForgeError`` once the forge stays silent.
 
-    ``run`` is this workflow run, which its checks name; empty outside of one. ``checks`` writes those. What this scribe
-    wrote into the summary itself, it believes.
+    ``run`` is this workflow run, which its checks name; empty outside of one. ``checks`` writes those, ``reviews``
+    what is said on the diff. What this scribe wrote into the summary itself, it believes.
     """
 
     def __init__(
@@ -71,6 +70,7 @@ class Scribe:
         self._memory = memory
         self._written: str | None = None
         self.checks = CheckScribe(forge, self._patience, rules, number, run=run)
+        self.reviews = ReviewScribe(forge, self._patience, rules, number)
 
     def pull_request(self) -> PullRequest:
         """The pull request as it is now."""
@@ -182,43 +182,6 @@ class Scribe:
             with suppress(ForgeMissing):  # somebody was quicker
                 self._forge.delete_comment(other.id)
 
-    def threads(self) -> tuple[Thread, ...]:
-        """The threads that the bot began, whatever was said in them since."""
-        return self._until_it_stands(
-            lambda: tuple(each for each in self._forge.threads(self._number) if self._mine(each.author))
-        )
-
-    def discard_unfinished(self, run_id: str) -> None:
-        """Throw away what another run than this one prepared and never showed: its comments are said nowhere."""
-        self._until_it_stands(lambda: self._discard_unfinished(run_id))
-
-    def _discard_unfinished(self, run_id: str) -> None:
-        for each in self._own_reviews():
-            if each.pending and is_review(each.body) and not self._of_run(each, run_id):
-                self._forge.discard_review(self._number, each.id)
-
-    def _own_reviews(self) -> list[StandingReview]:
-        return [each for each in self._forge.reviews(self._number) if self._mine(each.author)]
-
-    def review(self, commit: str, run_id: str, body: str, comments: tuple[InlineComment, ...]) -> frozenset[str]:
-        """Post the run's one review, if there is anything to say in the diff; the findings that then stand there.
-
-        It is made as a pending review, which nobody sees, and shown whole. A comment on a line that the forge does not
-        take is left out: one bad line loses one comment.
-        """
-        self._until_it_stands(lambda: self._review(commit, run_id, body, comments))
-        return shown(self.threads())
-
-    def _review(self, commit: str, run_id: str, body: str, comments: tuple[InlineComment, ...]) -> None:
-        own = [each for each in self._own_reviews() if self._of_run(each, run_id)]
-        if any(not each.pending for each in own):
-            return
-        begun = next((each.id for each in own), None)
-        if begun is None and comments:
-            begun = prepared(self._forge, self._number, commit, f"{review_marker(run_id)}\n{body}", comments)
-        if begun is not None:
-            self._forge.submit_review(self._number, begun)
-
     def resolve(self, threads: Iterable[Thread]) -> str | None:
         """Mark these threads as resolved; a note where the token may not."""
         for each in threads:
@@ -279,9 +242,3 @@ class Scribe:
 
     def _until_it_stands(self, look_and_write: Callable[[], T]) -> T:
         return self._patience.until_it_stands(look_and_write)
-
-    def _mine(self, author: str) -> bool:
-        return self._rules.is_ours(author)
-
-    def _of_run(self, review: StandingReview, run_id: str) -> bool:
-        return review.body.startswith(review_marker(run_id))

@@ -98,7 +98,10 @@ class Forge(Protocol):
         ...
 
     def start_review(self, number: int, commit: str, body: str, comments: tuple[InlineComment, ...]) -> int:
-        """Make a pending review, which nobody else sees; its id. One line outside the diff rejects all of it."""
+        """Make a pending review, which nobody else sees; its id. One line outside the diff rejects all of it.
+
+        An account has one pending review on a pull request: a second one raises ``ReviewPending``.
+        """
         ...
 
     def submit_review(self, number: int, review_id: int) -> None:
@@ -217,6 +220,10 @@ class ForgeUnavailable(ForgeError):  # noqa: N818 (what the forge is, not what w
     def __init__(self, sentence: str, wait: float = 0.0) -> None:
         super().__init__(sentence)
         self.wait = wait
+
+
+class ReviewPending(ForgeUnavailable):
+    """The account has a pending review on the pull request already. Nothing was written; it may be gone in a while."""
 
 
 class ForgeDenied(ForgeError):  # noqa: N818 (as above)

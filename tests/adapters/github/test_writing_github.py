@@ -12,7 +12,7 @@ from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.publication.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
 from review_advisor.mockworld.github.records import Pull, PullFile
 from review_advisor.mockworld.github.traffic import Moment, RefusedRequest, Reset, ServerFailure
-from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending
 
 
 @pytest.fixture
@@ -149,8 +149,10 @@ def test_one_line_outside_the_diff_rejects_the_whole_review(scene: Scene) -> Non
 def test_there_is_one_pending_review_at_most_and_it_can_be_discarded(scene: Scene) -> None:
     pull = scene.opens()
     made = scene.forge.start_review(pull.number, pull.head_sha, "one", ())
-    with pytest.raises(ForgeRejected, match="one pending review"):
+    with pytest.raises(ReviewPending, match="one pending review"):
         scene.forge.start_review(pull.number, pull.head_sha, "two", ())
+    with pytest.raises(ReviewPending):
+        scene.fake.start_review(pull.number, pull.head_sha, "two", ())
     scene.forge.discard_review(pull.number, made)
     assert scene.forge.reviews(pull.number) == ()
 

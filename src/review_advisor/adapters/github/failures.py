@@ -11,12 +11,21 @@ from pydantic import ValidationError
 from review_advisor.adapters.github.answers import Refusal
 from review_advisor.adapters.github.graph_answers import GraphProblem
 from review_advisor.core.outcome.terminal import one_line
-from review_advisor.ports.forge import ForgeDenied, ForgeError, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.forge import (
+    ForgeDenied,
+    ForgeError,
+    ForgeMissing,
+    ForgeRejected,
+    ForgeUnavailable,
+    ReviewPending,
+)
 
 NO_COMMIT = "No commit found"
 """How GitHub tells that it lacks the commit, not the file."""
 NO_LABEL = "Label does not exist"
 """How GitHub tells that a label is not on the pull request, which itself is there."""
+ONE_PENDING = "only have one pending review"
+"""How GitHub tells that the account has a pending review on the pull request."""
 _MOST_REASON = 200
 _SECONDARY_SECONDS = 60
 """GitHub: where a secondary limit tells no time, wait at least a minute."""
@@ -55,7 +64,8 @@ def failure(doing: str, answer: Answer, now: datetime) -> ForgeError | None:
         return ForgeDenied(f"The token may not {doing}: GitHub answers {_reason(refusal)!r}.")
     if status in {_NOT_FOUND, _GONE}:
         return ForgeMissing(f"GitHub could not {doing}: it is not there, or not for this token ({_reason(refusal)}).")
-    return ForgeRejected(f"GitHub refused to {doing}: {_reason(refusal)}.")
+    kind = ReviewPending if ONE_PENDING in _reason(refusal) else ForgeRejected
+    return kind(f"GitHub refused to {doing}: {_reason(refusal)}.")
 
 
 def graph_failure(doing: str, problems: tuple[GraphProblem, ...]) -> ForgeError:

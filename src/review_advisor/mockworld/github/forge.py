@@ -18,7 +18,7 @@ from review_advisor.mockworld.github.git_data import TreeEntry
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.payloads import moment, time_of
 from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Review, ReviewThread
-from review_advisor.mockworld.github.reviewing import Remark
+from review_advisor.mockworld.github.reviewing import ONE_PENDING, Remark
 from review_advisor.mockworld.github.session import Session, session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
 from review_advisor.ports.forge import (
@@ -28,6 +28,7 @@ from review_advisor.ports.forge import (
     ForgeMissing,
     ForgeRejected,
     ForgeUnavailable,
+    ReviewPending,
 )
 
 MOST_READS = 4
@@ -263,6 +264,8 @@ class FakeForge:
 
 
 def _failure(refused: RefusedRequest) -> ForgeError:
+    if ONE_PENDING in refused.errors:
+        return ReviewPending(ONE_PENDING)
     kinds: dict[int, type[ForgeError]] = {401: ForgeDenied, 403: ForgeDenied, 404: ForgeMissing, 410: ForgeMissing}
     return kinds.get(refused.status, ForgeRejected)(refused.message)
 

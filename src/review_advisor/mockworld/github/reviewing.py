@@ -17,6 +17,8 @@ from review_advisor.mockworld.github.records import (
 )
 from review_advisor.mockworld.github.traffic import denied, missing
 
+ONE_PENDING = "User can only have one pending review per pull request"
+"""What whoever has a pending review hears of every further one, also of one that is to be shown at once."""
 STATES: dict[str, ReviewState] = {
     "COMMENT": "COMMENTED",
     "REQUEST_CHANGES": "CHANGES_REQUESTED",
@@ -71,7 +73,7 @@ class Reviewing:
             pull = self.gate.pull(number)
             self._may(pull, event, body)
             if any(review.state == "PENDING" and review.author == self.gate.account for review in pull.reviews):
-                raise refused("Unprocessable Entity", "User can only have one pending review per pull request")
+                raise refused("Unprocessable Entity", ONE_PENDING)
             sha = commit or pull.head_sha
             if sha not in self.gate.github.commits_of(pull):
                 raise refused("Unprocessable Entity", "Commit is not part of the pull request")
