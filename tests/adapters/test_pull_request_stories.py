@@ -691,7 +691,7 @@ def without_base(document: str) -> str:
 ALTERED: list[tuple[Callable[[str], str], str]] = [
     (with_verdict, "does not follow from its own events"),
     (lambda document: document[: len(document) // 2], "not a document of this version"),
-    (with_last_event, "does not follow from its own events"),
+    (with_last_event, "does not follow from how its surfaces ended"),
     (lambda document: "", "not a document of this version"),
     (lambda document: document.replace(f'"{NAME}"', '"octo/other"'), "of another pull request"),
     (lambda document: "[" * 100_000, "not a document of this version"),

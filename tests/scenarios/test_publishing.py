@@ -295,3 +295,14 @@ def test_the_same_failure_is_counted_and_a_success_forgets_it(desk: Desk) -> Non
     state = desk.state
     assert state is not None
     assert state.failing is None
+
+
+def test_an_escalation_whose_label_cannot_be_made_calls_a_person_all_the_same(desk: Desk) -> None:
+    """A new repository has no such label, and a token without ``issues: write`` makes none."""
+    desk.github.workflow_token(WORKFLOW_ABILITIES - {"issues:write"})
+    published = desk.publish(desk.reviewed(approve(), judged=[veto("no")]))
+    assert desk.labels == []
+    assert [run.conclusion for run in desk.checks] == ["action_required"]
+    (note,) = (each for each in published.notes if "label" in each)
+    assert "could not be set: You do not have permission to create labels" in note
+    assert "You do not have permission to create labels" in desk.summaries[0].body

@@ -36,7 +36,7 @@ STATE_KEY = "${{ secrets.REVIEW_ADVISOR_STATE_KEY }}"
 PERMISSIONS = {
     "begin": {"contents": "read", "checks": "write", "pull-requests": "write"},
     "review": {"contents": "read", "issues": "read", "pull-requests": "read"},
-    "publish": {"contents": "read", "checks": "write", "pull-requests": "write"},
+    "publish": {"contents": "read", "checks": "write", "issues": "write", "pull-requests": "write"},
     "observe": {"contents": "read", "pull-requests": "read"},
 }
 TRIGGERS = {

@@ -7,10 +7,11 @@ from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.publication.writes import MOST_CHARACTERS, Check, InlineComment
 from review_advisor.mockworld.github.checks import CheckValues
 from review_advisor.mockworld.github.git_data import TreeEntry
+from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.records import CheckAnnotation, PullFile
 from review_advisor.mockworld.github.session import session
 from review_advisor.mockworld.github.traffic import RefusedRequest
-from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected
+from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ReviewPending
 
 TOO_LONG = "x" * (MOST_CHARACTERS + 1)
 
@@ -61,8 +62,11 @@ def test_a_line_can_be_refused_though_the_diff_shows_it(shop: Shop) -> None:
 def test_there_is_one_pending_review_and_only_its_author_sees_it(shop: Shop) -> None:
     review = shop.reviewed(remark())
 
-    with pytest.raises(ForgeRejected):
+    with pytest.raises(ReviewPending):
         shop.reviewed()
+    with pytest.raises(RefusedRequest, match="Unprocessable Entity") as shown_at_once:
+        session(shop.github, SHOP, shop.token).reviewing.create(NUMBER, None, "words", "COMMENT", ())
+    assert shown_at_once.value.errors == ("User can only have one pending review per pull request",)
     assert [(each.id, each.pending) for each in shop.forge.reviews(NUMBER)] == [(review, True)]
     assert len(shop.forge.threads(NUMBER)) == 1
     other = shop.session(shop.github.app_token("other"))
@@ -317,3 +321,12 @@ def test_annotations_are_counted_over_requests(shop: Shop) -> None:
         [f"Message {number}" for number in range(120)],
         "success",
     )
+
+
+def test_only_who_may_write_issues_makes_a_new_label(shop: Shop) -> None:
+    shop.github.workflow_token(WORKFLOW_ABILITIES - {"issues:write"})
+    with pytest.raises(ForgeDenied, match="You do not have permission to create labels on this repository"):
+        shop.forge.add_label(NUMBER, "never-seen")
+    shop.github.label(shop.github.repository(SHOP), "there-already")
+    shop.forge.add_label(NUMBER, "There-Already")
+    assert shop.forge.pull_request(NUMBER).labels == ("there-already",)

@@ -10,6 +10,7 @@ from review_advisor.mockworld.github.records import Comment, Label, Pull
 from review_advisor.mockworld.github.traffic import RefusedRequest, denied, invalid, missing
 
 NO_LABEL = "Label does not exist"
+NO_NEW_LABEL = "You do not have permission to create labels on this repository."
 MOST_LABELS = 100
 LONGEST_LABEL = 50
 _TALK = ("issues:write", "pull_requests:write")
@@ -55,9 +56,12 @@ class Conversation:
             return tuple(self.gate.pull(number).labels)
 
     def add_labels(self, number: int, names: Sequence[str]) -> tuple[Label, ...]:
-        """Put labels on; one that the repository does not have is made."""
-        with self.gate.request("add labels", *_TALK):
+        """Put labels on; one that the repository does not have is made, for which ``issues:write`` is needed."""
+        with self.gate.request("add labels", *_TALK) as repository:
             pull = self.gate.pull(number)
+            there = {name.casefold() for name in repository.labels}
+            if not there.issuperset(name.casefold() for name in names) and not self.gate.token.may("issues:write"):
+                raise RefusedRequest(403, NO_NEW_LABEL)
             for name in names:
                 if not name.strip() or len(name) > LONGEST_LABEL:
                     raise invalid(f"A label's name has 1 to {LONGEST_LABEL} characters: {name}")
