@@ -1701,4 +1701,25 @@ MUTANTS = (
         'elif not self._rules.login.endswith(""):',
         (f"{SCENARIOS}test_two_publishers.py::test_what_a_person_has_begun_is_left_alone_and_the_summary_says_so",),
     ),
+    Mutant(
+        "a line inside a fence is another bot's command",
+        "core/publication/markdown.py",
+        "    if gives_orders(content):\n",
+        "    if info and gives_orders(content):\n",
+        (f"{UNIT}publication/test_orders.py::test_no_line_is_obeyed_in_whatever_it_is_written",),
+    ),
+    Mutant(
+        "a suggestion that holds another bot's command can be committed",
+        "core/publication/markdown.py",
+        "plain(text) == text and not gives_orders(text)",
+        "plain(text) == text",
+        (f"{UNIT}publication/test_orders.py::test_a_command_is_read_as_the_words_it_is",),
+    ),
+    Mutant(
+        "a line of prose begins as another bot's command",
+        "core/publication/markdown.py",
+        "    if gives_order(line):\n",
+        "    if gives_order(line) and line[0].isalnum():\n",
+        (f"{SCENARIOS}test_no_other_bot_obeys.py::test_no_line_that_an_escalation_writes_is_obeyed",),
+    ),
 )

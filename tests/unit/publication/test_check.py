@@ -229,3 +229,15 @@ def test_a_merge_queue_passes_with_the_review_of_the_pull_request_that_it_names(
     check = check_of_queue(RULES, number, missing)
     assert check.conclusion is conclusion
     assert says in check.summary
+
+
+def test_of_very_many_findings_the_worst_are_annotated_and_the_check_says_so() -> None:
+    document = told(STORIES["escalated"])
+    (one,) = document.findings
+    many = tuple(
+        replace(one, id=f"f-{n:010x}", line=n, severity="low" if n > 3 else "critical") for n in range(1, 1_202)
+    )
+    check = check_of(replace(document, findings=many[::-1]), RULES, 7)
+    assert len(check.annotations) == 1_000
+    assert [each.level for each in check.annotations[:4]] == ["failure", "failure", "failure", "notice"]
+    assert "the worst 1,000 of 1,201 findings" in check.summary

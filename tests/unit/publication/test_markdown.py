@@ -16,6 +16,7 @@ from review_advisor.core.publication.markdown import (
     quote,
     shortened,
 )
+from review_advisor.core.publication.orders import behind_gutter, gives_orders
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 FRAGMENTS = (
@@ -99,8 +100,9 @@ def test_prose_stays_within_its_quotation_and_within_details(text: str) -> None:
 def test_a_block_of_code_ends_where_we_end_it(text: str) -> None:
     parsed = PARSER.parse(f"{code_block(text, 'suggestion')}\n\nafter")
     assert [token.type for token in parsed if token.level == 0][:2] == ["fence", "paragraph_open"]
-    assert parsed[0].content.removesuffix("\n") == plain(text).removesuffix("\n")
-    assert parsed[0].info == "suggestion"
+    shown = plain(text).removesuffix("\n")
+    assert parsed[0].content.removesuffix("\n") == behind_gutter(shown)
+    assert parsed[0].info == ("" if gives_orders(shown) else "suggestion")
 
 
 @given(HOSTILE)

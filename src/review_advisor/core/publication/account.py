@@ -15,7 +15,7 @@ from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS
 from review_advisor.core.publication.commands import WORD
 from review_advisor.core.publication.fitting import Order, Section, details
-from review_advisor.core.publication.markdown import code, code_block, phrase, prose, quote
+from review_advisor.core.publication.markdown import code, own_command, phrase, prose, quote
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.sections import (
     MOST_REASONS,
@@ -99,7 +99,7 @@ def what_next(document: OutcomeDocument, rules: PublicationRules, *, is_open: bo
 
 
 def _decide(document: OutcomeDocument, rules: PublicationRules) -> str:
-    command = code_block(f"{WORD} approve-escalation {document.head_sha or 'SHA'} reason")
+    command = own_command(f"{WORD} approve-escalation {document.head_sha or 'SHA'} reason")
     asked = f" Asked to look: {', '.join(map(code, rules.reviewers[:MOST_CALLED]))}." if rules.reviewers else ""
     return (
         "somebody with write permission, not the author, looks at the change and decides."

@@ -14,7 +14,7 @@ from review_advisor.core.publication.commands import WORD
 from review_advisor.core.publication.conclusion import DID_NOT_RUN, MOST_TITLE, SUPERSEDED, conclusion_of, title_of
 from review_advisor.core.publication.disputes import disputes, with_next
 from review_advisor.core.publication.fitting import Order, Section, fitted
-from review_advisor.core.publication.markdown import code, phrase, plain, plain_line, shortened, whole
+from review_advisor.core.publication.markdown import code, phrase, plain_line, plain_text, whole
 from review_advisor.core.publication.markers import external_id
 from review_advisor.core.publication.rules import PublicationRules
 from review_advisor.core.publication.sections import (
@@ -32,6 +32,8 @@ from review_advisor.core.publication.writes import MOST_CHARACTERS, Annotation, 
 from review_advisor.core.roles.answers import Severity
 from review_advisor.core.roles.findings import Finding, ordered
 
+MOST_ANNOTATIONS = 1_000
+"""The worst findings get an annotation each: GitHub takes fifty in a request, and the requests a second apart."""
 MOST_MESSAGE = 16_000
 """Characters of an annotation's message: at most 64 KB in any encoding."""
 
@@ -74,6 +76,7 @@ def check_of(
         *with_next(shown, what_next(document, rules, is_open=bool(said if found is None else found))),
         whose_rules(document),
         notes_on(notes),
+        _unannotated(said),
         Section(
             tuple(listed(each).item for each in said if each.removed),
             "**Findings on removed lines**, which take no annotation:",
@@ -98,8 +101,17 @@ def check_of(
     )
 
 
+def _unannotated(said: Sequence[Finding]) -> Section:
+    if len(said) <= MOST_ANNOTATIONS:
+        return Section(())
+    words = (
+        f"**Annotations**: the worst {MOST_ANNOTATIONS:,} of {len(said):,} findings; outcome.json holds all of them."
+    )
+    return Section((words,))
+
+
 def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
-    """The findings as annotations; none on removed lines, which the head does not have."""
+    """The findings, the worst first, as annotations; none on removed lines, which the head does not have."""
     return tuple(
         Annotation(
             path=whole(each.path),
@@ -107,9 +119,9 @@ def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
             end_line=max(1, each.line, each.end_line),
             level=LEVELS[each.severity],
             title=plain_line(f"{each.severity.capitalize()}: {each.title}", MOST_TITLE),
-            message=shortened(plain(_message(each)), MOST_MESSAGE),
+            message=plain_text(_message(each), MOST_MESSAGE),
         )
-        for each in findings
+        for each in findings[:MOST_ANNOTATIONS]
         if not each.removed
     )
 

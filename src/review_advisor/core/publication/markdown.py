@@ -1,7 +1,7 @@
 """The one home of "text from outside is hostile in Markdown".
 
 Whatever a model, a pull request or a file name says goes into a comment through one of these functions, and is read
-there as the words it is. Four rules make it so:
+there as the words it is. Five rules make it so:
 
 - What carries meaning on GitHub by its form alone (a mention, a reference to an issue or a commit, an address, a
   formula, a command) is shown as code. GitHub leaves code alone when it looks for these; a backslash or an entity does
@@ -9,6 +9,8 @@ there as the words it is. Four rules make it so:
 - Every other sign of Markdown is escaped, ``<`` and backquotes as entities: the raw text holds no HTML and no fence.
   Only words between double stars stay bold in prose, for models write so; it makes nothing act.
 - Code spans and blocks are recognised, and written anew with a fence that is longer than any inside.
+- No line begins as another bot's command: its first word is shown as code, and a block in which a line would has a
+  visible mark in front of each line (``orders``).
 - Invisible characters are shown, secrets removed, and whatever is cut is said to be.
 """
 
@@ -20,6 +22,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from review_advisor.core.outcome.terminal import said
+from review_advisor.core.publication.orders import behind_gutter, gives_order, gives_orders
 
 MOST_PROSE = 4_000
 MOST_PHRASE = 600
@@ -99,6 +102,11 @@ def cell(markdown: str) -> str:
     return _BAR.sub(r"\|", markdown)
 
 
+def own_command(words: str) -> str:
+    """A command of ours, to be copied into a comment."""
+    return f"```\n{words}\n```"
+
+
 def quote(markdown: str) -> str:
     """Safe Markdown as a quotation."""
     return "\n".join(f"> {line}" if line else ">" for line in markdown.split("\n"))
@@ -106,7 +114,7 @@ def quote(markdown: str) -> str:
 
 def is_exact(text: str) -> bool:
     """Whether ``text`` can be shown in a block without a single character changed."""
-    return plain(text) == text
+    return plain(text) == text and not gives_orders(text)
 
 
 def plain(text: str) -> str:
@@ -117,6 +125,11 @@ def plain(text: str) -> str:
 def whole(text: str) -> str:
     """The text as UTF-8 can spell it: half characters (lone surrogates) become ``?``."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def plain_text(text: str, most: int) -> str:
+    """The same, cut after ``most`` characters, and behind a gutter where it would give an order to a bot."""
+    return behind_gutter(shortened(plain(text), most))
 
 
 def plain_line(text: str, most: int) -> str:
@@ -175,7 +188,10 @@ def _at_start(piece: str) -> str:
 def _pieces(line: str) -> Iterator[tuple[bool, str]]:
     """The line cut into text and code."""
     at = 0
-    for span in _SPAN.finditer(line):
+    if gives_order(line):
+        at = len(line.split(maxsplit=1)[0])
+        yield True, line[:at]
+    for span in _SPAN.finditer(line, at):
         if span[1].strip():
             yield from _words(line[at : span.start()])
             yield True, span[1]
@@ -202,6 +218,8 @@ def _span(content: str) -> str:
 
 
 def _block(content: str, info: str = "") -> str:
+    if gives_orders(content):
+        content, info = behind_gutter(content.removesuffix("\n")), ""
     fence = "`" * max(3, _longest_run(content) + 1)
     body = content.removesuffix("\n")
     return "\n".join([f"{fence}{info}", *([body] if content else []), fence])
