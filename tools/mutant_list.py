@@ -44,6 +44,8 @@ DEAD = "tests/adapters/test_dead_runs.py::test_"
 TOLD = "tests/adapters/test_told_to_end.py::test_"
 RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "dispatch.py", "review_loop.py"
 BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "core/roles/"
+SHAPES = "core/safety/secret_shapes/"
+COMMITTED = "tests/scenarios/test_committed_secrets.py::"
 REPAIR = "core/roles/repair.py"
 
 MUTANTS = (
@@ -724,10 +726,66 @@ MUTANTS = (
     ),
     Mutant(
         "tokens are not removed",
-        f"{ROLES}secret_shapes.py",
-        "_SECRETS.sub(REDACTED, text)",
-        "text",
-        (f"{UNIT}roles/test_fence.py::test_a_token_never_enters_a_prompt",),
+        f"{SHAPES}__init__.py",
+        "    yield from issued\n",
+        "",
+        (f"{UNIT}roles/test_fence.py::test_a_token_never_enters_a_prompt_and_its_mark_says_what_it_was",),
+    ),
+    Mutant(
+        "a secret beside its id goes to the models",
+        f"{SHAPES}__init__.py",
+        "    yield from _paired(text, issued)\n",
+        "",
+        (f"{UNIT}safety/test_secret_shapes.py::test_an_aws_secret_goes_with_the_id_that_stands_near_it",),
+    ),
+    Mutant(
+        "an id makes a secret of what stands in another file",
+        f"{SHAPES}__init__.py",
+        "last = after if after >= 0 else end + NEAR",
+        "last = end + NEAR",
+        (f"{UNIT}safety/test_secret_shapes.py::test_an_id_in_another_file_makes_nothing_a_secret",),
+    ),
+    Mutant(
+        "a secret in a broken literal or an escaped one stays",
+        f"{SHAPES}reading.py",
+        "for found in _UNDONE.finditer(text):",
+        "for found in _UNDONE.finditer(text, len(text)):",
+        (f"{UNIT}safety/test_secret_shapes.py::test_a_private_key_goes_in_any_wrapping",),
+    ),
+    Mutant(
+        "a lone first line of a key hides code",
+        f"{SHAPES}private_keys.py",
+        "return len(line) == width or _BEGINS",
+        "return len(line) >= width or _BEGINS",
+        (f"{UNIT}safety/test_secret_shapes.py::test_code_beside_a_secret_stays",),
+    ),
+    Mutant(
+        "a digest is called a secret",
+        f"{SHAPES}assignments.py",
+        "if _HARMLESS_NAME.search(name) or ",
+        "if ",
+        (f"{UNIT}safety/test_secret_shapes.py::test_what_is_no_secret_stays",),
+    ),
+    Mutant(
+        "a quote is compared with the secret itself",
+        f"{ROLES}evidence.py",
+        "sides(shown_file(mine).hunks, self._bare)",
+        "sides(mine.hunks, self._bare)",
+        (f"{UNIT}roles/test_shown_lines.py::test_every_line_that_is_shown_can_be_quoted",),
+    ),
+    Mutant(
+        "a secret of the change is told where nothing says what it is",
+        "review_phase.py",
+        "request = replace(request, redactor=request.redactor.knowing(change.files))",
+        "request = replace(request)",
+        (f"{COMMITTED}test_a_secret_of_the_change_is_known_again_where_nothing_says_what_it_is",),
+    ),
+    Mutant(
+        "a secret is cut in two",
+        f"{ROLES}prompts.py",
+        "    text = redact(text)\n",
+        "",
+        (f"{COMMITTED}test_a_secret_at_the_end_of_what_is_sent_is_not_cut_in_two",),
     ),
     Mutant(
         "our own secrets go into prompts",

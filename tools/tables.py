@@ -33,6 +33,8 @@ from review_advisor.core.record.targets import RULES
 from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
 from review_advisor.core.roles.structure import SURFACE_INPUTS
+from review_advisor.core.safety.secret_shapes import mark
+from review_advisor.core.safety.secret_shapes.issuers import FORMATS
 from review_advisor.mockworld.expectations import flags_of
 from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, model_unknown, plan
 from review_advisor.mockworld.seeds.replies import MID_FLIGHT_FAULTS
@@ -500,6 +502,16 @@ def records() -> str:
     return table(["record", "status"], rows)
 
 
+def secret_kinds() -> str:
+    """Every kind of secret that has a form of its own, with what it holds letter by letter."""
+    holds: dict[str, list[str]] = {}
+    for form in FORMATS:
+        known = holds.setdefault(form.kind, [])
+        known += [form.holds] if form.holds not in known else []
+    rows = [[code(mark(kind)), ", ".join(map(code, sorted(holds[kind])))] for kind in sorted(holds, key=str.casefold)]
+    return table(["mark", "holds one of"], rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "surfaces": surfaces,
     "blast-radius": blasts,
@@ -523,6 +535,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "story-faults": story_faults,
     "layers": layers,
     "records": records,
+    "secret-kinds": secret_kinds,
 }
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, wait
 from concurrent.futures import Executor as Pool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
 from review_advisor.core.facts.change import Change
@@ -89,6 +89,7 @@ class ReviewPhase:
         cannot be written. Anything else that is raised is a bug.
         """
         change = self._ports.source.change()
+        request = replace(request, redactor=request.redactor.knowing(change.files))
         parts, unsent = shards(change, request.rules.shard_tokens)
         pictures = self._ports.pictures.differences(change, self._ports.agents.check_interrupt) if change.files else ()
         policy = decide_policy(

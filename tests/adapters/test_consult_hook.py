@@ -15,8 +15,9 @@ import pytest
 
 from review_advisor.adapters.claude import consult_hook
 from review_advisor.adapters.claude.argv import hook_settings
-from review_advisor.core.roles import frame, secret_shapes
+from review_advisor.core.roles import frame
 from review_advisor.core.roles.fence import clean, fence
+from review_advisor.core.safety import secret_shapes
 
 NONCE = "n0nce-7f3a"
 SHAPES = secret_shapes.__file__
@@ -113,9 +114,11 @@ def test_what_looks_like_a_secret_is_not_asked(hook: Hook, state: Path) -> None:
     token = "ghp_" + "A1b2C3d4" * 5
     key = f"-----BEGIN PRIVATE KEY-----\n{'MIIEvQ+/' * 8}\n-----END PRIVATE KEY-----"
     asked = hook(before("t1", f"Is {token} live?\n{key}", description=f"on {token}"))["updatedInput"]
-    question = "Is [secret removed] live?\n-----BEGIN PRIVATE KEY-----\n[secret removed]\n-----END PRIVATE KEY-----"
+    question = (
+        "Is [secret: GitHub token] live?\n-----BEGIN PRIVATE KEY-----\n[secret: private key]\n-----END PRIVATE KEY-----"
+    )
     assert asked["prompt"] == f"{SENTINEL}\n{fence('QUESTION', question, NONCE)}"
-    assert asked["description"] == "on [secret removed]"
+    assert asked["description"] == "on [secret: GitHub token]"
     assert [record["question"] for record in consult_hook.records(state)] == [question]
 
 
@@ -286,11 +289,11 @@ def test_a_reader_never_sees_half_a_record(hook: Hook, state: Path) -> None:
     assert all(len(record["question"]) == 100_000 for record in consult_hook.records(state))
 
 
-@pytest.mark.parametrize("script", [consult_hook.__file__, SHAPES])
+@pytest.mark.parametrize("script", [consult_hook.__file__, *map(str, Path(SHAPES).parent.glob("*.py"))])
 def test_the_hook_needs_nothing_but_the_standard_library(script: str) -> None:
     imported = [
         line.split()[1].partition(".")[0]
         for line in Path(script).read_text().splitlines()
-        if line.startswith(("import ", "from "))
+        if line.startswith(("import ", "from ")) and not line.startswith("from .")
     ]
     assert set(imported) <= set(sys.stdlib_module_names)

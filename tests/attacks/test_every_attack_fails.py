@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks._secret_samples import left
 from tests.adapters.git_remote import Served
 from tests.adapters.git_repository import Repo
 from tests.attacks import on_github
@@ -189,7 +190,7 @@ def profile(document: OutcomeDocument, agent: ObedientAgent) -> dict[str, Any]:
 
 
 def leaked(seen: Seen) -> bool:
-    return OWN_SECRET in seen.told or PLANTED in seen.told
+    return OWN_SECRET in seen.told or any(left(planted[-16:], seen.told) for planted in PLANTED)
 
 
 def unseen_characters(seen: Seen) -> set[str]:

@@ -12,9 +12,10 @@ from tests.attacks.obedient import ObedientAgent
 from tests.attacks.payloads import ATTACKS, GUESSED_NONCE, PLANTED
 
 from review_advisor.adapters.claude import consult_hook
-from review_advisor.core.roles import frame, secret_shapes
+from review_advisor.core.roles import frame
 from review_advisor.core.roles.fence import fenced
 from review_advisor.core.roles.mid_flight import QUESTION_OPENING
+from review_advisor.core.safety import secret_shapes
 
 NONCE = "n0nce-7f3a"
 SENTINEL = f"<!-- ours nonce={NONCE} -->"
@@ -56,7 +57,7 @@ def test_no_attack_reaches_the_advisor_from_outside_its_fence(
     assert outside(prompt) == outside(asked_twin(attack, tmp_path, monkeypatch))
     assert not set(prompt) & set("\u202e\u2066\u200b\x1b")
     assert not any("\U000e0000" <= letter <= "\U000e0fff" for letter in prompt)
-    assert PLANTED not in prompt
+    assert not any(secret in prompt for secret in PLANTED)
 
 
 def asked_twin(attack: str, folder: Path, patch: pytest.MonkeyPatch) -> str:

@@ -14,12 +14,13 @@ from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.review_files import review_files
 from review_advisor.core.roles.calls import CreditExhaustedError, LostReason
-from review_advisor.core.roles.secret_shapes import REDACTED
+from review_advisor.core.safety.secret_shapes import REDACTED, mark
 from review_advisor.mockworld.lines import Line, approve, confirm, finding, guidance, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
 
 SECRET = "Zq7_pX2-mW9kLv4TbN8sYd3R"
 SHAPED = "ghp_" + "A1b2C3d4" * 5
+ITS_MARK = mark("GitHub token")
 FORMS = {
     "plain": SECRET,
     "base64": base64.b64encode(SECRET.encode()).decode(),
@@ -56,7 +57,8 @@ def test_a_secret_that_is_everywhere_is_told_nowhere(world: MockWorld, form: str
     world.source.stated = replace(world.source.stated, title=f"Add {told}", body=f"It is {told}.", author=told)
     world.agents.script(Role.PRE_FLIGHT, plan(risk=told, focus=(told,), signals=(told,)))
     question = json.dumps({"question": f"is {told} real?", "context": told})
-    quoting = finding("src/auth.py", 1, f"key = '{REDACTED}'", title=told)
+    shown_as = ITS_MARK if told == SHAPED else REDACTED
+    quoting = finding("src/auth.py", 1, f"key = '{shown_as}'", title=told)
     world.agents.script(
         Role.EXECUTOR,
         approve(quoting, summary=told).after_asking(question),
@@ -66,8 +68,8 @@ def test_a_secret_that_is_everywhere_is_told_nowhere(world: MockWorld, form: str
     world.agents.script(Role.POST_VERIFY, veto(told, reasoning=told, direction=told))
     document = world.review()
     assert leaks(everything_told(world, document), told) == []
-    assert [found.evidence for found in document.findings] == [f"key = '{REDACTED}'"], "its quote still stands"
-    assert REDACTED in shown(world.calls(Role.EXECUTOR)[0], "DIFF")
+    assert [found.evidence for found in document.findings] == [f"key = '{shown_as}'"], "its quote still stands"
+    assert shown_as in shown(world.calls(Role.EXECUTOR)[0], "DIFF")
 
 
 def test_what_an_agent_says_of_its_own_end_is_redacted(world: MockWorld) -> None:
@@ -96,11 +98,11 @@ def test_every_line_of_a_change_is_still_there(world: MockWorld) -> None:
 
 def test_a_finding_on_a_file_whose_name_is_redacted_is_believed(world: MockWorld) -> None:
     world.change(edited(f"src/{SHAPED}.py"), edited("src/\u3164.py"))
-    reported = finding(f"src/{REDACTED}.py", 1, "value = 1"), finding("src/<U+3164>.py", 2, "value = 2")
+    reported = finding(f"src/{ITS_MARK}.py", 1, "value = 1"), finding("src/<U+3164>.py", 2, "value = 2")
     world.agents.script(Role.EXECUTOR, reject(*reported))
     world.agents.script(Role.POST_VERIFY, confirm())
     document = world.review()
-    assert [found.path for found in document.findings] == [f"src/{REDACTED}.py", "src/\u3164.py"]
+    assert [found.path for found in document.findings] == [f"src/{ITS_MARK}.py", "src/\u3164.py"]
 
 
 def test_half_a_character_spoils_nothing(world: MockWorld) -> None:

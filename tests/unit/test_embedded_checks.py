@@ -22,7 +22,7 @@ from review_advisor.core.roles.answers import (
 )
 from review_advisor.core.roles.evidence import CheckedReport, ShownChange
 from review_advisor.core.roles.fence import fence
-from review_advisor.core.roles.secret_shapes import REDACTED
+from review_advisor.core.safety.secret_shapes import REDACTED
 from review_advisor.embedded.advice import RUN, SKIP, guide, risks, security_question
 from review_advisor.embedded.executor import NoAdvice, best_quote, focus_of, report
 from review_advisor.embedded.findings import Checks, require_extra
@@ -164,7 +164,7 @@ def test_links_and_paths_out_of_the_tree_are_not_followed(tmp_path: Path) -> Non
 
 def test_without_a_tree_only_secrets_are_looked_for() -> None:
     given = material((added_file("app.py", SHELL + f'TOKEN = "{GITHUB_TOKEN}"\n'),))
-    assert [(one.rule, one.worth.severity) for one in checks(given, None).everything()] == [(REDACTED, "high")]
+    assert [(one.rule, one.worth.severity) for one in checks(given, None).everything()] == [("GitHub token", "high")]
 
 
 # --- the plan -------------------------------------------------------------------------------------

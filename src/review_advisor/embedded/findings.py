@@ -13,7 +13,7 @@ from typing import Any
 from review_advisor.core.facts.diff_text import ShownLine
 from review_advisor.core.facts.kinds import Kind, kind_of_path
 from review_advisor.core.roles.answers import ReportedFinding
-from review_advisor.core.roles.secret_shapes import REDACTED
+from review_advisor.core.safety.secret_shapes import REDACTED, holds_mark, is_mark, kind_marked
 from review_advisor.embedded import rules
 from review_advisor.embedded.command_line import UsageError
 
@@ -146,14 +146,15 @@ class Checks:
                 quote = _quote(shown, secret)
                 if quote:
                     message = f"a committed secret: {kind}"
-                    yield CheckFinding(path, number, "secret", kind, message, quote, self._secret_worth(kind, in_prose))
+                    worth = self._secret_worth(kind, in_prose=in_prose, known=secret != REDACTED)
+                    yield CheckFinding(path, number, "secret", kind, message, quote, worth)
 
-    def _secret_worth(self, kind: str, in_prose: bool) -> rules.Worth:  # noqa: FBT001 - private, one caller
+    def _secret_worth(self, kind: str, *, in_prose: bool, known: bool) -> rules.Worth:
         if kind in rules.WEAK_SECRETS:
             return rules.WEAK_SECRET
         if in_prose:
             return rules.SECRET_IN_PROSE
-        return rules.SECRET_IN_CODE if self.has_tree or kind != REDACTED else rules.REMOVED_SECRET
+        return rules.SECRET_IN_CODE if self.has_tree or known else rules.REMOVED_SECRET
 
     def _written_lines(self, path: str) -> list[str]:
         file = self._files.get(path)
@@ -227,21 +228,21 @@ def _detectors() -> list[tuple[str, Detector]]:
 
 
 def _secret(detectors: Iterable[tuple[str, Detector]], raw: str, shown: str) -> tuple[str, str] | None:
-    """The kind of secret in a line, and the secret; the kind is ``REDACTED`` where only the redactor knows it."""
+    """The kind of secret in a line, and the secret, which is ``REDACTED`` where only its mark is there to go by."""
     if len(raw) >= _SHORTEST_SECRET:
         for kind, detect in detectors:
             for secret in detect(raw):
                 if kind != "Private Key" or f"-----{secret}" in raw:
                     return kind, secret
-    if REDACTED in shown and (raw is shown or REDACTED not in raw):
-        return REDACTED, REDACTED
+    if holds_mark(shown) and (raw is shown or not holds_mark(raw)):
+        return kind_marked(shown) or REDACTED, REDACTED
     return None
 
 
 def _quote(shown: str, secret: str) -> str:
     """The shown line, or what stands in front of a secret that the diff still shows: a report repeats no secret."""
     text = shown.strip()
-    if text == REDACTED:
+    if is_mark(text):
         return ""
     before, found, _ = text.partition(secret)
     if found and secret != REDACTED and len(before.strip()) >= _SHORTEST_QUOTE:

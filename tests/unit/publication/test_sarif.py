@@ -125,5 +125,5 @@ def test_text_from_outside_is_cleaned() -> None:
     document = told(rejecting(remark(7)))
     finding = replace(document.findings[0], title="hid\u200bden ghp_" + "a" * 36, body="\x1b[31m")
     text = json.dumps(sarif(replace(document, findings=(finding,)), "1"), ensure_ascii=False)
-    assert "hid<U+200B>den [secret removed]" in text
+    assert "hid<U+200B>den [secret: GitHub token]" in text
     assert "\x1b" not in text

@@ -15,7 +15,7 @@ from review_advisor.core.record.fate import (
     places,
     wanted,
 )
-from review_advisor.core.roles.secret_shapes import REDACTED
+from review_advisor.core.safety.secret_shapes import REDACTED, mark
 
 TEXT = "def f():\n    return None\n\ndef g():\n    return None\n"
 OWN = "b" * 40
@@ -84,7 +84,7 @@ def test_places_may_lie_one_after_the_other_and_secrets_are_looked_for_as_they_w
     assert places(Wanted(("x", "x")), "x\nx\n\nx").whole == 2
     token = "ghp_" + "Zk4mQ9vXw2Ls7Rt1Yb8Nc5Jd3Hf6Pg0TaUeI"
     assert places(Wanted((f"token = '{token}'",)), f"token  = '{token}'\n").whole == 1
-    assert places(Wanted((f"token = '{REDACTED}'",), quoted=True), f"token = '{token}'\n") == Places(1, 1)
+    assert places(Wanted((f"token = '{mark('GitHub token')}'",), quoted=True), f"token = '{token}'\n") == Places(1, 1)
 
 
 # --- at the merge -----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.roles.answers import ReviewPlan
 from review_advisor.core.roles.fence import clean, facts_text, fence, fence_facts, fenced
-from review_advisor.core.roles.secret_shapes import REDACTED
+from review_advisor.core.safety.secret_shapes import mark
 
 NONCE = "n0nce-7f3a"
 TEXT = st.text() | st.lists(
@@ -66,26 +66,24 @@ def test_what_can_be_seen_stays(text: str) -> None:
 
 
 LONG = "A1b2C3d4" * 8
-SECRETS = [
-    "ghp_" + LONG[:36],
-    "ghs_" + LONG[:36],
-    "github_pat_" + LONG[:40],
-    "sk-ant-api03-" + LONG[:40],
-    "sk-proj-" + LONG[:40],
-    "sk-" + LONG[:48],
-    "AKIA" + "A1B2C3D4E5F6G7H8",
-    "ASIA" + "A1B2C3D4E5F6G7H8",
-    "xoxb-123456789012-" + LONG[:10],
-    "glpat-" + LONG[:20],
-    "npm_" + LONG[:36],
-    "AIza" + LONG[:35],
-    "eyJ" + LONG[:20] + ".eyJ" + LONG[:20] + "." + LONG[:20],
-]
+SECRETS = {
+    "ghp_" + LONG[:36]: "GitHub token",
+    "github_pat_" + LONG[:40]: "GitHub token",
+    "sk-ant-api03-" + LONG[:40]: "Anthropic key",
+    "sk-proj-" + LONG[:40]: "OpenAI key",
+    "sk-" + LONG[:48]: "API key",
+    "AKIA" + "A1B2C3D4E5F6G7H8": "AWS access key id",
+    "xoxb-123456789012-" + LONG[:10]: "Slack token",
+    "glpat-" + LONG[:20]: "GitLab token",
+    "npm_" + LONG[:36]: "npm token",
+    "AIza" + LONG[:35]: "Google API key",
+    "eyJ" + LONG[:20] + ".eyJ" + LONG[:20] + "." + LONG[:20]: "web token",
+}
 
 
 @pytest.mark.parametrize("secret", SECRETS, ids=lambda secret: secret[:6])
-def test_a_token_never_enters_a_prompt(secret: str) -> None:
-    assert clean(f'key = "{secret}"') == f'key = "{REDACTED}"'
+def test_a_token_never_enters_a_prompt_and_its_mark_says_what_it_was(secret: str) -> None:
+    assert clean(f'key = "{secret}"') == f'key = "{mark(SECRETS[secret])}"'
 
 
 @pytest.mark.parametrize("shape", ["eyJ", "eyJaaaaaaaaaa.eyJ/", "PRIVATE KEY-----\n"])
@@ -121,13 +119,13 @@ def test_what_only_looks_a_little_like_one_stays(text: str) -> None:
 def test_of_a_private_key_only_its_base64_goes() -> None:
     key = f"-----BEGIN RSA PRIVATE KEY-----\n{LONG}\n{LONG}\nAbc=\n-----END RSA PRIVATE KEY-----\nrun()"
     begin, end = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
-    assert clean(key) == f"{begin}\n{REDACTED}\n{REDACTED}\n{REDACTED}\n{end}\nrun()"
+    assert clean(key) == f"{begin}\n{mark('private key')}\n{mark('private key')}\n{mark('private key')}\n{end}\nrun()"
 
 
 def test_a_key_in_a_numbered_diff_goes_too() -> None:
     prefix = "             12 +"
     assert clean(f"{prefix}-----BEGIN PRIVATE KEY-----\n{prefix}{LONG}") == (
-        f"{prefix}-----BEGIN PRIVATE KEY-----\n{prefix}{REDACTED}"
+        f"{prefix}-----BEGIN PRIVATE KEY-----\n{prefix}{mark('private key')}"
     )
 
 

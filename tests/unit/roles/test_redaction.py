@@ -15,7 +15,7 @@ from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.calls import Answered, ConsultRecord, Receipt
 from review_advisor.core.roles.redaction import Redactor, redactor
-from review_advisor.core.roles.secret_shapes import REDACTED
+from review_advisor.core.safety.secret_shapes import REDACTED, mark
 
 TOKEN = "Zq7_pX2-mW9kLv4TbN8sYd3R"
 SECRETS = {
@@ -234,8 +234,7 @@ class Everything:
 def test_text_is_found_wherever_a_field_may_hold_it() -> None:
     secret = "ghp_" + "A1b2C3d4" * 4
     value = Everything(1, "a", Surface.PR_REVIEW, secret, secret, [secret], Inner((secret,)), {"key": secret})
+    it = mark("GitHub token")
     told = Redactor().everywhere(value)
-    assert told == Everything(
-        1, "a", Surface.PR_REVIEW, REDACTED, REDACTED, [REDACTED], Inner((REDACTED,)), {"key": REDACTED}
-    )
+    assert told == Everything(1, "a", Surface.PR_REVIEW, it, it, [it], Inner((it,)), {"key": it})
     assert secret not in str(told)

@@ -26,8 +26,8 @@ from review_advisor.core.roles.repair import (
     may_repair,
     repair_sections,
 )
-from review_advisor.core.roles.secret_shapes import redact
 from review_advisor.core.roles.transcript import Attempt
+from review_advisor.core.safety.secret_shapes import redact
 from review_advisor.mockworld.world import edited
 
 ORDERS = "it tells the bot, CI, git or an agent what to do"

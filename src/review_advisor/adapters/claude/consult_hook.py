@@ -149,11 +149,15 @@ def _before(options: argparse.Namespace, event: dict[str, Any]) -> dict[str, Any
 
 
 def _loaded(path: Path) -> ModuleType:
-    """The module in the file at ``path``: ``-I`` leaves our own package out of what can be imported."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    """The module or package in the file at ``path``: ``-I`` leaves our own package out of what can be imported."""
+    package = path.name == "__init__.py"
+    name = path.parent.name if package else path.stem
+    places = [str(path.parent)] if package else None
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=places)
     if spec is None or spec.loader is None:
         raise FileNotFoundError(path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 

@@ -10,7 +10,7 @@ from github.Requester import HTTPSRequestsConnectionClass, RequestsResponse
 
 from review_advisor.adapters.github.address import ApiAddress
 from review_advisor.adapters.github.failures import Answer, Unanswered
-from review_advisor.core.roles.secret_shapes import REDACTED
+from review_advisor.core.safety.secret_shapes import REDACTED
 from review_advisor.ports.forge import ForgeMissing
 
 _TIMEOUT_SECONDS = 15

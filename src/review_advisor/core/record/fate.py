@@ -9,7 +9,7 @@ from typing import Literal
 
 from review_advisor.core.record.undoing import has_word
 from review_advisor.core.roles.fence import clean
-from review_advisor.core.roles.secret_shapes import REDACTED
+from review_advisor.core.safety.secret_shapes import holds_mark
 
 MOST_LINES = 200
 """A finding about more lines than this is about no lines in particular."""
@@ -73,7 +73,7 @@ def wanted(said: Said, reviewed: str | None) -> Wanted | str:
     """
     if not said.removed:
         return _in_place(said, reviewed)
-    if REDACTED in said.quote:
+    if holds_mark(said.quote):
         return "its quote holds a secret, which is not kept"
     lines = _bare(said.quote.split("\n"))
     if not lines:

@@ -23,6 +23,7 @@ from review_advisor.core.roles.fence import clean
 from review_advisor.core.roles.findings import Finding, RefusedFinding, finding_id, merged
 from review_advisor.core.roles.quotes import Place, Places, Side, sides
 from review_advisor.core.roles.redaction import Redactor
+from review_advisor.core.safety.shown import shown_file
 
 SHORTEST_PROOF = 4
 """Characters of a quote. A shorter one stands nearly anywhere, so it proves nothing."""
@@ -180,7 +181,7 @@ class ShownChange:
         if file.path not in self._sides:
             known = self._files.get(self._shown(shown_path(file.path)), ())
             mine = next((each for each in known if each.path == file.path), file)
-            self._sides[file.path] = sides(mine.hunks, self._bare)
+            self._sides[file.path] = sides(shown_file(mine).hunks, self._bare)
         return self._sides[file.path]
 
     def _quote(self, evidence: str) -> tuple[str, ...]:

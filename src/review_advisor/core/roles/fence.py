@@ -7,7 +7,7 @@ from functools import lru_cache
 from pydantic import TypeAdapter
 
 from review_advisor.core.roles.frame import framed, visible
-from review_advisor.core.roles.secret_shapes import redact
+from review_advisor.core.safety.secret_shapes import redact
 
 _FACTS: TypeAdapter[object] = TypeAdapter(object)
 

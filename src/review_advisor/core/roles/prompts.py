@@ -9,7 +9,8 @@ from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.diff_text import render_files, render_statistics, shown_path
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
 from review_advisor.core.roles.fence import fence
-from review_advisor.core.roles.secret_shapes import redact
+from review_advisor.core.safety.secret_shapes import redact
+from review_advisor.core.safety.shown import shown_file
 
 DIFF = "DIFF"
 FILES = "FILES"
@@ -79,7 +80,7 @@ def diff(files: tuple[FileChange, ...], nonce: str, part: int, parts: int) -> st
 @lru_cache(maxsize=4)
 def _rendered(files: tuple[FileChange, ...]) -> str:
     """The text of a part, remembered: every role of the part is shown the same."""
-    return render_files(files)
+    return render_files(map(shown_file, files))
 
 
 @lru_cache(maxsize=4)
@@ -119,15 +120,14 @@ def cuts(change: Change) -> tuple[str, ...]:
         found.append(
             f"files beside the change whose content is not in the clone: {named}{f' and {more:,} more' if more else ''}"
         )
-    for file in change.files:
-        text = "\n".join(line for hunk in file.hunks for line in hunk.lines)
-        if redact(text) != text:
-            found.append(f"what looks like a secret in {shown_path(file.path)}")
+    hidden = (file for file in change.files if shown_file(file) != file)
+    found += (f"what looks like a secret in {shown_path(file.path)}" for file in hidden)
     return tuple(found)
 
 
 def bounded(text: str, most: int) -> str:
-    """``text``, or its beginning and a line that says how much was cut."""
+    """``text``, or its beginning and a line that says how much was cut; without secrets, of which none may be cut."""
     if len(text) <= most:
         return text
+    text = redact(text)
     return f"{text[:most]}\n[cut here: {len(text) - most} more characters were not sent]"

@@ -18,7 +18,9 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from review_advisor.core.roles.secret_shapes import REDACTED, redact
+from review_advisor.core.facts.change import FileChange
+from review_advisor.core.safety.secret_shapes import REDACTED, mark, redact
+from review_advisor.core.safety.shown import RUN, secrets_of
 
 SHORTEST = 8
 _LONG = 16
@@ -48,9 +50,9 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
-    """Removes what has the shape of a secret, and the secrets that ``redactor`` found.
+    """Removes what has the shape of a secret, the secrets that ``redactor`` found, and those of the change.
 
-    Of these it knows each value plain, in hex and in base64 wherever in a base64 text it begins, all of them also
+    Of its own it knows each value plain, in hex and in base64 wherever in a base64 text it begins, all of them also
     reversed, and every piece of eight characters or more that begins or ends with the value: a token printed without
     its first seven characters is still found. Whole, it is also found with its signs written as JSON, HTML or URLs
     write them. Pieces cut at both ends, other encodings and spaced-out letters are not.
@@ -62,14 +64,22 @@ class Redactor:
     """
 
     own: re.Pattern[str] | None = field(default=None, repr=False)
+    seen: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def knowing(self, files: Iterable[FileChange]) -> Redactor:
+        """The same that also knows the secrets in ``files`` where nothing beside them tells what they are."""
+        return replace(self, seen=dict(secrets_of(files)))
 
     def redact(self, text: str) -> str:
         """``text`` without secrets; half characters (lone surrogates, which UTF-8 cannot spell) become ``?``."""
-        found = redact(text if text.isascii() else _whole(text))
-        if self.own is None:
+        found = text if text.isascii() else _whole(text)
+        if self.own is not None:
+            forward = self.own.sub(REDACTED, found)
+            found = self.own.sub(REDACTED[::-1], forward[::-1])[::-1]
+        found = redact(found)
+        if not self.seen:
             return found
-        forward = self.own.sub(REDACTED, found)
-        return self.own.sub(REDACTED[::-1], forward[::-1])[::-1]
+        return RUN.sub(lambda run: mark(self.seen[run[0]]) if run[0] in self.seen else run[0], found)
 
     def everywhere(self, value: Value) -> Value:
         """``value`` with every text in it redacted; what holds no secret is handed back as it is."""

@@ -1,0 +1,157 @@
+"""How many made-up secrets are recognised, and how often well-known source trees are marked for nothing."""
+
+from __future__ import annotations
+
+import sysconfig
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from time import process_time
+
+from _figures import Row, command_line, held, tell
+from _secret_samples import CONTEXTS, KEYS, NAMED, TOKENS, Draw, Shape, as_diff, below_its_id, left
+
+from review_advisor.core.safety.secret_shapes import redact, secrets_in
+
+LEAST_RECALL = 0.98
+MOST_FALSE_MARKS = 1.0
+PACKAGES = ("hypothesis", "mypy", "pip", "pydantic", "pygments")
+"""Looked through where no folder is given: every checkout has them, in one version."""
+LARGEST = 3_000_000
+IS_A_KEY = "private key"
+
+Hides = Callable[[str, str], bool]
+"""Whether nothing of a secret is left of a text: the text, and what of it is the secret."""
+
+
+def samples(of_each: int, seed: int) -> Iterator[tuple[str, str, str, str]]:
+    """Family, context, text and secret: every shape in every context, each other text as a diff."""
+    draw = Draw(seed)
+    families = {"known by its form": TOKENS, "known by its name or place": NAMED, "private keys": KEYS}
+    for family, shapes in families.items():
+        for shape in shapes:
+            yield from _in_contexts(family, shape, of_each, draw)
+    for context, of in CONTEXTS.items():
+        for number in range(10 * of_each):
+            text, secret = below_its_id(of, draw)
+            yield "AWS secret below its id", context, as_diff(text) if number % 2 else text, secret
+
+
+def _in_contexts(family: str, shape: Shape, of_each: int, draw: Draw) -> Iterator[tuple[str, str, str, str]]:
+    for context, of in CONTEXTS.items():
+        for number in range(of_each):
+            secret = shape.make(draw)
+            text = of(shape.name, secret, draw)
+            yield family, context, as_diff(text) if number % 2 else text, shape.bare(secret)
+
+
+def recall(hides: Hides, of_each: int, seed: int) -> tuple[float, list[Row]]:
+    """The share of samples of which no eight characters can be read any more, in all and by family and context."""
+    asked: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    for family, context, text, secret in samples(of_each, seed):
+        hidden = hides(text, secret)
+        for group in ("all", family, f"in {context}"):
+            asked[group] += 1
+            found[group] += hidden
+    rows = [(group, f"{found[group] / count:.2%}", f"{count} samples") for group, count in asked.items()]
+    return found["all"] / asked["all"], rows
+
+
+def files_in(folder: Path) -> Iterator[str]:
+    """The texts of a folder."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST:
+            content = path.read_bytes()
+            if b"\0" not in content[:8_192]:
+                yield content.decode("utf-8", "replace")
+
+
+def false_marks(folders: list[Path], count: Callable[[str], Counter[str]]) -> list[Row]:
+    """Marks per 10,000 lines of each folder; the lines of private keys that it holds are no false ones."""
+    rows: list[Row] = []
+    all_lines, all_false, all_size, began = 0, 0, 0, process_time()
+    for folder in folders:
+        lines, kinds = 0, Counter[str]()
+        for text in files_in(folder):
+            lines += text.count("\n") + 1
+            all_size += len(text)
+            kinds += count(text)
+        keys = kinds.pop(IS_A_KEY, 0)
+        false = kinds.total()
+        named = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common(4))
+        remark = f"{lines} lines; {named or 'none'}" + (f"; {keys} lines of private keys" if keys else "")
+        rows.append((folder.name, f"{false / max(1, lines) * 10_000:.2f}", remark))
+        all_lines += lines
+        all_false += false
+    rate = all_false / max(1, all_lines) * 10_000
+    rows.append(("all", f"{rate:.2f}", f"{held(rate, MOST_FALSE_MARKS, 'of 10,000 lines')}; {all_lines} lines"))
+    seconds = process_time() - began
+    rows.append(
+        (
+            "time",
+            f"{seconds / max(1, all_size) * 1e6:.2f} s",
+            f"of the processor for a megabyte of {all_size / 1e6:.0f}",
+        )
+    )
+    return rows
+
+
+def hidden_by_us(text: str, secret: str) -> bool:
+    """Whether our recogniser hides it."""
+    return not left(secret, redact(text))
+
+
+def marked_by_us(text: str) -> Counter[str]:
+    """What our recogniser finds, by kind."""
+    return Counter(kind for _, _, kind in secrets_in(text))
+
+
+def detect_secrets() -> tuple[Hides, Callable[[str], Counter[str]]]:
+    """The same with detect-secrets, all of its detectors and filters: what it finds in a file would be taken out."""
+    from detect_secrets import SecretsCollection  # noqa: PLC0415 - only with --compare
+    from detect_secrets.settings import default_settings  # noqa: PLC0415
+
+    def found(text: str) -> list[tuple[str, str]]:
+        with NamedTemporaryFile("w", encoding="utf-8", suffix=".txt") as file, default_settings():
+            file.write(text)
+            file.flush()
+            secrets = SecretsCollection()
+            secrets.scan_file(file.name)
+            return [(each.type, each.secret_value or "") for _, each in secrets]
+
+    def hides(text: str, secret: str) -> bool:
+        for _, value in found(text):
+            text = text.replace(value, "") if value else text
+        return not left(secret, text)
+
+    return hides, lambda text: Counter(kind if kind != "Private Key" else IS_A_KEY for kind, _ in found(text))
+
+
+def main() -> None:
+    """Tell the shares."""
+    parser = command_line(__doc__)
+    parser.add_argument("folders", nargs="*", type=Path, help="source trees to look through (else five packages)")
+    parser.add_argument("--of-each", type=int, default=20, help="samples of a shape in a context")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--compare", action="store_true", help="the same with detect-secrets, too (many minutes)")
+    options = parser.parse_args()
+    home = Path(sysconfig.get_paths()["purelib"])
+    folders = options.folders or [home / name for name in PACKAGES]
+    share, rows = recall(hidden_by_us, options.of_each, options.seed)
+    bar = f"bar {LEAST_RECALL:.0%}: {'held' if share >= LEAST_RECALL else 'MISSED'}; {rows[0][2]}"
+    issuers = len({shape.issuer for shape in TOKENS + NAMED + KEYS})
+    tables = {
+        f"secrets recognised, of {issuers} shapes in ten contexts": [("all", rows[0][1], bar), *rows[1:]],
+        "false marks per 10,000 lines": false_marks(folders, marked_by_us),
+    }
+    if options.compare:
+        hides, count = detect_secrets()
+        tables["recognised by detect-secrets"] = recall(hides, options.of_each, options.seed)[1]
+        tables["findings of detect-secrets per 10,000 lines"] = false_marks(folders, count)
+    tell(Path(__file__).stem, tables, write=options.write)
+
+
+if __name__ == "__main__":
+    main()

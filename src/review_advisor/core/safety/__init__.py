@@ -1,0 +1,1 @@
+"""What keeps secrets, and the words of others, from doing harm in a text."""

@@ -1,0 +1,157 @@
+"""What has the shape of a secret, and how it is taken out of a text.
+
+Standard library only, and no import of the package around it: the consult hook, which runs outside this package, loads
+this folder by its path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+
+from . import assignments, private_keys
+from .issuers import FORMATS, NEAR, PAIRS, Format
+from .marks import REDACTED, holds_mark, is_mark, kind_marked, mark
+from .randomness import looks_random
+from .reading import read
+
+__all__ = [
+    "REDACTED",
+    "Found",
+    "apart",
+    "holds_mark",
+    "is_mark",
+    "kind_marked",
+    "mark",
+    "marked",
+    "redact",
+    "secrets_in",
+]
+
+Found = tuple[int, int, str]
+"""Where a secret begins and ends, and its kind."""
+
+KINDS = tuple(
+    dict.fromkeys(
+        [*(form.kind for form in FORMATS), *(pair.kind for pair in PAIRS), private_keys.KIND, *assignments.KINDS]
+    )
+)
+"""Every kind of secret that a mark may name."""
+MOST_ROUNDS = 4
+"""What stands beside a mark may be a secret only now that it stands alone: it is looked for until nothing is found."""
+_SHORTEST_TEXT = 15  # xoxb- and ten characters
+_SHORT_TEXT = 128
+_RUN = re.compile(r"[A-Za-z0-9+/=_.$%:~-]{15,}+")
+_RANDOM_ENOUGH = 0.6
+_NEXT_FILE = "\n\nFILE "
+"""Where the diff that the bot shows goes on with another file: an id there belongs to no secret here."""
+
+
+def redact(text: str) -> str:
+    """``text`` with a mark for everything that looks like a secret; it has as many lines as before."""
+    if len(text) < _SHORTEST_TEXT:
+        return text
+    return _redacted_word(text) if len(text) < _SHORT_TEXT else _redacted(text)
+
+
+@lru_cache(maxsize=2_048)
+def _redacted_word(text: str) -> str:
+    """Paths, ids and names come by again and again."""
+    return _redacted(text)
+
+
+def _redacted(text: str) -> str:
+    for _ in range(MOST_ROUNDS):
+        found = secrets_in(text)
+        if not found:
+            break
+        text = marked(text, found)
+    return text
+
+
+def marked(text: str, secrets: Iterable[Found]) -> str:
+    """``text`` with a mark in place of each of these ``secrets``, which are in order."""
+    parts: list[str] = []
+    at = 0
+    for start, end, kind in secrets:
+        parts += text[at:start], mark(kind)
+        at = end
+    return "".join([*parts, text[at:]]) if parts else text
+
+
+def secrets_in(text: str) -> list[Found]:
+    """Where secrets stand in ``text``, in order, none within another and none across a line feed."""
+    reading = read(text)
+    found = [(*place, kind) for start, end, kind in _all(reading.text) for place in reading.places(start, end)]
+    if reading.text != text:  # what an escape or a broken literal looks like may be a secret's own
+        found += assignments.in_urls(text)
+        found += _issued(text)
+    return apart(found)
+
+
+def _all(text: str) -> Iterator[Found]:
+    issued = list(_issued(text))
+    yield from issued
+    yield from _paired(text, issued)
+    yield from ((start, end, private_keys.KIND) for start, end in private_keys.private_keys(text))
+    yield from assignments.assigned(text)
+    yield from assignments.basic_credentials(text)
+    yield from assignments.in_urls(text)
+
+
+def _issued(text: str) -> Iterator[Found]:
+    runs = "\n".join(_RUN.findall(text))  # an eighth of most texts, and every token is in one
+    for form in FORMATS:
+        if form.holds not in runs:
+            continue
+        at = text.find(form.holds)
+        while at >= 0:
+            found = _compiled(form.pattern).match(text, at - form.before) if at >= form.before else None
+            if found is not None and _counts(form, found):
+                group = found.lastindex or 0
+                yield *found.span(group), form.kind
+                at = text.find(form.holds, found.end())
+            else:
+                at = text.find(form.holds, at + len(form.holds))
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _counts(form: Format, found: re.Match[str]) -> bool:
+    if not form.weak:
+        return True
+    before = found.string[found.start() - 1] if found.start() else " "
+    drawn = found[found.lastindex or 0]
+    return not before.isalnum() and looks_random(drawn.removeprefix(form.holds), _RANDOM_ENOUGH)
+
+
+def _paired(text: str, issued: Iterable[Found]) -> Iterator[Found]:
+    """The secrets that stand near the id that they belong to, or near its mark."""
+    for pair in PAIRS:
+        near = [(start, end) for start, end, kind in issued if kind == pair.id_kind]
+        near += [found.span() for found in re.finditer(re.escape(mark(pair.id_kind)), text)]
+        done = 0
+        for start, end in sorted(near):
+            first = max(done, text.rfind(_NEXT_FILE, max(0, start - NEAR), start), start - NEAR)
+            after = text.find(_NEXT_FILE, end, end + NEAR)
+            last = after if after >= 0 else end + NEAR
+            for found in _compiled(pair.pattern).finditer(text, first, last):
+                if assignments.mixed_case(found[0]) and looks_random(found[0]):
+                    yield *found.span(), pair.kind
+            done = last
+
+
+def apart(found: list[Found]) -> list[Found]:
+    """Of what overlaps, one: from the first beginning to the last end, of the kind of the longest."""
+    merged: list[Found] = []
+    for start, end, kind in sorted(found, key=lambda each: (each[0], -each[1])):
+        if merged and start < merged[-1][1]:
+            begin, stop, first = merged[-1]
+            merged[-1] = (begin, max(stop, end), first)
+        else:
+            merged.append((start, end, kind))
+    return merged

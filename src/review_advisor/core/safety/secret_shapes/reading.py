@@ -1,0 +1,108 @@
+"""A text as a program would read it: escapes undone and broken literals joined, with the way back to the original."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_NUMBERED = r"(?= *\d)[ \d]{15,40}[ +-]"
+MARGIN = rf"(?:{_NUMBERED}|[+-])?"
+"""What a diff sets before a line: a sign, after the line numbers where there are any."""
+_BEFORE_LITERAL = rf"(?:{_NUMBERED}|\+|-(?![ \t]))?"  # a dash and a space begin an item of a list
+_QUOTE = r"\\{0,3}[\"'`]"
+_AND = r"(?:\.\.|\|\||[+.&])"
+_GOES_ON = (
+    rf"{_QUOTE}[ \t]{{0,20}}(?:{_AND}[ \t]{{0,20}}|\\)?\n{_BEFORE_LITERAL}[ \t]{{0,80}}(?:{_AND}[ \t]{{0,20}})?"
+    # What follows is no name in a list of names and values.
+    rf"[brfu]?{_QUOTE}(?![^\"'`\n]{{0,80}}[\"'`][ \t]{{0,8}}[=:])"
+)
+_UNDONE = re.compile(
+    rf"(?P<joint>{_GOES_ON}|{_QUOTE}[ \t]{{0,4}}{_AND}[ \t]{{0,4}}{_QUOTE}"
+    rf"|\\{{1,2}}\n(?:{_NUMBERED})?[ \t]{{0,80}})"  # a sign alone may be the secret's own
+    r"|\\{1,4}(?P<plain>[\"'`/])"
+    r"|\\{1,4}(?P<blank>[nrt])"
+    r"|(?:\\{1,4}(?:u00|x)|%)(?P<code>2[0-9A-Fa-f]|3[A-Fa-f]|40|0[AaDd])"
+    r"|&(?P<entity>quot|apos|amp|lt|gt|#(?:3[49]|4[37]|61|x2[2-7BbFf]|x3[Dd]));"
+)
+_LONGEST_LINE = 1_000
+_BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """``text`` as it is read, in pieces: each begins at one of ``starts``, and in the original at one of ``origins``.
+
+    A piece with a width stands for so many characters of the original, any other for as many as it has. At ``joints``
+    a literal was broken.
+    """
+
+    text: str
+    starts: tuple[int, ...] = (0,)
+    origins: tuple[int, ...] = (0,)
+    widths: tuple[int, ...] = (0,)
+    joints: tuple[int, ...] = ()
+
+    def places(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Where this part of the text stands in the original: in several places if a literal was broken in it."""
+        first, last = bisect_right(self.joints, start), bisect_left(self.joints, end)
+        bounds = [start, *self.joints[first:last], end]
+        for begin, finish in itertools.pairwise(bounds):
+            if begin < finish:
+                yield self._place(begin)[0], self._place(finish - 1)[1]
+
+    def _place(self, position: int) -> tuple[int, int]:
+        """Where the character at this position begins and ends in the original."""
+        piece = bisect_right(self.starts, position) - 1
+        began = self.origins[piece] + (0 if self.widths[piece] else position - self.starts[piece])
+        return began, began + (self.widths[piece] or 1)
+
+
+def read(text: str) -> Reading:
+    """``text`` as it is read."""
+    parts: list[str] = []
+    starts, origins, widths, joints = [0], [0], [0], []
+    length = at = 0
+    for found in _UNDONE.finditer(text):
+        parts.append(text[at : found.start()])
+        length += found.start() - at
+        at = found.end() + _sign_after(found)
+        meant = _meant(found)
+        if meant:
+            parts.append(meant)
+            starts.append(length)
+            origins.append(found.start())
+            widths.append(at - found.start())
+            length += 1
+        else:
+            joints.append(length)
+        starts.append(length)
+        origins.append(at)
+        widths.append(0)
+    if not parts:
+        return Reading(text)
+    parts.append(text[at:])
+    return Reading("".join(parts), tuple(starts), tuple(origins), tuple(widths), tuple(joints))
+
+
+def _sign_after(found: re.Match[str]) -> int:
+    """How long the sign of a diff is behind the end of a line that goes on: the sign of that line, or none."""
+    text, end = found.string, found.end()
+    if found["joint"] is None or text[end : end + 1] not in {"+", "-"} or text[end - 1] != "\n":
+        return 0
+    began = text.rfind("\n", max(0, found.start() - _LONGEST_LINE), found.start()) + 1
+    return int(text[began] == text[end])
+
+
+def _meant(found: re.Match[str]) -> str:
+    """The character that an escape stands for; empty where a literal was broken."""
+    if found["joint"] is not None:
+        return ""
+    if found["code"] is not None:
+        return chr(int(found["code"], 16))
+    if found["entity"] is not None:
+        return html.unescape(found[0])
+    return found["plain"] or _BLANKS[found["blank"]]

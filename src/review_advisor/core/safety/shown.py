@@ -1,0 +1,98 @@
+"""A change without its secrets: recognised from all that is shown of a file, and from each side of it by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.diff_text import render_file
+from review_advisor.core.safety.secret_shapes import MOST_ROUNDS, Found, apart, marked, redact, secrets_in
+from review_advisor.core.safety.secret_shapes.randomness import looks_random
+
+RUN = re.compile(r"[A-Za-z0-9+/_-]{16,}+")
+"""What of a secret can be known again where nothing around it tells what it is."""
+_TELLING = 0.5
+
+_HEADING = 2
+"""So many lines stand before the first hunk of a file."""
+_SIDES = ("+ ", "- ")
+"""The lines of the new side and of the old one, by their first character."""
+
+
+@lru_cache(maxsize=512)
+def shown_file(file: FileChange) -> FileChange:
+    """The file with a mark for every secret in its lines; all lines are still there.
+
+    Nothing more is found in it where agents see it, numbered and both sides together: so the line that they quote is
+    the line that their quote is compared with.
+    """
+    for _ in range(MOST_ROUNDS):
+        now = _marked_as_rendered(_marked_by_side(file))
+        if now == file:
+            break
+        file = now
+    return file
+
+
+def _marked_by_side(file: FileChange) -> FileChange:
+    found = _found(file)
+    if not any(found):
+        return file
+    return _with_lines(
+        file, (line[:1] + marked(line[1:], spans) for line, spans in zip(_lines(file), found, strict=True))
+    )
+
+
+def _marked_as_rendered(file: FileChange) -> FileChange:
+    written = render_file(file)
+    shown = redact(written)
+    if shown == written:
+        return file
+    pairs = zip(written.split("\n")[_HEADING:], shown.split("\n")[_HEADING:], strict=True)
+    lines: list[str] = []
+    for hunk in file.hunks:
+        next(pairs)
+        lines += (now[len(before) - len(line) :] for line, (before, now) in zip(hunk.lines, pairs, strict=False))
+    return _with_lines(file, iter(lines))
+
+
+def _with_lines(file: FileChange, lines: Iterator[str]) -> FileChange:
+    hunks = (replace(hunk, lines=tuple(next(lines) for _ in hunk.lines)) for hunk in file.hunks)
+    return replace(file, hunks=tuple(hunks))
+
+
+def secrets_of(files: Iterable[FileChange]) -> Iterator[tuple[str, str]]:
+    """The parts of the secrets in these files by which they are known again anywhere, and the kind of each."""
+    for file in files:
+        for line, spans in zip(_lines(file), _found(file), strict=True):
+            for start, end, kind in spans:
+                yield from ((run, kind) for run in RUN.findall(line[1:][start:end]) if looks_random(run, _TELLING))
+
+
+def _lines(file: FileChange) -> Iterator[str]:
+    return (line for hunk in file.hunks for line in hunk.lines)
+
+
+@lru_cache(maxsize=16)
+def _found(file: FileChange) -> tuple[tuple[Found, ...], ...]:
+    """Where secrets stand in each line, counted from behind its sign."""
+    lines = list(_lines(file))
+    found: list[list[Found]] = [[] for _ in lines]
+    for side in _SIDES if any(line.startswith("-") for line in lines) else _SIDES[:1]:
+        shown = [number for number, line in enumerate(lines) if line[:1] in side]
+        _collect(found, shown, [lines[number][1:] for number in shown])
+    return tuple(tuple(apart(spans)) for spans in found)
+
+
+def _collect(found: list[list[Found]], numbers: list[int], texts: list[str]) -> None:
+    """Add what is found in the lines ``texts``, read as one text, to the lines of these ``numbers``."""
+    secrets = secrets_in("\n".join(texts))
+    at = position = 0
+    for start, end, kind in secrets:
+        while start >= position + len(texts[at]) + 1:
+            position += len(texts[at]) + 1
+            at += 1
+        found[numbers[at]].append((start - position, end - position, kind))

