@@ -38,7 +38,7 @@ NEED_CHROMIUM = @command -v "$(CHROMIUM)" >/dev/null || { echo "There is no comm
 	"or name yours with CHROMIUM=path" >&2; exit 1; }
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
-.PHONY: help setup demo review test quality lowest mutants e2e sim bench pictures lock clean
+.PHONY: help setup demo review test quality lowest mutants mutation e2e sim bench pictures lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -118,11 +118,11 @@ $(LOWEST_READY): requirements/lowest.txt pyproject.toml
 		--editable .
 	@touch $@
 
-mutants: setup ## Put faults into the rules and see each noticed: the listed ones, and a sample of all in core (ALL=yes: all)
+mutants: setup ## Break the rules one by one and see each fault killed by its test (a few minutes)
 	@$(PY) tools/mutants.py $(ARGS)
-ifeq ($(strip $(ARGS)),)
-	@$(PY) tools/mutation.py $(if $(filter yes,$(ALL)),--all,--sample $(or $(SAMPLE),2))
-endif
+
+mutation: setup ## Put a sample of all possible faults into core and see which the tests notice (SAMPLE=8 a module, ALL=yes)
+	@$(PY) tools/mutation.py $(if $(filter yes,$(ALL)),--all,--sample $(or $(SAMPLE),2)) $(ARGS)
 
 e2e: setup $(CLI_READY) $(LINT_READY) $(COLLECTOR_READY) $(BROWSER_READY) $(AXE_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
 	$(NEED_CHROMIUM)

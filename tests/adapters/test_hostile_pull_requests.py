@@ -141,7 +141,7 @@ def test_a_secret_of_the_environment_the_diff_or_a_reply_leaves_by_no_door(actio
     asked = f"/advisor dismiss {actions.state(pull).findings[0].id} {PLANTED} {TOKENS['begin']} {KEY}"
     actions.said(pull, asked, by=MAINTAINER)
     actions.said(pull, "/advisor review", by=MAINTAINER)
-    assert "[secret removed]" in actions.models.asked[0].shown("DIFF")
+    assert "[secret: GitHub token]" in actions.models.asked[0].shown("DIFF")
     assert PLANTED not in json.dumps(bodies(actions))
     actions.assert_untold(PLANTED)
 

@@ -211,7 +211,7 @@ def test_secrets_of_the_diff_and_of_the_parent_reach_no_prompt(world: ReviewWorl
         for request in world.of(role)[:1]:
             assert token not in request.prompt
             assert key not in request.prompt
-            assert "[secret removed]" in request.prompt
+            assert "[secret: GitHub token]" in request.prompt
     for name in ("outcome.json", "report.txt"):
         assert key not in done.text(name)
 

@@ -1,4 +1,4 @@
-"""The faults that ``make mutants`` puts into the core: which there are, and that each accepted one is still there."""
+"""The faults that ``make mutation`` puts into the core: which there are, and that each accepted one is still there."""
 
 from __future__ import annotations
 
