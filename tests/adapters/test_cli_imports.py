@@ -24,6 +24,7 @@ OF_OTHERS = {"review_advisor.embedded", "review_advisor.mockworld", "review_advi
 NEEDED_ANYWHERE = {
     "review_advisor.core.publication",
     "review_advisor.core.publication.markdown",
+    "review_advisor.core.publication.orders",
     "review_advisor.core.publication.rules",
     "review_advisor.core.publication.wiki_page",
 }

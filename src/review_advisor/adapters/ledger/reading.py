@@ -16,7 +16,15 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PolicyFrozen, ReviewEnded
+from review_advisor.core.outcome.events import (
+    CallEnded,
+    Consulted,
+    Event,
+    PartEnded,
+    PolicyFrozen,
+    Repaired,
+    ReviewEnded,
+)
 from review_advisor.core.record.chain import RUN_ID, Chain, LedgerError, Link, canonical
 from review_advisor.core.record.labels import Observed
 from review_advisor.core.record.moments import EPOCH, LATEST
@@ -69,6 +77,10 @@ def document_in(chain: Chain, events: Sequence[Event]) -> OutcomeDocument | None
     """What a run's events come to; None for one that is not over. Raises ``LedgerError``."""
     if not isinstance(events[-1], ReviewEnded):
         return None
+    repaired = {(each.surface, each.shard) for each in events if isinstance(each, Repaired) and each.patch}
+    ended = {(each.surface, each.shard) for each in events if isinstance(each, PartEnded) and each.repaired}
+    if not ended <= repaired:
+        raise no_review(chain)
     try:
         return outcome_document(events)
     except (LookupError, TypeError, ValueError, ArithmeticError, StopIteration):  # a forged chain has any order
