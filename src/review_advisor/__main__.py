@@ -10,6 +10,7 @@ import threading
 import time
 from contextlib import suppress
 from types import FrameType
+from typing import NoReturn
 
 from review_advisor.lifetime.interruption import INTERRUPTION
 
@@ -29,6 +30,12 @@ def main() -> None:
     INTERRUPTION.announce = sign_in
     try:
         code = run(sys.argv[1:])
+    except Exception as error:
+        from review_advisor.core.roles.calls import ReviewInterrupted
+
+        if not isinstance(error, ReviewInterrupted):
+            raise
+        watch.end()
     finally:
         INTERRUPTION.leave()
         for number in (*_ENDING, signal.SIGALRM):  # the interpreter would undo its handlers while it ends
@@ -53,7 +60,13 @@ class _Watch:
             # A process under nohup outlives its terminal.
             if number != signal.SIGHUP or signal.getsignal(number) is signal.SIG_DFL:
                 signal.signal(number, _yield_to_the_watch)
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def end(self) -> NoReturn:
+        """The main thread has noticed the signal and has nothing to add: wait for the end, which is on its way."""
+        self._thread.join(_ALL_SECONDS)
+        os._exit(128 + self.number)
 
     def _listen(self) -> None:
         self.number = self._next(None)

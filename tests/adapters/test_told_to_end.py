@@ -45,6 +45,9 @@ WORK = {
         belongings.run(['/bin/sh', '-c', 'trap "" TERM INT; while :; do sleep 1; done'], {}, Path())""",
     "a grandchild with a session of its own": """
         belongings.run(['/bin/sh', '-c', 'setsid sleep 1000 & wait'], {'PATH': os.environ['PATH']}, Path())""",
+    "work that asks whether it may go on, and hears of the end before the end comes": """
+        artifacts.INTERRUPTION.storing.acquire()
+        while True: belongings.check_interrupt()""",
     "other threads' work": """
         with ThreadPoolExecutor(2) as pool: [pool.submit(exec, 'while True: pass') for _ in range(2)]""",
     "what catches everything": """
