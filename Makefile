@@ -16,6 +16,7 @@ PYTEST := $(PY) -m pytest -n $(WORKERS) --dist=worksteal
 LOWEST_HOME := .tools/lowest
 LOWEST_READY := $(LOWEST_HOME)/.ready
 # What the libraries of pyproject.toml do for the bot: its inside, GitHub, pictures, telemetry, static checks, the terminal.
+# Tests of the tools of development stay out: none of those is installed there.
 LOWEST_TESTS := tests/unit tests/scenarios tests/adapters/github $(addprefix tests/adapters/test_,pictures.py \
 	telemetry.py embedded_agent.py review_pull_request.py cli_config.py cli_pictures_and_wiki.py cli_runs.py)
 
@@ -106,8 +107,8 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 	@$(PY) tools/review_own_checkout.py
 
 lowest: setup $(LOWEST_READY) ## Run the tests that concern libraries with the lowest versions that pyproject.toml allows
-	@$(LOWEST_HOME)/bin/python -m pytest -n $(WORKERS) --dist=worksteal -q --deselect tests/unit/test_workflow_linters.py \
-		$(LOWEST_TESTS) $(ARGS)
+	@$(LOWEST_HOME)/bin/python -m pytest -n $(WORKERS) --dist=worksteal -q \
+		$(addprefix --ignore=tests/unit/test_,workflow_linters.py project.py) $(LOWEST_TESTS) $(ARGS)
 
 $(LOWEST_READY): requirements/lowest.txt pyproject.toml
 	@echo "lowest: installing the lowest versions into $(LOWEST_HOME)"
