@@ -52,11 +52,12 @@ class Terminal:
     environ: dict[str, str] = field(default_factory=dict)
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        """What the command gets, and what coverage needs to follow it."""
-        coverage = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
+        """What the command gets, and what coverage and ``tools/mutants.py`` need to follow it."""
+        followers = ("COVERAGE_", "PYTHONPATH")
+        followed = {name: value for name, value in os.environ.items() if name.startswith(followers)}
         own = {"PATH": f"{BOT.parent}:{os.environ['PATH']}", "TMPDIR": str(self.temporary), "LC_ALL": "C.UTF-8"}
         own["XDG_RUNTIME_DIR"] = str(self.private)
-        return {**coverage, **own, **self.environ, **(more or {})}
+        return {**followed, **own, **self.environ, **(more or {})}
 
     def run(
         self,
