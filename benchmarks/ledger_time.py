@@ -14,9 +14,10 @@ from pathlib import Path
 from _figures import Row, command_line, held, tell
 from _runs import BOT, command, medians, seconds
 
-from review_advisor.adapters.ledger.database import open_to_read, open_to_write, transaction
+from review_advisor.adapters.ledger.database import open_to_read, open_to_write
 from review_advisor.adapters.ledger.rows import write_casting
 from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.core.record.periods import Period
 from review_advisor.core.record.row import Part
 from review_advisor.core.record.runs import Between, RunFilter, letters

@@ -32,8 +32,9 @@ from github_shop import (
 )
 
 from review_advisor.adapters.ledger.chains import add_link, begin_chain
-from review_advisor.adapters.ledger.database import open_to_write, transaction
+from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.rows import event_text, write_readings
+from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.policy.surfaces import Role

@@ -18,9 +18,9 @@ from review_advisor.adapters.claude.locate import PINNED_VERSION
 from review_advisor.adapters.telemetry.export import LONGEST_SECONDS
 from review_advisor.cli import USAGE
 from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
-from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.outcome.rulings import Move, Standing, Verdict, rule
+from review_advisor.core.outcome.wording import counted
 from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, BlastRadius
 from review_advisor.core.policy.budgets import RETRIES_BY_BLAST, USD_BY_BLAST, surface_retry_budget
 from review_advisor.core.policy.policy import Rules

@@ -14,7 +14,7 @@ from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Event
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.record.place import LEDGER_FILE
+from review_advisor.core.record.chain import LEDGER_FILE
 from review_advisor.core.roles.calls import Stop
 from review_advisor.core.roles.kept import Concluded, ReviewIdentity, RunNames
 from review_advisor.core.roles.redaction import Redactor

@@ -37,8 +37,8 @@ from review_advisor.core.publication.markers import SUMMARY
 from review_advisor.core.publication.rules import ACTIONS_LOGIN
 from review_advisor.core.publication.standing import StandingComment
 from review_advisor.core.publication.state import State, read_state
+from review_advisor.core.record.chain import LEDGER_FILE
 from review_advisor.core.record.fate import JUDGED_AFTER
-from review_advisor.core.record.place import LEDGER_FILE
 from review_advisor.mockworld.github.events import Events, PullAction
 from review_advisor.mockworld.github.model import Contents, GitHub
 from review_advisor.mockworld.github.payloads import second_of

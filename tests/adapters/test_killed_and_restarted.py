@@ -20,7 +20,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, Repaired, ReviewEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.place import LEDGER_FILE
+from review_advisor.core.record.chain import LEDGER_FILE
 from review_advisor.core.record.runs import RunFilter
 
 CREDENTIAL = {"ANTHROPIC_API_KEY": "sk-ant-api03-not-a-real-one-5d1f0a77"}

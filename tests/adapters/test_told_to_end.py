@@ -19,7 +19,7 @@ from review_advisor import __main__ as process
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS
 from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
-from review_advisor.core.record.place import LEDGER_FILE
+from review_advisor.core.record.chain import LEDGER_FILE
 from review_advisor.core.record.runs import RunFilter
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.lifetime import belongings

@@ -15,7 +15,7 @@ from review_advisor.adapters.artifacts import write_as_it_comes, write_refusal
 from review_advisor.adapters.git import open_range
 from review_advisor.adapters.worktree import WorkFolder
 from review_advisor.core.outcome.events import CallStarted, Event
-from review_advisor.core.record.place import LEDGER_FILE
+from review_advisor.core.record.chain import LEDGER_FILE
 from review_advisor.mockworld.world import MockWorld
 
 

@@ -11,7 +11,7 @@ import click
 
 from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import ledger_refusals
-from review_advisor.core.record.place import LEDGER_FILE
+from review_advisor.core.record.chain import LEDGER_FILE
 
 if TYPE_CHECKING:
     from review_advisor.bookkeeping import Exported, Folded, Rebuilt
@@ -51,17 +51,16 @@ def verify(context: click.Context, ledger_file: Path, as_json: bool) -> None:
     """
     with ledger_refusals():
         from review_advisor.bookkeeping import prove
-        from review_advisor.core.outcome.counted import counted
-        from review_advisor.core.record.runs import cell
+        from review_advisor.core.outcome.wording import counted, printable_line
 
         proof = prove(ledger_file)
     if as_json:
         put(json.dumps(asdict(proof) | {"whole": proof.whole}, indent=2) + "\n")
     else:
         for broken in proof.broken:
-            put(cell(f"BROKEN {broken.run_id}: {broken.says}") + "\n")
+            put(printable_line(f"BROKEN {broken.run_id}: {broken.says}") + "\n")
         for stray in proof.stray:
-            put(cell(f"BROKEN {stray}") + "\n")
+            put(printable_line(f"BROKEN {stray}") + "\n")
         found = "all is as it was recorded" if proof.whole else f"{len(proof.broken) + len(proof.stray)} broken"
         put(f"{counted(proof.runs, 'run')}, {counted(proof.events, 'event')}: {found}\n")
     context.exit(0 if proof.whole else BROKEN)
@@ -96,7 +95,7 @@ def export_(context: click.Context, file: Path, ledger_file: Path, whole_runs: b
     """Write all events to FILE, one JSON object a line. A FILE that is there and no export is left as it is."""
     with ledger_refusals():
         from review_advisor.bookkeeping import export_ledger
-        from review_advisor.core.outcome.counted import counted
+        from review_advisor.core.outcome.wording import counted
 
         exported = export_ledger(ledger_file, file, whole_runs=whole_runs)
     if not as_json:  # on stderr, as FILE may be stdout
@@ -155,19 +154,19 @@ def _folded(folded: Folded) -> str:
 
 
 def _runs(number: int) -> str:
-    from review_advisor.core.outcome.counted import counted
+    from review_advisor.core.outcome.wording import counted
 
     return counted(number, "run")
 
 
 def _tell(context: click.Context, came: Folded | Exported | Rebuilt, words: str, as_json: bool) -> None:
     """Print what came of it, and what was left out; end with code 3 if something was."""
-    from review_advisor.core.record.runs import cell
+    from review_advisor.core.outcome.wording import printable_line
 
     if as_json:
         put(json.dumps(asdict(came)) + "\n")
     else:
         put(words)
         for refusal in came.left_out:
-            note(cell(f"Left out: {refusal}"))
+            note(printable_line(f"Left out: {refusal}"))
     context.exit(BROKEN if came.left_out else 0)

@@ -63,10 +63,10 @@ def _again(repo: Path, ledger: Path, as_json: bool) -> None:
 
 def _tell(seen: Observation, as_json: bool) -> None:
     """One JSON object a line, or the labels for a person; what became of it in the ledger goes to stderr."""
+    from review_advisor.core.outcome.wording import printable_line
     from review_advisor.core.record.labels import observed_text
-    from review_advisor.core.record.runs import cell
 
     observed = seen.observed
     put(json.dumps(observed.as_json()) + "\n" if as_json else observed_text(observed))
     became = "recorded" if seen.recorded else "nothing new: the ledger holds the same facts already"
-    note(f"{cell(observed.repository)}#{observed.pull_request}: {became}")
+    note(f"{printable_line(observed.repository)}#{observed.pull_request}: {became}")

@@ -70,11 +70,11 @@ def told_beside(output: Path | None) -> Iterator[None]:
 @contextmanager
 def ledger_refusals() -> Iterator[None]:
     """The same for the verbs that ask the ledger, which import nothing of a review."""
+    from review_advisor.core.outcome.wording import printable_line
     from review_advisor.core.record.chain import LedgerError
     from review_advisor.core.record.prices import PriceError
-    from review_advisor.core.record.runs import cell
 
     try:
         yield
     except (LedgerError, PriceError) as refusal:
-        raise Ended(cell(str(refusal)), NOTHING_ASKED) from None
+        raise Ended(printable_line(str(refusal)), NOTHING_ASKED) from None

@@ -16,7 +16,7 @@ import click
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
 from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import ledger_refusals
-from review_advisor.core.record.numbers import LARGEST_PULL_REQUEST
+from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
 
 if TYPE_CHECKING:
     from review_advisor.core.record.runs import Between
@@ -66,11 +66,11 @@ def in_order(since: datetime | None, until: datetime | None) -> None:
 
 def note_unknown(ledger_file: Path, repository: str | None) -> None:
     """Say of a repository that the ledger has no run of that it has none: its name may be wrong."""
-    from review_advisor.core.record.runs import cell
+    from review_advisor.core.outcome.wording import printable_line
     from review_advisor.records import knows_repository
 
     if repository is not None and not knows_repository(ledger_file, repository):
-        note(cell(f"The ledger {ledger_file} has no run of {repository}."))
+        note(printable_line(f"The ledger {ledger_file} has no run of {repository}."))
 
 
 _FILTERS = (

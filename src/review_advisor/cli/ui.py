@@ -72,7 +72,7 @@ def ui(
 
 
 def _sentence(runs: int, left_out: int) -> str:
-    from review_advisor.core.outcome.counted import counted
+    from review_advisor.core.outcome.wording import counted
 
     told = f"{counted(runs, 'run')} written."
     if not left_out:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from review_advisor.core.outcome.blind_text import blind_words
-from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.events import (
     BlindJudged,
     CallEnded,
@@ -19,6 +18,7 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.outcome.repair_text import repair_words
 from review_advisor.core.outcome.terminal import one_line
+from review_advisor.core.outcome.wording import counted
 from review_advisor.core.roles.calls import Answered, Lost
 from review_advisor.mockworld.agents import Asked
 from review_advisor.mockworld.expectations import flags_of

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.record.runs import RunLine, RunRecord, cell, letters, run_text, runs_text
+from review_advisor.core.outcome.wording import printable_line
+from review_advisor.core.record.runs import RunLine, RunRecord, letters, run_text, runs_text
 
 RUN = RunLine(
     run_id="run_20260105T090000Z_0123abcd",
@@ -110,7 +111,7 @@ def test_one_run_is_one_object_of_json() -> None:
     ],
 )
 def test_a_cell_is_one_line_in_which_nothing_hides(text: str, shown: str) -> None:
-    assert cell(text) == shown
+    assert printable_line(text) == shown
 
 
 @given(st.text(), st.text(), st.text())

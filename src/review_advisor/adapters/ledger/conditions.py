@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from review_advisor.adapters.ledger.database import bindable
 from review_advisor.core.record.moments import microseconds
 from review_advisor.core.record.periods import Period
 
@@ -35,3 +34,8 @@ def within(period: Period) -> dict[str, Any]:
         of_repository(): bindable(period.repository),
     }
     return {condition: value for condition, value in asked.items() if value is not None}
+
+
+def bindable(value: Any) -> Any:
+    """Words of a command line may hold half characters, which no database takes."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Opening the ledger's file: its schema, its errors as sentences, its transactions."""
+"""Opening the ledger's file: its schema, and its errors as sentences."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from review_advisor.adapters.ledger.transactions import BUSY_SECONDS, one_moment, transaction
 from review_advisor.core.record.chain import LedgerError
 
 APPLICATION_ID = 0x52414C47
 """Stands in the file's header: without it, a SQLite file is somebody else's."""
-BUSY_SECONDS = 20
 _TRIES = 40
 _PAUSE = 0.05
 
@@ -131,45 +130,6 @@ def make_folder(folder: Path) -> None:
         raise LedgerError(f"The ledger's folder {folder} cannot be made: {error.strerror}.") from None
 
 
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing. Whoever writes waits for whoever writes already, ``BUSY_SECONDS`` at most."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        _roll_back(connection)
-        raise
-
-
-@contextmanager
-def savepoint(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing of one part of a transaction."""
-    connection.execute("SAVEPOINT part")
-    try:
-        yield
-    except BaseException:
-        with suppress(sqlite3.Error):  # as in _roll_back
-            connection.execute("ROLLBACK TO part")
-            connection.execute("RELEASE part")
-        raise
-    connection.execute("RELEASE part")
-
-
-@contextmanager
-def one_moment(connection: sqlite3.Connection) -> Iterator[None]:
-    """All that is read within is of one moment, whoever writes meanwhile."""
-    begun = not connection.in_transaction
-    if begun:
-        connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if begun:
-            _roll_back(connection)
-
-
 def _connect(uri: str) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged file holds anything
@@ -183,11 +143,6 @@ def _way_to_read(path: Path) -> str:
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         return "mode=rw"  # a reader that may write cleans up behind itself
     return "mode=ro" if _beside(path, "-wal").exists() else "mode=ro&immutable=1"
-
-
-def bindable(value: Any) -> Any:
-    """Words of a command line may hold half characters, which no database takes."""
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
 def _beside(path: Path, ending: str) -> Path:
@@ -251,11 +206,6 @@ def _is_harmless(connection: sqlite3.Connection, name: str) -> bool:
     refuses rows, and an index on an expression computes whatever it says.
     """
     return name in _STATISTICS or connection.execute(_PLAIN_INDEX, (name,)).fetchone() is not None
-
-
-def _roll_back(connection: sqlite3.Connection) -> None:
-    with suppress(sqlite3.Error):  # an error, such as a full disk's, may have done so by itself
-        connection.execute("ROLLBACK")
 
 
 @cache

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from review_advisor.adapters.ledger.chains import read_chain
-from review_advisor.adapters.ledger.conditions import of_repository, within
-from review_advisor.adapters.ledger.database import bindable, open_to_read, sentences
+from review_advisor.adapters.ledger.conditions import bindable, of_repository, within
+from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.core.record.chain import LedgerError
 from review_advisor.core.record.moments import moment_of
 from review_advisor.core.record.periods import Period

@@ -8,9 +8,10 @@ from datetime import datetime
 from pathlib import Path
 
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, read_chain
-from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences, transaction
+from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences
 from review_advisor.adapters.ledger.reading import review_in
 from review_advisor.adapters.ledger.rows import event_text, known, write_observation
+from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.core.outcome.events import Event, Reported
 from review_advisor.core.record.chain import FIRST, LedgerError, link
 from review_advisor.core.record.fate import Said

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from review_advisor.adapters.ledger.chains import read_chains
-from review_advisor.adapters.ledger.database import one_moment, open_to_read, sentences
+from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.reading import begun_at, observation_in, readings_of_chain
 from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, TABLES, meeting
-from review_advisor.core.outcome.counted import counted
+from review_advisor.adapters.ledger.transactions import one_moment
+from review_advisor.core.outcome.wording import counted
 from review_advisor.core.record.chain import Break, Chain, LedgerError, canonical
 from review_advisor.core.record.moments import microseconds
 from review_advisor.core.record.observation_rows import readings_of_observation

@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import (
     CallEnded,
@@ -28,7 +29,6 @@ from review_advisor.core.outcome.events import (
 from review_advisor.core.record.chain import RUN_ID, Chain, LedgerError, Link, canonical
 from review_advisor.core.record.labels import Observed
 from review_advisor.core.record.moments import EPOCH, LATEST
-from review_advisor.core.record.numbers import LARGEST_PULL_REQUEST
 from review_advisor.core.record.readings import readings_of, readings_so_far
 from review_advisor.core.record.row import Readings
 

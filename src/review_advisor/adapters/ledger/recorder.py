@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Self
 
 from review_advisor.adapters.ledger.chains import add_link, begin_chain
-from review_advisor.adapters.ledger.database import open_to_write, sentences, transaction
+from review_advisor.adapters.ledger.database import open_to_write, sentences
 from review_advisor.adapters.ledger.rows import add_readings, event_text, write_readings
+from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Event, PolicyFrozen, ReviewEnded
 from review_advisor.core.policy.policy import Policy

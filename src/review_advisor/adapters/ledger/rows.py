@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 
 from review_advisor.adapters.ledger.chains import read_chain, read_chains
 from review_advisor.adapters.ledger.conditions import JUDGED, of_repository
-from review_advisor.adapters.ledger.database import savepoint
 from review_advisor.adapters.ledger.reading import no_review, observation_in, readings_of_chain
+from review_advisor.adapters.ledger.transactions import savepoint
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.record.chain import Chain, LedgerError, canonical
 from review_advisor.core.record.labels import Observed

@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+LARGEST_PULL_REQUEST = 2**31
+"""The largest number that a pull request can have."""
 GHOST = "ghost"
 """The account that GitHub shows in the place of a deleted one."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.counted import counted_findings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.ends import flipped
 from review_advisor.core.outcome.events import BlindJudged
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
+from review_advisor.core.outcome.wording import counted_findings
 from review_advisor.core.roles.findings import merged_into
 
 

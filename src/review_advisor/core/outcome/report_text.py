@@ -10,14 +10,13 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.blind_text import blind_words, lacks_blind
 from review_advisor.core.outcome.cost import total_usage
-from review_advisor.core.outcome.counted import counted, counted_findings
 from review_advisor.core.outcome.document import OutcomeDocument, answer_notes
 from review_advisor.core.outcome.events import CallEnded, Consulted
-from review_advisor.core.outcome.money import and_unknown
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.repair_text import no_repair_words, offered_repair, repair_words
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
 from review_advisor.core.outcome.terminal import WIDTH, said, wrapped
+from review_advisor.core.outcome.wording import and_unknown, counted, counted_findings
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Usage
 from review_advisor.core.roles.evidence import CheckedReport

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable
 
 from review_advisor.core.outcome.cost import total_usage
-from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, ReviewStopped
-from review_advisor.core.outcome.money import and_unknown
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.outcome.surface_records import PartRecord
+from review_advisor.core.outcome.wording import and_unknown, counted
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS
 from review_advisor.core.publication.commands import WORD
 from review_advisor.core.publication.fitting import Order, Section, details

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.wording import counted
 from review_advisor.core.publication.commands import WORD
 from review_advisor.core.publication.conclusion import title_of
 from review_advisor.core.publication.fitting import Order, Section, fitted

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from review_advisor.core.facts.diff_text import shown_path
-from review_advisor.core.outcome.counted import counted
+from review_advisor.core.outcome.wording import counted
 from review_advisor.core.publication.fitting import Order, size
 from review_advisor.core.publication.markdown import cell, code, phrase
 from review_advisor.core.roles.answers import SEVERITIES, Severity

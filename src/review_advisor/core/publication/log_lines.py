@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.wording import counted
 from review_advisor.core.publication.check import annotations_of
 from review_advisor.core.publication.conclusion import title_of
 from review_advisor.core.publication.markdown import shortened

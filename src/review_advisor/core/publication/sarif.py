@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any, Literal
 
-from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.wording import counted
 from review_advisor.core.publication.conclusion import title_of
 from review_advisor.core.publication.inline import may_be_committed
 from review_advisor.core.publication.markdown import plain, plain_line, shortened

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.cost import total_usage
-from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.money import and_unknown
 from review_advisor.core.outcome.repair_text import PATCH_FILE
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
+from review_advisor.core.outcome.wording import and_unknown, counted
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.publication.fitting import Order, Section, details
 from review_advisor.core.publication.listing import Listed

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from review_advisor.core.facts.diff_text import shown_path
-from review_advisor.core.outcome.counted import counted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.wording import counted
 from review_advisor.core.publication.account import how, what_next, why
 from review_advisor.core.publication.commands import WORD
 from review_advisor.core.publication.conclusion import NOT_RUN_SIGN, PASSED_SIGN, heading_of

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+LEDGER_FILE = "ledger/ledger.sqlite3"
+"""The ledger in the artefact root: in a folder of its own, which ignores itself."""
 RUN_ID = r"[A-Za-z0-9._:-]{1,200}"
 """What a run may be called: files are named after it."""
 LARGEST_RUN = 64 * 1024**2

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from review_advisor.core.outcome.counted import counted
+from review_advisor.core.outcome.wording import counted
 from review_advisor.core.record.prices import Money
 from review_advisor.core.record.targets import (
     ADVISOR_SHARE,

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field
 
+from review_advisor.core.outcome.wording import printable_line
 from review_advisor.core.record.chain import RUN_ID
-from review_advisor.core.record.runs import cell
 
 UNKNOWN = "unknown"
 Name = Literal["merge", "judged", "reverted", "escalation", "at_merge", "later", "thread", "reaction", "dismissal"]
@@ -140,5 +140,7 @@ def proved_right(known: dict[Name, Value], *, judged: bool) -> bool | None:
 def observed_text(observed: Observed) -> str:
     """The labels for a person, one a line."""
     wide = max(len(e.name) for e in observed.labels) if observed.labels else 0
-    lines = [f"{e.finding or '-':<12}  {e.name:<{wide}}  {e.value:<14}  {cell(e.source)}" for e in observed.labels]
+    lines = [
+        f"{e.finding or '-':<12}  {e.name:<{wide}}  {e.value:<14}  {printable_line(e.source)}" for e in observed.labels
+    ]
     return "".join(f"{line.rstrip()}\n" for line in lines)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from review_advisor.core.outcome.counted import counted
-from review_advisor.core.record.runs import cell
+from review_advisor.core.outcome.wording import counted, printable_line
 
 _MILLION = 1_000_000
 
@@ -75,7 +74,7 @@ class Money:
         told = f"cost: ${self.reported_usd:.4f} reported, ${self.by_price_usd:.4f} by the list of prices"
         if not self.unknown_calls:
             return told
-        models = f" of {cell(', '.join(self.unknown_models))}" if self.unknown_models else ""
+        models = f" of {printable_line(', '.join(self.unknown_models))}" if self.unknown_models else ""
         return f"{told}; unknown for {counted(self.unknown_calls, 'call')}{models}"
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from review_advisor.core.outcome.money import and_unknown
+from review_advisor.core.outcome.wording import and_unknown, printable_line
 
 ANY_ERROR = "any"
 NO_ERROR = "none"
@@ -164,7 +164,7 @@ def run_text(record: RunRecord, width: int = _MANY) -> str:
         ("events", str(len(record.events))),
         *([("BROKEN", record.broken)] if record.broken else []),
     ]
-    blocks = ["".join(f"{name:<10}  {cell(value)}\n" for name, value in about)]
+    blocks = ["".join(f"{name:<10}  {printable_line(value)}\n" for name, value in about)]
     for name, rows in record.tables.items():
         if rows:
             shown = [column for column in rows[0] if column in _SHOWN]
@@ -193,12 +193,6 @@ _SHOWN = (
 """The columns that a person is shown."""
 
 
-def cell(text: str) -> str:
-    """Words from outside on one line of a terminal: what is not to be seen is shown as an escape."""
-    line = " ".join(text.split())
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
-
-
 def _value(value: object) -> str:
     if value is None:
         return "-"
@@ -212,7 +206,7 @@ def money_words(line: RunLine) -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
     """Columns in line with one another; the last one gives way."""
-    cells = [head, *([cell(value) for value in row] for row in rows)]
+    cells = [head, *([printable_line(value) for value in row] for row in rows)]
     wide = [max(len(row[column]) for row in cells) for column in range(len(head) - 1)]
     room = max(width - sum(wide) - 2 * len(wide), 12)
     lines = []

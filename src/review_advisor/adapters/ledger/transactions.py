@@ -1,0 +1,54 @@
+"""Transactions of the ledger: all or nothing is written, and what is read is of one moment."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+BUSY_SECONDS = 20
+"""So long a writer waits for another one."""
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing. Whoever writes waits for whoever writes already, ``BUSY_SECONDS`` at most."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        _roll_back(connection)
+        raise
+
+
+@contextmanager
+def savepoint(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing of one part of a transaction."""
+    connection.execute("SAVEPOINT part")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):  # as in _roll_back
+            connection.execute("ROLLBACK TO part")
+            connection.execute("RELEASE part")
+        raise
+    connection.execute("RELEASE part")
+
+
+@contextmanager
+def one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is read within is of one moment, whoever writes meanwhile."""
+    begun = not connection.in_transaction
+    if begun:
+        connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if begun:
+            _roll_back(connection)
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    with suppress(sqlite3.Error):  # an error, such as a full disk's, may have done so by itself
+        connection.execute("ROLLBACK")

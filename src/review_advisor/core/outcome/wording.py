@@ -1,0 +1,26 @@
+"""How numbers, sums and lines are worded in a list. Standard library only: a list of runs must come at once."""
+
+from __future__ import annotations
+
+
+def counted(number: int, what: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def counted_findings(kept: int, merged: int = 0, refused: int = 0) -> str:
+    """How many findings there are, and what became of the other remarks: ``2 findings (1 merged into them)``."""
+    others = (f"{merged:,} merged into them" if merged else "", f"{refused:,} refused" if refused else "")
+    told = ", ".join(filter(None, others))
+    return f"{counted(kept, 'finding')}{f' ({told})' if told else ''}"
+
+
+def and_unknown(unpriced: int) -> str:
+    """What stands behind a sum that lacks the cost of so many calls; nothing behind a whole one."""
+    return f", and {counted(unpriced, 'call')} unknown" if unpriced else ""
+
+
+def printable_line(text: str) -> str:
+    """Words from outside on one line of a terminal: what is not to be seen is shown as an escape."""
+    line = " ".join(text.split())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
