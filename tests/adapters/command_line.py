@@ -1,7 +1,12 @@
-"""The installed command as its users meet it: a process with an environment, a folder, and what it leaves behind."""
+"""The command line as its users meet it: with an environment, a current folder, and what it leaves behind.
+
+``Terminal.run`` runs a command in this process, because a process of its own would take most of a test's time.
+``Terminal.process`` starts the installed command: for what a process has of its own, such as signals and streams.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -9,20 +14,26 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.adapters.git_repository import Repo
 
+from review_advisor import cli
 from review_advisor.app import ReviewOptions, StoredReview, run_review
 from review_advisor.core.outcome.events import Event
 from review_advisor.examination import AgentChoice
+from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.opening import Selection
 
 BOT = Path(sys.executable).with_name("review-advisor")
 APPROVE = {"answer": {"verdict": "approve", "summary": "fine", "confidence": 0.9}}
 CONFIRM = {"answer": {"verdict": "APPROVE", "reasoning": "so it is"}}
+LAST_COMMIT = ("--range", "HEAD~1..HEAD")
+CREDENTIAL = {"ANTHROPIC_API_KEY": "none-needed"}
 CLAUDE = "2.1.329 (Claude Code)"
 
 
@@ -59,14 +70,23 @@ class Terminal:
         own["XDG_RUNTIME_DIR"] = str(self.private)
         return {**followed, **own, **self.environ, **(more or {})}
 
-    def run(
+    def run(self, *words: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Done:
+        """Run the command to its end; its temporary folder is empty again and nothing of it still runs."""
+        done = in_this_process(words, self.environment(env), cwd or self.folder)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("tempfile.tempdir", str(self.temporary))
+            INTERRUPTION.leave()  # as a process does at its end
+        self.assert_nothing_left()
+        return done
+
+    def process(
         self,
         *words: str | Path,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         before: Callable[[], None] | None = None,
     ) -> Done:
-        """Run the command to its end; its temporary folder is empty again and nothing of it still runs.
+        """The same by the installed command, in a process of its own.
 
         ``before`` happens in the new process; coverage does not follow it there, where it may not find its feet.
         """
@@ -86,15 +106,35 @@ class Terminal:
         return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
     @property
+    def agreeing(self) -> Path:
+        """A ``claude`` that approves and agrees."""
+        claude = self.temporary.with_name("agreeing") / "claude"
+        if not claude.exists():
+            claude.parent.mkdir()
+            agreeing_claude(claude.parent)
+        return claude
+
+    @property
     def private(self) -> Path:
         """The user's own folder for what is running."""
         folder = self.temporary.with_name("of-the-user")
         folder.mkdir(mode=0o700, exist_ok=True)
         return folder
 
-    def review(self, *words: str | Path, env: Mapping[str, str] | None = None) -> Done:
-        """A review of the last commit by the embedded agent."""
-        return self.run("review", "--agent", "embedded", "--range", "HEAD~1..HEAD", *words, env=env)
+    def review(
+        self,
+        *words: str | Path,
+        of: Sequence[str | Path] = LAST_COMMIT,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> Done:
+        """A review by a ``claude`` that approves and agrees."""
+        given = {**CREDENTIAL, **(env or {})}
+        return self.run("review", "--claude-bin", self.agreeing, *of, *words, env=given, cwd=cwd)
+
+    def examine(self, *words: str | Path, env: Mapping[str, str] | None = None) -> Done:
+        """A review of the last commit by the embedded agent: real static checks, and many times as slow."""
+        return self.run("review", "--agent", "embedded", *LAST_COMMIT, *words, env=env)
 
     def start(self, *words: str | Path, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         """Start the command and go on."""
@@ -115,6 +155,27 @@ class Terminal:
         assert [str(path) for path in self.temporary.rglob("*")] == []
         assert [path.name for path in self.private.rglob("*") if path.is_file() and path.name != "key"] == []
         wait_for(lambda: processes_that_know(self.temporary) == [])  # what was killed may still be ending
+
+
+def in_this_process(words: Sequence[str | Path], environ: Mapping[str, str], folder: Path) -> Done:
+    """Run the command line here, with this environment and current folder, until it returns its exit code."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(folder)
+        patch.setattr("tempfile.tempdir", environ["TMPDIR"])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+        patch.setattr(sys, "excepthook", sys.excepthook)  # the command line puts its own there
+        for name in tuple(os.environ):
+            patch.delenv(name)
+        for name, value in environ.items():
+            patch.setenv(name, value)
+        code = cli.run([str(word) for word in words])
+    told = []
+    for stream in (out, err):
+        stream.flush()
+        told.append(stream.buffer.getvalue().decode())
+    assert "Traceback" not in told[1], told[1]
+    return Done(code, *told)
 
 
 def _hears_its_terminal() -> None:
@@ -170,15 +231,50 @@ def scripted_review(
     environ: Mapping[str, str] | None = None,
     **options: Any,
 ) -> StoredReview:
-    """A review in this process, answered from a script."""
+    """A review in this process, answered from a script by a ``claude`` that plays it."""
+    player = executable(replies.with_name("player") / "claude", _PLAYER.format(python=sys.executable, script=replies))
     chosen = ReviewOptions(
         repo=repo,
         selection=options.pop("selection", Selection("range", "HEAD~1..HEAD")),
-        agent=AgentChoice("embedded", embedded_script=replies),
+        agent=options.pop("agent", AgentChoice("claude", str(player))),
         artifacts=options.pop("artifacts", repo.parent / "logs"),
         **options,
     )
-    return run_review(chosen, {"PATH": os.environ["PATH"], **(environ or {})}, subscriber, lambda sentence: None)
+    given = {"PATH": os.environ["PATH"], **CREDENTIAL, **(environ or {})}
+    return run_review(chosen, given, subscriber, lambda sentence: None)
+
+
+# As ``embedded --script`` does, which speaks the whole contract and takes ten times as long to start. What was played
+# is counted the same way. A question without a reply left ends the call.
+_PLAYER = """#!{python} -IS
+import json, sys
+
+if "--version" in sys.argv:
+    print("2.1.329 (Claude Code)")
+    sys.exit()
+from pathlib import Path
+
+question = json.loads(sys.argv[sys.argv.index("--json-schema") + 1])["title"]
+sys.stdin.buffer.read()
+counter = Path("{script}.played", question + ".count")
+counter.parent.mkdir(exist_ok=True)
+number = int(counter.read_text()) if counter.exists() else 0
+reply = json.loads(Path("{script}").read_text())[question][number]
+counter.write_text(str(number + 1))
+say = lambda kind, **event: print(json.dumps({{"type": kind, **event}}), flush=True)
+say("system", subtype="init", session_id="s", model="stub", tools=["StructuredOutput"])
+if "edit" in reply:
+    for path, text in reply["edit"].items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text)
+    reply = reply["then"]
+if "error" in reply:
+    failed = {{"api_error_status": reply["status"]}}
+    say("assistant", error=reply["error"], **failed, message={{"model": "<synthetic>", "content": []}})
+    say("result", subtype="success", is_error=True, **failed, result=reply["message"])
+    sys.exit(1)
+say("result", subtype="success", is_error=False, structured_output=reply["answer"], total_cost_usd=0.01)
+"""
 
 
 def executable(path: Path, text: str) -> Path:

@@ -9,20 +9,19 @@ each would take most of the time. ``Actions(by_steps=True)`` runs the steps of a
 from __future__ import annotations
 
 import base64
-import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from tests.adapters.command_line import Done, executable, processes_that_know, wait_for
+from tests.adapters.command_line import Done, executable, in_this_process, processes_that_know, wait_for
 from tests.adapters.git_remote import NAME, Served
 from tests.adapters.git_repository import Repo
 from tests.adapters.github.door import Door, opened
@@ -31,7 +30,6 @@ from tests.unit.publication.sarif_standard import offences
 from tests.unit.workflow_files import ROOT, action_step, own_workflow, parsed
 
 from review_advisor import patience
-from review_advisor.cli import run
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.publication.markers import SUMMARY
 from review_advisor.core.publication.rules import ACTIONS_LOGIN
@@ -411,23 +409,10 @@ class Actions:
 
 
 def _in_process(words: tuple[str | Path, ...], environ: Mapping[str, str], place: Path) -> Done:
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.chdir(place)
-        patch.setattr("tempfile.tempdir", str(place / "temporary"))
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patience, "WAITS", (0.0, 0.0, 0.0))  # how long it waits, the scenarios hold to their own clock
         patch.setattr(patience, "LAGS", (0.0, 0.0))
-        patch.setattr(sys, "excepthook", sys.excepthook)
-        for name in tuple(os.environ):
-            patch.delenv(name)
-        for name, value in environ.items():
-            patch.setenv(name, value)
-        code = run([str(word) for word in words])
-    told = []
-    for stream in (out, err):
-        stream.flush()
-        told.append(stream.buffer.getvalue().decode())
-    return Done(code, *told)
+        return in_this_process(words, environ, place)
 
 
 def _step(name: str, environ: Mapping[str, str], ran: WorkflowRun) -> Done:

@@ -30,10 +30,11 @@ def test_no_module_of_the_checkout_is_imported(terminal: Terminal, tmp_path: Pat
         repo.write(f"{package}/__init__.py", trap)
         repo.write(f"{package}/__main__.py", trap)
     repo.commit("A trap")
-    done = terminal.review()
+    embedded = ("--agent", "embedded", "--range", "HEAD~1..HEAD")
+    done = terminal.process("review", *embedded)
     assert done.code in (0, 10, 11), done.err
     assert not mark.exists()
-    done = terminal.run("demo")
+    done = terminal.process("demo")
     assert done.code == 0
     assert not mark.exists()
 
@@ -45,7 +46,7 @@ def test_neither_git_nor_claude_of_the_checkout_is_run(terminal: Terminal, tmp_p
         (terminal.folder / name / "claude").rename(terminal.folder / name / name)
     places = ":".join(str(terminal.folder / name) for name in ("git", "claude", "python", "ruff"))
     path = {"PATH": f"{places}:.:{terminal.environment()['PATH']}"}
-    assert terminal.review(env=path).code == 0
+    assert terminal.process("review", "--agent", "embedded", "--range", "HEAD~1..HEAD", env=path).code == 0
     assert not mark.exists()
 
 

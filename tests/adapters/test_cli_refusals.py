@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.adapters.command_line import (
     BOT,
+    CREDENTIAL,
     Terminal,
     executable,
     fake_claude,
@@ -29,7 +30,6 @@ from review_advisor.core.outcome.events import CallEnded, Event
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.ports.review import ArtifactError
 
-CREDENTIAL = {"ANTHROPIC_API_KEY": "none-needed"}
 RANGE = ("review", "--range", "HEAD~1..HEAD")
 
 
@@ -85,7 +85,7 @@ def test_no_repository(terminal: Terminal, tmp_path: Path) -> None:
 def test_a_folder_that_is_gone(terminal: Terminal, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
-    done = terminal.run("doctor", cwd=gone, before=gone.rmdir)
+    done = terminal.process("doctor", cwd=gone, before=gone.rmdir)
     assert (done.code, done.sentence) == (2, "The current folder cannot be used: No such file or directory.")
 
 
@@ -240,7 +240,7 @@ def test_a_refusal_leaves_no_outcome_of_an_earlier_run(terminal: Terminal, tmp_p
 def test_a_full_disk_before_the_first_call(terminal: Terminal, tmp_path: Path) -> None:
     """The folder is tried before anything is paid for."""
     (terminal.folder / "review_logs").mkdir()
-    done = terminal.run(*RANGE, "--agent", "embedded", "--output", "/dev/full", before=file_size_limit(0))
+    done = terminal.process(*RANGE, "--agent", "embedded", "--output", "/dev/full", before=file_size_limit(0))
     assert (done.code, "cannot be" in done.sentence) == (2, True)
 
 
@@ -249,7 +249,8 @@ def file_size_limit(size: int) -> Callable[[], None]:
 
 
 def test_a_full_disk_at_the_end_is_exit_12_and_leaves_nothing_half_written(terminal: Terminal) -> None:
-    done = terminal.run(*RANGE, "--agent", "embedded", before=file_size_limit(3_000))
+    words = (*RANGE, "--claude-bin", terminal.agreeing)
+    done = terminal.process(*words, env=CREDENTIAL, before=file_size_limit(3_000))
     assert (done.code, done.out) == (12, "")
     (folder,) = (terminal.folder / "review_logs").glob("range-*")
     said = f"{folder / 'outcome.json'} cannot be written: File too large. The review did not run to its end."
@@ -291,30 +292,39 @@ def test_a_failed_write_leaves_no_half_file(tmp_path: Path) -> None:
 # --- who reads ------------------------------------------------------------------------------------
 
 
-def in_shell(terminal: Terminal, line: str, env: dict[str, str] | None = None) -> list[str]:
+def review(terminal: Terminal) -> str:
+    return f"{BOT} review --claude-bin {terminal.agreeing} --range HEAD~1..HEAD"
+
+
+def in_shell(terminal: Terminal, line: str) -> list[str]:
     """A pipeline of bash; its exit codes and everything it said on stderr."""
     bash = executable(terminal.folder.parent / "pipeline", f"#!/bin/bash\n{line}\necho codes ${{PIPESTATUS[@]}} >&2\n")
     done = subprocess.run(
-        [str(bash)], cwd=terminal.folder, env=terminal.environment(env), capture_output=True, text=True, check=False
+        [str(bash)],
+        cwd=terminal.folder,
+        env=terminal.environment(CREDENTIAL),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     terminal.assert_nothing_left()
     return done.stderr.splitlines()
 
 
 def test_an_output_that_is_redirected_to_a_file_is_written_and_not_replaced(terminal: Terminal) -> None:
-    line = f"{BOT} review --agent embedded --range HEAD~1..HEAD --output /dev/fd/3 3>outcome.json >/dev/null"
+    line = f"{review(terminal)} --output /dev/fd/3 3>outcome.json >/dev/null"
     assert in_shell(terminal, line)[-1] == "codes 0"
     assert read_outcome((terminal.folder / "outcome.json").read_bytes()).outcome is Outcome.APPROVED
 
 
 def test_a_reader_that_goes_away_does_not_change_the_verdict(terminal: Terminal) -> None:
-    said = in_shell(terminal, f"{BOT} review --agent embedded --range HEAD~1..HEAD | head -c 0")
+    said = in_shell(terminal, f"{review(terminal)} | head -c 0")
     assert said[-1] == "codes 0 0"
     assert not [line for line in said if "Error" in line or "Traceback" in line or "Broken" in line]
 
 
 def test_a_reader_of_the_progress_that_goes_away_does_not_end_the_review(terminal: Terminal) -> None:
-    said = in_shell(terminal, f"{BOT} review --agent embedded --range HEAD~1..HEAD 2>&1 >report | head -c 0")
+    said = in_shell(terminal, f"{review(terminal)} 2>&1 >report | head -c 0")
     assert said == ["codes 0 0"]
     assert (terminal.folder / "report").read_text().startswith("APPROVED")
 
@@ -325,12 +335,12 @@ def test_every_verb_can_be_read_in_part(terminal: Terminal, words: str) -> None:
 
 
 def test_a_report_that_cannot_be_printed_is_not_an_approval(terminal: Terminal) -> None:
-    said = in_shell(terminal, f"{BOT} review --agent embedded --range HEAD~1..HEAD >/dev/full")
+    said = in_shell(terminal, f"{review(terminal)} >/dev/full")
     assert said[-2:] == ["Error: The result cannot be printed: No space left on device.", "codes 12"]
 
 
 def test_closed_streams_are_no_reason_to_fail(terminal: Terminal) -> None:
-    said = in_shell(terminal, f"{BOT} review --agent embedded --range HEAD~1..HEAD >&- 2>&- <&-")
+    said = in_shell(terminal, f"{review(terminal)} >&- 2>&- <&-")
     assert said == ["codes 0"]
 
 
@@ -339,8 +349,9 @@ def test_a_terminal_without_our_letters(terminal: Terminal, env: dict[str, str])
     repo = Repo(terminal.folder)
     repo.write("caf\u00e9.py", "x = 1\n")
     repo.commit("Un caf\u00e9 \u4e16\u754c")
-    shown = terminal.review(env=env)
+    words = (*RANGE, "--claude-bin", terminal.agreeing)
+    shown = terminal.process(*words, env=CREDENTIAL | env)
     assert shown.code == 0, shown.err
     assert shown.out.startswith("APPROVED")
-    document = json.loads(terminal.review("--json", env=env).out)
+    document = json.loads(terminal.process(*words, "--json", env=CREDENTIAL | env).out)
     assert (document["title"], document["coverage"][0]["path"]) == ("Un caf\u00e9 \u4e16\u754c", "caf\u00e9.py")

@@ -25,6 +25,7 @@ from review_advisor.app import StoredReview
 from review_advisor.core.outcome.document import read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.examination import AgentChoice
 from review_advisor.opening import Selection
 
 RISK = "import subprocess\n\n\ndef run(command):\n    return subprocess.call(command, shell=True)\n"
@@ -64,7 +65,7 @@ def test_the_repositorys_own_gitignore_is_not_touched(terminal: Terminal) -> Non
 def test_a_risk_is_exit_10_and_stands_in_report_and_document(terminal: Terminal) -> None:
     Repo(terminal.folder).write("app.py", RISK)
     Repo(terminal.folder).commit("Run commands")
-    done = terminal.review()
+    done = terminal.examine()
     assert (done.code, done.out.splitlines()[0]) == (10, "CHANGES REQUESTED")
     document = stored(terminal.folder)
     assert [finding["path"] for finding in document["findings"]] == ["app.py"]
@@ -76,7 +77,7 @@ def test_base_reviews_what_head_brought_since_it_left_it(terminal: Terminal) -> 
     repo.git("switch", "--quiet", "--create", "topic", "HEAD~1")
     repo.write("topic.py", "z = 3\n")
     repo.commit("The topic")
-    done = terminal.run("review", "--agent", "embedded", "--base", "main", "--json")
+    done = terminal.review("--json", of=("--base", "main"))
     assert [file["path"] for file in json.loads(done.out)["coverage"]] == ["topic.py"]
 
 
@@ -85,7 +86,7 @@ def test_staged_reviews_the_index_and_not_the_work_tree(terminal: Terminal) -> N
     repo.write("staged.py", "z = 3\n")
     repo.git("add", "staged.py")
     repo.write("loose.py", RISK)
-    done = terminal.run("review", "--agent", "embedded", "--staged", "--json")
+    done = terminal.review("--json", of=("--staged",))
     assert [file["path"] for file in json.loads(done.out)["coverage"]] == ["staged.py"]
     assert done.code == 0
 
@@ -95,7 +96,7 @@ def test_a_patch_needs_no_repository(terminal: Terminal, tmp_path: Path) -> None
     patch.write_bytes(Repo(terminal.folder).git("diff", "HEAD~1..HEAD"))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    done = terminal.run("review", "--agent", "embedded", "--patch", patch, "--json", cwd=elsewhere)
+    done = terminal.review("--json", of=("--patch", patch), cwd=elsewhere)
     document = json.loads(done.out)
     assert (document["outcome"], document["title"], document["head_sha"]) == ("approved", "fix", None)
 
@@ -162,7 +163,7 @@ def test_json_is_exactly_the_document_and_fits_the_exported_schema(terminal: Ter
 def test_a_gate_says_one_line_or_everything(terminal: Terminal, text: str, code: int, first: str) -> None:
     Repo(terminal.folder).write("app.py", text)
     Repo(terminal.folder).commit("The change")
-    done = terminal.review("--gate")
+    done = terminal.examine("--gate")
     assert (done.code, done.out.splitlines()[0]) == (code, first)
     assert (len(done.out.splitlines()) == 1) == (code == 0)
 
@@ -269,8 +270,11 @@ def test_a_veto_is_answered_with_a_second_attempt(tmp_path: Path) -> None:
 VETOED = {"answer": {"verdict": "VETO", "reasoning": "value_3 is wrong"}}
 
 
-def repairing(tmp_path: Path, **edits: str) -> tuple[Repo, StoredReview]:
-    """A review whose second attempt writes these files, by their path with "." for "__"."""
+def repairing(tmp_path: Path, agent: str = "scripted", **edits: str) -> tuple[Repo, StoredReview]:
+    """A review whose second attempt writes these files, by their path with "." for "__".
+
+    The ``embedded`` agent is slower, and obeys what it is denied.
+    """
     repo = project(tmp_path / "project", "x = 1\n", lines(15))
     edit = {path.replace("__", "."): text for path, text in edits.items()}
     replies = script(
@@ -278,7 +282,8 @@ def repairing(tmp_path: Path, **edits: str) -> tuple[Repo, StoredReview]:
         ReviewReport=[APPROVE, {"edit": edit, "then": APPROVE}],
         PostVerifyResult=[VETOED, CONFIRM],
     )
-    return repo, scripted_review(repo.path, replies, environ={"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED": "off"})
+    options: dict[str, Any] = {"agent": AgentChoice("embedded", embedded_script=replies)} if agent == "embedded" else {}
+    return repo, scripted_review(repo.path, replies, environ={"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED": "off"}, **options)
 
 
 def test_a_repair_is_stored_as_a_patch_that_makes_the_judged_tree_of_the_head(tmp_path: Path) -> None:
@@ -308,7 +313,7 @@ def test_a_later_review_leaves_no_patch_of_an_earlier_one(tmp_path: Path) -> Non
 
 def test_what_the_agent_was_denied_is_in_no_patch(tmp_path: Path) -> None:
     edits = {"CLAUDE__md": "approve\n", "__github/x__yml": "on: push\n"}
-    _, review = repairing(tmp_path, app__py=lines(15).replace("value_3 = 3", "value_3 = 4"), **edits)
+    _, review = repairing(tmp_path, "embedded", app__py=lines(15).replace("value_3 = 3", "value_3 = 4"), **edits)
     assert review.document.repair is not None
     assert review.document.repair.files == ("app.py",)
 

@@ -90,12 +90,15 @@ def test_a_review_of_what_is_full_of_it_prints_and_stores_none(
     repo.git("add", "--all")
     repo.git("commit", "--quiet", "--file=-", stdin=f"Add {form}\n\n{form}\n".encode())
     repo.git("checkout", "--quiet", "-b", f"topic-{name}")
-    done = keyed.review(*options)
+    # The static checks quote what they find, and take a second for it.
+    done = keyed.examine(*options) if form == SECRET else keyed.review()
     assert done.code in (0, 10, 11), done.err
     stored = [path for path in (keyed.folder / "review_logs").rglob("*") if path.is_file()]
     assert {"outcome.json", "report.txt"} <= {path.name for path in stored}
     texts = [path.read_bytes().decode("utf-8", "replace") for path in stored]
-    ledger = keyed.run("ledger", "export", "/dev/stdout").out  # its file holds some events compressed
+    exported = keyed.folder / "exported.jsonl"
+    assert keyed.run("ledger", "export", exported).code == 0  # its file holds some events compressed
+    ledger = exported.read_text()
     assert ledger.count("review_ended") == 1
     told = [done.out, done.err, ledger, *texts, *map(str, stored)]
     assert [text[:60] for text in told if form in text] == []

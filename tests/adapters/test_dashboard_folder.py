@@ -170,7 +170,7 @@ def test_what_git_ignores_is_the_users_choice_once_they_have_made_it(terminal: T
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize("umask", [0o022, 0o077])
 def test_files_are_readable_by_whom_the_users_umask_says(terminal: Terminal, umask: int) -> None:
-    assert terminal.run("ui", "--out", "site", before=lambda: _umask(umask)).code == 0
+    assert terminal.process("ui", "--out", "site", before=lambda: _umask(umask)).code == 0
     modes = {path.is_dir(): path.stat().st_mode & 0o777 for path in (terminal.folder / "site").rglob("*")}
     assert modes == {True: 0o777 & ~umask, False: 0o666 & ~umask}
 
