@@ -50,6 +50,27 @@ REPAIR = "core/roles/repair.py"
 
 MUTANTS = (
     Mutant(
+        "consults by the executor's own model are counted as the executor's",
+        "core/outcome/cost.py",
+        "    if not consults:\n",
+        "    if True:\n",
+        (f"{UNIT}outcome/test_cost.py::test_five_consults_of_the_executors_own_model_are_the_mid_flight_advisors",),
+    ),
+    Mutant(
+        "the main loop may have used more than all that was used",
+        "core/outcome/cost.py",
+        "0 <= some <= every",
+        "0 <= some",
+        (f"{UNIT}outcome/test_cost.py::test_tokens_that_cannot_be_told_apart_stand_with_the_executor",),
+    ),
+    Mutant(
+        "the last of several results tells the tokens of all turns",
+        "adapters/claude/usage.py",
+        " if results == 1 else Usage()",
+        "",
+        (f"{UNIT}test_claude_stream.py::test_tokens_of_the_main_loop_that_nobody_told_are_unknown",),
+    ),
+    Mutant(
         "a reply's control characters come in as they are",
         DISPATCH,
         "legible(self._ports.agents.run(priced))",

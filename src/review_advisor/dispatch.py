@@ -195,6 +195,8 @@ class Dispatch:
                 session_id=receipt.session_id,
                 usage=receipt.usage,
                 by_model=receipt.by_model,
+                own=receipt.own,
+                consulted=tuple(each.resolved_model for each in receipt.consults if each.status != "denied"),
                 duration_seconds=receipt.duration_seconds,
                 tool_failures=receipt.tool_failures,
                 prompt_characters=len(call.prompt),

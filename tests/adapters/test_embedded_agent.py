@@ -256,6 +256,18 @@ def test_a_script_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
 # --- consults and hooks ---------------------------------------------------------------------------
 
 
+def test_a_results_usage_is_the_main_loops_alone_also_where_the_advisor_has_the_same_model(tmp_path: Path) -> None:
+    file = script(tmp_path, ReviewReport=[consult_then_approve()], consult=[{"text": "go on"}])
+    ended = run([*words(), "--model=opus"], tmp_path, script=file)
+    said = [event for event in ended.events if event["type"] == "assistant"]
+    (used,) = ended.result["modelUsage"].values()
+    for kind, of_all in (("input_tokens", "inputTokens"), ("output_tokens", "outputTokens")):
+        main = sum(event["message"]["usage"][kind] for event in said if event["parent_tool_use_id"] is None)
+        consult = sum(event["message"]["usage"][kind] for event in said if event["parent_tool_use_id"] is not None)
+        assert consult > 0
+        assert (ended.result["usage"][kind], used[of_all]) == (main, main + consult)
+
+
 def test_a_consult_as_the_real_one_shows_it(tmp_path: Path) -> None:
     file = script(tmp_path, ReviewReport=[consult_then_approve()], consult=[{"answer": {"action": "go on"}}])
     ended = run(words(), tmp_path, script=file)

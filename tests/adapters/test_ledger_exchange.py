@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,15 @@ from tests.scenarios.five_stories import a_veto_then_a_recovery, answers_that_do
 
 from review_advisor.adapters.ledger.exchange import Folded, events_of_run, import_lines, merge
 from review_advisor.adapters.ledger.listing import list_runs
-from review_advisor.adapters.ledger.proving import verify
+from review_advisor.adapters.ledger.proving import Proof, verify
 from review_advisor.bookkeeping import export_ledger
+from review_advisor.core.outcome.cost import role_costs
+from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.chain import LedgerError, canonical, links
 from review_advisor.core.record.runs import RunFilter
+from review_advisor.mockworld.lines import approve, guidance
+from review_advisor.mockworld.world import MockWorld
 
 
 @pytest.fixture
@@ -226,3 +232,30 @@ def test_a_file_that_cannot_be_read_is_said(ours: Path, tmp_path: Path) -> None:
         import_lines(ours, tmp_path)
     (tmp_path / "empty.jsonl").touch()
     assert import_lines(ours, tmp_path / "empty.jsonl") == Folded(0, 0, 0)
+
+
+def test_calls_that_an_earlier_version_recorded_still_verify_and_count_as_they_did(tmp_path: Path) -> None:
+    """Their events tell neither the executor's own tokens nor who was consulted."""
+    ours, earlier = tmp_path / "ours.sqlite3", tmp_path / "earlier.sqlite3"
+
+    def consulting(world: MockWorld) -> None:
+        world.switch("HYDRAFLOW_REVIEW_EXECUTOR_MODEL", "opus")
+        world.agents.script(Role.EXECUTOR, replace(approve(), output_tokens=700).costing(0.5).after_asking("?"))
+        world.agents.script(Role.MID_FLIGHT, guidance())
+
+    record(ours, told(consulting))
+    events = events_as_json(ours, "run-1")
+    told_now = [event.pop("consulted") for event in events if event["kind"] == "call_ended"]
+    assert ["opus"] in told_now
+    for event in events:
+        event.pop("own", None)
+    import_lines(earlier, forge(tmp_path / "runs.jsonl", "run-1", events))
+    assert verify(earlier) == Proof(1, len(events), ())
+    assert rows(earlier)["runs"] == rows(ours)["runs"]
+    now, before = (
+        role_costs(event for event in events_of_run(path, "run-1")[0] if isinstance(event, CallEnded))
+        for path in (ours, earlier)
+    )
+    executors = [cost for cost in before if cost.role is Role.EXECUTOR]
+    assert [(cost.calls, cost.shared, cost.usage.cost_usd) for cost in executors] == [(1, False, 0.5)]
+    assert {cost.role for cost in now} - {cost.role for cost in before} == {Role.MID_FLIGHT}

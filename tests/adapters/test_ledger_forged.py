@@ -132,6 +132,7 @@ IMPOSSIBLE: dict[str, tuple[Callable[[Events], None], str]] = {
     "a call for ever": (called(duration_seconds=1e308), "has a negative figure, or one beyond measure"),
     "a call that ended first": (called(duration_seconds=-1.0), "has a negative figure"),
     "money back": (used(cost_usd=-5.0), "has a negative figure"),
+    "own tokens back": (called(own={"input_tokens": -1}), "has a negative figure"),
     "tokens back": (used(input_tokens=-1), "has a negative figure"),
     "tokens without end": (used(output_tokens=10**30), "has a negative figure, or one beyond measure"),
 }

@@ -58,6 +58,14 @@ def questions_beyond_the_cap(world: MockWorld) -> None:
     world.agents.script(Role.MID_FLIGHT, guidance("yes").taking(2.0), lost().taking(9.0), guidance("no").taking(3.0))
 
 
+def one_model_for_both_roles(world: MockWorld) -> None:
+    """Five consults in one call, by the executor's own model."""
+    world.switch("HYDRAFLOW_REVIEW_EXECUTOR_MODEL", "opus")
+    asking = replace(approve(), output_tokens=700).costing(0.11)
+    world.agents.script(Role.EXECUTOR, asking.after_asking("one?", "two?", "three?", "four?", "five?"))
+    world.agents.script(Role.MID_FLIGHT, *(guidance("yes") for _ in range(5)))
+
+
 class Account:
     """What each account of one review says."""
 
@@ -93,7 +101,13 @@ class Account:
 
 
 @pytest.fixture(
-    params=[a_review_with_a_number_for_everything, questions_beyond_the_cap, *STORIES], ids=lambda story: story.__name__
+    params=[
+        a_review_with_a_number_for_everything,
+        questions_beyond_the_cap,
+        one_model_for_both_roles,
+        *STORIES,
+    ],
+    ids=lambda story: story.__name__,
 )
 def account(request: pytest.FixtureRequest, tmp_path: Path) -> Account:
     story: Story = request.param
@@ -189,6 +203,54 @@ def test_a_rollup_counts_a_call_once_unless_the_cost_of_all_its_models_is_known(
     assert found.unknown_calls == unknown + 1
     assert set(found.unknown_models) == {"one", "two", "opus"} - set(priced)
     assert sum(each.tokens for each in added.unpriced) == sum(used)
+
+
+def with_own_tokens(document: OutcomeDocument, usage: Usage, own: Usage) -> OutcomeDocument:
+    """The same review, whose executor used this, and of it that without its consults."""
+    return outcome_document(
+        [
+            replace(event, usage=usage, own=own)
+            if isinstance(event, CallEnded) and event.role is Role.EXECUTOR
+            else event
+            for event in document.events
+        ]
+    )
+
+
+def of_consults(row: dict[str, Any]) -> bool:
+    return bool(row["role"] == "mid_flight")
+
+
+def test_five_consults_of_the_executors_own_model_are_told_apart_everywhere(tmp_path: Path) -> None:
+    review = with_own_tokens(told(one_model_for_both_roles), Usage(300, 700, cost_usd=0.11), Usage(200, 600))
+    account = Account(review, tmp_path)
+    (row,) = filter(of_consults, account.outcome["cost"])
+    assert (row["model"], row["calls"], row["unpriced"], row["shared"]) == ("opus", 5, 0, True)
+    assert tokens([row]) == 200
+    assert (account.ledger.line.executor_tokens, account.added.sums.executor_tokens) == (800, 800)
+    assert account.ledger.line.cost_usd == pytest.approx(0.11)
+    for costs in (account.page["costs"], account.overview["costs"]):
+        (consults,) = filter(of_consults, costs)
+        assert (consults["calls"], consults["tokens"], consults["cost_usd"], consults["shared"]) == (5, 200, None, True)
+    said = account.reported(r"^  mid_flight +opus +(5 consults .*)$")
+    assert " ".join(said.split()) == "5 consults 100 in 0 cached 100 out cost counted with the executor"
+    assert account.reported(r"^  executor +opus +1 call .*(\$.*)$") == "$0.1100, consults included"
+
+
+def test_consults_whose_tokens_are_not_known_apart_are_counted_all_the_same(tmp_path: Path) -> None:
+    account = Account(told(one_model_for_both_roles), tmp_path)
+    assert account.reported(r"^  mid_flight +opus +5 consults +(.*)$") == "counted with the executor"
+    (consults,) = filter(of_consults, account.page["costs"])
+    assert (consults["calls"], consults["tokens"], consults["shared"]) == (5, 0, True)
+
+
+def test_a_rollup_prices_the_tokens_of_both_roles_where_nobody_told_the_cost(tmp_path: Path) -> None:
+    review = with_own_tokens(told(one_model_for_both_roles), Usage(300, 700), Usage(200, 600))
+    added = Account(review, tmp_path).added
+    found = money(added.reported_usd, added.unpriced, [Price("opus", date(2026, 1, 1), 1.0, 1.0, 1.0, 1.0)])
+    assert found.by_price_usd == pytest.approx(1_000 / 1_000_000)
+    assert (found.unknown_calls, found.unknown_models) == (0, ())
+    assert money(added.reported_usd, added.unpriced, ()).unknown_calls == 1, "one call, with consults inside it"
 
 
 def test_calls_and_consults(account: Account) -> None:

@@ -364,6 +364,21 @@ def test_a_run_beyond_the_limit_is_listed_apart_and_nothing_is_called_older_than
     page.wait_for_selector(".timeline")
 
 
+def test_consults_whose_cost_is_counted_with_the_executor_say_so(reader: Reader, tmp_path: Path) -> None:
+    def story(world: MockWorld) -> None:
+        world.switch("HYDRAFLOW_REVIEW_EXECUTOR_MODEL", "opus")
+        world.agents.script(Role.EXECUTOR, approve().costing(0.11).after_asking("one?", "two?"))
+
+    written = Written(tmp_path)
+    record(written.ledger, told(story))
+    page = reader.opens(written.write().place, "#/overview")
+    page.wait_for_selector("table >> text=Mid-flight")
+    rows = [row.split("\t") for row in page.locator("table", has_text="Cost per call").inner_text().splitlines()]
+    executor, consults = (next(row for row in rows if row[0] == role) for role in ("Executor", "Mid-flight"))
+    assert (executor[2], executor[6], executor[7]) == ("1", "$0.1100, consults included", "$0.1100")
+    assert consults[1:] == ["opus", "2 consults", *["with the executor"] * 4, "unknown"]
+
+
 def test_a_cost_that_is_known_in_part_is_said_so_wherever_it_stands(reader: Reader, tmp_path: Path) -> None:
     def story(world: MockWorld) -> None:
         world.agents.script(Role.PRE_FLIGHT, plan().costing(0.02))

@@ -107,6 +107,27 @@ def test_a_retry_is_told_what_was_asked_and_answered_before(small: ReviewWorld) 
     assert noted["guidance"]["action"] == "Choose B."
 
 
+@pytest.mark.parametrize("model", ["opus", "claude-opus-5-5"])
+def test_with_one_model_for_both_roles_consults_are_told_apart_from_the_executor(
+    small: ReviewWorld, model: str
+) -> None:
+    small.models[EXECUTOR] = "claude-opus-5-5"
+    small.says(EXECUTOR, *(consult(question(f"Question {number}?")) for number in range(5)), report())
+    small.says(MID_FLIGHT, *(guidance("Choose B.") for _ in range(5)))
+    small.says(POST_VERIFY, confirm())
+    done = small.review(environ={"HYDRAFLOW_REVIEW_EXECUTOR_MODEL": model})
+    assert done.end == APPROVED
+    costs = {cost.role: cost for cost in done.document.cost}
+    assert {cost.model for cost in costs.values()} == {"claude-opus-5-5"}
+    executor, consults = costs[EXECUTOR], costs[MID_FLIGHT]
+    assert (executor.calls, executor.usage.input_tokens, executor.usage.output_tokens) == (1, 600, 120)
+    assert (consults.calls, consults.usage.input_tokens, consults.usage.output_tokens) == (5, 500, 100)
+    assert (consults.usage.cost_usd, executor.shared, consults.shared) == (None, True, True)
+    (row,) = [line for line in (done.folder / "report.txt").read_text().splitlines() if "  mid_flight " in line]
+    assert " 5 consults " in row
+    assert row.endswith("  cost counted with the executor")
+
+
 # --- the cap ----------------------------------------------------------------------------------------
 
 

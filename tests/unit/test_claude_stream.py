@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from review_advisor.adapters.claude.stream import StreamReader, StreamSummary, decode
+from review_advisor.core.roles.calls import Usage
 
 RECORDED = Path(__file__).parent.parent / "adapters" / "recorded"
 
@@ -56,6 +57,37 @@ def test_without_a_result_the_messages_tell_the_usage_and_no_cost() -> None:
     assert summary.result is None
     assert summary.usage.input_tokens == 300
     assert summary.usage.cost_usd is None
+
+
+def test_the_main_loops_own_tokens_are_told_apart_from_its_consults() -> None:
+    assert recorded("consult").own_usage == Usage(200, 40)
+    body = (RECORDED / "consult.jsonl").read_bytes().split(b"\n")
+    killed = decode(line for line in body if b'"type": "result"' not in line and b'"type":"result"' not in line)
+    main, consults = {entry.model: entry.usage for entry in killed.by_model}.values()
+    assert killed.own_usage == main
+    assert consults.input_tokens == 100
+
+
+def finished(own: Any) -> dict[str, Any]:
+    return {"type": "result", "usage": own, "modelUsage": {"m": {"inputTokens": 9, "outputTokens": 5}}}
+
+
+@pytest.mark.parametrize(
+    "events, known",
+    [
+        ([finished({"input_tokens": 7, "output_tokens": 2})], Usage(7, 2)),
+        ([finished({})], None),
+        ([finished(None)], None),
+        ([finished({"input_tokens": 0, "output_tokens": 0})], None),
+        ([finished({"input_tokens": 5}), finished({"input_tokens": 2})], None),
+    ],
+    ids=["told", "empty", "absent", "nothing", "two results: the last tells its own turns only"],
+)
+def test_tokens_of_the_main_loop_that_nobody_told_are_unknown(
+    events: list[dict[str, Any]], known: Usage | None
+) -> None:
+    summary = decode(lines(*events))
+    assert (summary.own_usage, summary.usage) == (known, Usage(9, 5))
 
 
 def test_a_started_subagent_is_reported_at_its_line() -> None:

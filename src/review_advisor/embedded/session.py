@@ -42,6 +42,7 @@ class Session:
         self._turns = 0
         self._context = tokens(options.system_prompt) + tokens(prompt)
         self._used: dict[str, dict[str, int]] = {}
+        self._main = (0, 0)
 
     def write(self, kind: str, **fields: Any) -> None:
         """One event of this session."""
@@ -76,9 +77,10 @@ class Session:
     def assistant(self, content: list[dict[str, Any]]) -> None:
         """A turn of the main loop."""
         self._turns += 1
-        said = json.dumps(content)
-        self.message(self.model, content, (self._context, tokens(said)), parent=None)
-        self._context += tokens(said)
+        used = self._context, tokens(json.dumps(content))
+        self.message(self.model, content, used, parent=None)
+        self._main = self._main[0] + used[0], self._main[1] + used[1]
+        self._context += used[1]
 
     def message(self, model: str, content: list[dict[str, Any]], used: tuple[int, int], *, parent: str | None) -> None:
         """One assistant message of the main loop (``parent`` None) or of a subagent; its tokens in and out counted."""
@@ -160,8 +162,7 @@ class Session:
     def result(
         self, *, subtype: str = "success", is_error: bool = False, status: int | None = None, **fields: Any
     ) -> None:
-        """The last event."""
-        main = self._used.get(self.model, {"inputTokens": 0, "outputTokens": 0})
+        """The last event. Its ``usage`` is the main loop's alone; ``modelUsage`` has the subagents' as well."""
         duration = int((time.monotonic() - self._started) * 1000)
         self.write(
             "result",
@@ -174,8 +175,8 @@ class Session:
             duration_api_ms=duration,
             total_cost_usd=0.0,
             usage={
-                "input_tokens": main["inputTokens"],
-                "output_tokens": main["outputTokens"],
+                "input_tokens": self._main[0],
+                "output_tokens": self._main[1],
                 "cache_read_input_tokens": 0,
                 "cache_creation_input_tokens": 0,
             },

@@ -6,13 +6,16 @@ from typing import Any
 import pytest
 
 from review_advisor.core.facts.change import FileChange, Status
+from review_advisor.core.outcome.cost import role_costs
 from review_advisor.core.outcome.disagreement import disagreement_transcript
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.progress import progress_line
 from review_advisor.core.outcome.report_text import headline, report_text
 from review_advisor.core.outcome.session import session_rows
 from review_advisor.core.outcome.terminal import said
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import ModelUsage, Usage
 from review_advisor.mockworld.lines import (
     approve,
     confirm,
@@ -182,6 +185,49 @@ def test_costs_are_told_or_said_to_be_unknown() -> None:
     assert "$0.6250, and 1 call unknown\n" in f"{text}\n"
     (judge,) = [line for line in text.splitlines() if line.startswith("  post_verify")]
     assert judge.endswith("$0.5000")
+
+
+def cost_rows(*calls: CallEnded) -> list[str]:
+    """The rows of the table of costs, with single spaces."""
+    text = report_text(replace(told(), cost=role_costs(calls)))
+    table = text.partition("Calls: ")[2].splitlines()[1:]
+    return [" ".join(line.split()) for line in table if line.startswith("  ")]
+
+
+def consulting(executor: str, *used: ModelUsage, own: Usage | None = None) -> CallEnded:
+    about = {"role": Role.EXECUTOR, "ended": "answered", "requested_model": executor, "resolved_model": executor}
+    asked = {"by_model": used, "own": own, "consulted": ("opus", "opus")}
+    return CallEnded(at=NOON, surface=Surface.PR_REVIEW, **about, **asked)  # type: ignore[arg-type]
+
+
+def test_a_row_of_the_mid_flight_advisor_counts_consults_and_says_where_their_cost_stands() -> None:
+    whole, own = Usage(300, 60, cost_usd=0.75), Usage(200, 40)
+    both = consulting("opus", ModelUsage("opus", whole), own=own)
+    assert cost_rows(both)[:2] == [
+        "executor opus 1 call 200 in 0 cached 40 out $0.7500, consults included",
+        "mid_flight opus 2 consults 100 in 0 cached 20 out cost counted with the executor",
+    ]
+    assert cost_rows(replace(both, own=None))[:2] == [
+        "executor opus 1 call 300 in 0 cached 60 out $0.7500, consults included",
+        "mid_flight opus 2 consults counted with the executor",
+    ]
+    apart = consulting("sonnet", ModelUsage("sonnet", Usage(7, cost_usd=0.5)), ModelUsage("opus", whole))
+    assert cost_rows(apart)[:2] == [
+        "executor sonnet 1 call 7 in 0 cached 0 out $0.5000",
+        "mid_flight opus 2 consults 300 in 0 cached 60 out $0.7500",
+    ]
+    silent = consulting("sonnet", ModelUsage("sonnet", Usage(7, cost_usd=0.5)), ModelUsage("opus", own))
+    assert cost_rows(apart, silent)[1] == (
+        "mid_flight opus 4 consults 500 in 0 cached 100 out $0.7500, and 2 consults unknown"
+    )
+    assert cost_rows(both, apart)[2].endswith(
+        "opus 4 consults 400 in 0 cached 80 out $0.7500, and the rest counted with the executor"
+    )
+    unpriced = replace(both, by_model=(ModelUsage("opus", replace(whole, cost_usd=None)),))
+    assert cost_rows(unpriced)[:2] == [
+        "executor opus 1 call 200 in 0 cached 40 out cost not reported",
+        "mid_flight opus 2 consults 100 in 0 cached 20 out cost not reported",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.events import CallEnded, Event
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.spans import Span, review_span
 from review_advisor.core.roles.calls import LostReason, ModelUsage, Usage
@@ -209,6 +209,21 @@ def test_what_the_advisor_used_within_a_call_is_the_advisors_d32() -> None:
     (asked,) = of(review_span(a_consulted_review()), Role.MID_FLIGHT)
     assert (asked.name, asked.attributes["review_advisor.consults"]) == ("chat opus-5", 1)
     assert (asked.attributes["gen_ai.usage.output_tokens"], asked.attributes["gen_ai.usage.cost"]) == (5, 0.5)
+
+
+def test_what_consults_of_the_executors_own_model_used_is_told_once_and_their_cost_with_the_executor() -> None:
+    def one_model(event: Event) -> Event:
+        if not isinstance(event, CallEnded) or event.role is not Role.EXECUTOR or event.attempt > 0:
+            return event
+        total = (ModelUsage("opus-5", Usage(107, 25, 1000, 50, 0.75)),)
+        return replace(event, resolved_model="opus-5", by_model=total, own=Usage(100, 20), consulted=("opus-5",))
+
+    root = review_span(outcome_document([one_model(event) for event in a_consulted_review().events]))
+    (call, _), (asked,) = of(root, Role.EXECUTOR), of(root, Role.MID_FLIGHT)
+    assert (call.attributes["gen_ai.usage.output_tokens"], call.attributes["gen_ai.usage.cost"]) == (20, 0.75)
+    assert (asked.name, asked.attributes["gen_ai.usage.output_tokens"]) == ("chat opus-5", 5)
+    assert asked.attributes["gen_ai.usage.cache_read.input_tokens"] == 1000
+    assert "gen_ai.usage.cost" not in asked.attributes
 
 
 def test_consults_take_as_long_as_all_of_them_or_it_is_not_told() -> None:

@@ -121,6 +121,7 @@ def _receipt(summary: StreamSummary, exit_: Exit, consults: tuple[ConsultRecord,
     return Receipt(
         usage=summary.usage,
         by_model=summary.by_model,
+        own=summary.own_usage,
         session_id=summary.session_id,
         resolved_model=summary.resolved_model,
         duration_seconds=exit_.seconds,

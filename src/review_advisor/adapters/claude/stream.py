@@ -76,6 +76,8 @@ class StreamSummary:
     tool_failures: int = 0
     usage: Usage = _NOTHING_USED
     by_model: tuple[ModelUsage, ...] = ()
+    own_usage: Usage | None = None
+    """The main loop's tokens without its consults'; None where they are not known."""
     retries_since_answer: int = 0
     model_swapped: str = ""
     answers: tuple[dict[str, Any], ...] = ()
@@ -88,6 +90,7 @@ class StreamReader:
     """Takes lines as they come; ``summary()`` may be asked for at any time."""
 
     _result: dict[str, Any] | None = None
+    _results: int = 0
     _failure: ApiFailure | None = None
     _consult_failures: list[ApiFailure] = field(default_factory=list)
     _tools: tuple[str, ...] = ()
@@ -126,6 +129,7 @@ class StreamReader:
             self._retrying_consults.add(text_of(event, "parent_tool_use_id"))
         elif kind == "result":
             self._result = event
+            self._results += 1
             self._answers += [value for value in [event.get("structured_output")] if isinstance(value, dict)]
             self._session_id = text_of(event, "session_id") or self._session_id
         return None
@@ -160,7 +164,7 @@ class StreamReader:
         main = event.get("parent_tool_use_id") is None
         failure = _failure(event, retried=text_of(event, "parent_tool_use_id") in self._retrying_consults)
         if failure is None:
-            self._count(message)
+            self._count(message, main=main)
             self._retries_since_answer = 0 if main else self._retries_since_answer
             self._retrying_consults.discard(text_of(event, "parent_tool_use_id"))
         elif not main:
@@ -174,10 +178,10 @@ class StreamReader:
                 if text_of(block, "name") == _ANSWER_TOOL and isinstance(block.get("input"), dict):
                     self._answers.append(block["input"])
 
-    def _count(self, message: dict[str, Any]) -> None:
+    def _count(self, message: dict[str, Any], *, main: bool) -> None:
         identity, model = text_of(message, "id"), text_of(message, "model")
         if identity and model and model != _SYNTHETIC:
-            self._messages[identity] = {"model": model, "usage": dict_of(message, "usage")}
+            self._messages[identity] = {"model": model, "usage": dict_of(message, "usage"), "main": main}
 
     def _user(self, event: dict[str, Any]) -> None:
         if event.get("parent_tool_use_id") is not None:
@@ -190,7 +194,7 @@ class StreamReader:
 
     def summary(self) -> StreamSummary:
         """Everything so far. Money and tokens are the result's own; without one, what the messages said."""
-        used = account(self._result, self._messages.values())
+        used = account(self._result, self._messages.values(), results=self._results)
         return StreamSummary(
             result=_result_event(self._result) if self._result is not None else None,
             failure=self._failure,
@@ -201,6 +205,7 @@ class StreamReader:
             tool_failures=self._failures_longest,
             usage=used.usage,
             by_model=used.by_model,
+            own_usage=used.own,
             retries_since_answer=self._retries_since_answer,
             model_swapped=self._swapped,
             answers=tuple(self._answers),

@@ -22,18 +22,33 @@ class _ImpossibleError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What was used. ``impossible``: the CLI gave a number that cannot be, so that none of its numbers is taken."""
+    """What was used; ``own`` by the main loop alone, None where that is not known.
+
+    ``impossible``: the CLI gave a number that cannot be, so that none of its numbers is taken.
+    """
 
     usage: Usage
     by_model: tuple[ModelUsage, ...]
+    own: Usage | None = None
     impossible: bool = False
 
 
-def account(result: Mapping[str, Any] | None, messages: Iterable[Mapping[str, Any]]) -> Account:
-    """The result's own numbers; without a result, what the messages said."""
+def account(result: Mapping[str, Any] | None, messages: Iterable[Mapping[str, Any]], *, results: int) -> Account:
+    """The result's own numbers; without them, what the messages said, of which some are the ``main`` loop's.
+
+    A result tells what the main loop used since the result before it: of several ``results`` the last is not enough.
+    """
+    result, every = result or {}, tuple(messages)
     try:
-        by_model = _reported(result or {}) or _seen(messages)
-        return Account(_total((each.usage for each in by_model), _usd(result or {}, "total_cost_usd")), by_model)
+        reported = _reported(result)
+        by_model = reported or _seen(every)
+        total = _total((each.usage for each in by_model), _usd(result, "total_cost_usd"))
+        if reported:
+            own = _usage(dict_of(result, "usage"), _MESSAGE_KEYS, None) if results == 1 else Usage()
+        else:
+            main = _seen(message for message in every if message["main"])
+            own = _total((each.usage for each in main), None)
+        return Account(total, by_model, own if own != Usage() else None)
     except _ImpossibleError:
         return Account(Usage(), (), impossible=True)
 

@@ -65,7 +65,7 @@ def _figures(event: Event) -> Iterator[float]:
     match event:
         case CallEnded():
             yield event.duration_seconds
-            for usage in (event.usage, *(each.usage for each in event.by_model)):
+            for usage in (event.usage, *([event.own] if event.own else []), *(each.usage for each in event.by_model)):
                 yield from (figure for figure in astuple(usage) if figure is not None)
         case Consulted():
             yield from (figure for figure in (event.note.tokens, event.note.duration_ms) if figure is not None)

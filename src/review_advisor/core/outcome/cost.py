@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
@@ -12,11 +12,31 @@ from review_advisor.core.roles.calls import ModelUsage, Usage
 
 
 @dataclass(frozen=True, slots=True)
+class Used:
+    """What one role used of one model within a call. ``times`` is the number of consults for the mid-flight advisor.
+
+    ``shared``: the executor and its consults used the same model, and their money is known only as one sum. That sum
+    stands with the executor. If their tokens are known only as one sum, it stands there as well.
+    """
+
+    role: Role
+    model: str
+    usage: Usage
+    times: int = 1
+    shared: bool = False
+
+    @property
+    def unpriced(self) -> bool:
+        """Whether the cost is unknown. A cost that stands with the executor is not."""
+        return self.usage.cost_usd is None and not (self.shared and self.role is Role.MID_FLIGHT)
+
+
+@dataclass(frozen=True, slots=True)
 class RoleCost:
     """What one role used of one model: ``unpriced`` of its calls reported no cost, which nobody guesses.
 
     ``usage.cost_usd`` is None where none did. A call that used several models is one of each: ``unpriced_calls`` counts
-    it once.
+    it once. The mid-flight advisor's ``calls`` are consults. ``shared`` holds if it does for one of them: see ``Used``.
     """
 
     role: Role
@@ -24,32 +44,91 @@ class RoleCost:
     calls: int
     usage: Usage
     unpriced: int = 0
+    shared: bool = False
 
 
 def role_costs(calls: Iterable[CallEnded]) -> tuple[RoleCost, ...]:
     """What these calls used, by role and model: whoever used it within them."""
-    used: dict[tuple[Role, str], list[Usage]] = defaultdict(list)
+    used: dict[tuple[Role, str], list[Used]] = defaultdict(list)
     for call in calls:
-        for role, each in used_within(call):
-            used[role, each.model].append(each.usage)
+        for each in used_within(call):
+            used[each.role, each.model].append(each)
     return tuple(
-        RoleCost(role, model, len(usages), total_usage(usages), sum(usage.cost_usd is None for usage in usages))
-        for (role, model), usages in sorted(used.items(), key=lambda item: (item[0][0].value, item[0][1]))
+        RoleCost(
+            role,
+            model,
+            calls=sum(each.times for each in its),
+            usage=total_usage(each.usage for each in its),
+            unpriced=sum(each.times for each in its if each.unpriced),
+            shared=any(each.shared for each in its),
+        )
+        for (role, model), its in sorted(used.items(), key=lambda item: (item[0][0].value, item[0][1]))
     )
 
 
 def unpriced_calls(calls: Iterable[CallEnded]) -> int:
     """How many of these calls lack a part of their cost: each is one, whichever of its models nobody told it of."""
-    return sum(any(each.usage.cost_usd is None for _, each in used_within(call)) for call in calls)
+    return sum(any(each.unpriced for each in used_within(call)) for call in calls)
 
 
-def used_within(call: CallEnded) -> Iterator[tuple[Role, ModelUsage]]:
+def used_within(call: CallEnded) -> Iterator[Used]:
     """What each model used within a call, and as whom: an executor's subagent is the mid-flight advisor."""
     if call.ended == "refused":
         return
-    for each in call.by_model or (ModelUsage(call.resolved_model or call.requested_model, call.usage),):
-        foreign = call.role is Role.EXECUTOR and call.resolved_model not in ("", each.model)
-        yield (Role.MID_FLIGHT if foreign else call.role), each
+    by_model = call.by_model or (ModelUsage(call.resolved_model or call.requested_model, call.usage),)
+    models = {each.model for each in by_model}
+    foreign = [each.model for each in by_model if _is_foreign(call, each.model)]
+    nameless = sum(model not in models for model in call.consulted)
+    for each in by_model:
+        if each.model in foreign:
+            consults = call.consulted.count(each.model) + (nameless if each.model == foreign[0] else 0)
+            yield Used(Role.MID_FLIGHT, each.model, each.usage, times=max(1, consults))
+        else:
+            yield from _with_consults(call, each, nameless=0 if foreign else nameless)
+
+
+def _with_consults(call: CallEnded, each: ModelUsage, *, nameless: int) -> Iterator[Used]:
+    """What a call used of its own model, and apart from that what its consults used of the same model.
+
+    ``nameless`` are the consults whose model is not among those that were used: it failed, or has another name there.
+    """
+    whole, own = each.usage, _own(call, each.usage)
+    consulted = Usage() if own is None else _difference(whole, own)
+    consults = call.consulted.count(each.model)
+    if consults or consulted != Usage():
+        consults += nameless
+    if not consults:
+        yield Used(call.role, each.model, whole)
+        return
+    shared = own is None or whole.cost_usd is not None
+    yield Used(call.role, each.model, whole if own is None else replace(own, cost_usd=whole.cost_usd), shared=shared)
+    yield Used(Role.MID_FLIGHT, each.model, consulted, consults, shared=shared)
+
+
+def _own(call: CallEnded, whole: Usage) -> Usage | None:
+    """The call's tokens without its consults'; None where they are not known, or are more than there are in all."""
+    own = call.own
+    if own is None or not all(0 <= some <= every for some, every in zip(_kinds(own), _kinds(whole), strict=True)):
+        return None
+    return own
+
+
+def _is_foreign(call: CallEnded, model: str) -> bool:
+    return call.role is Role.EXECUTOR and call.resolved_model not in ("", model)
+
+
+def _difference(whole: Usage, part: Usage) -> Usage:
+    """In tokens: money is not told by part."""
+    return Usage(*(every - some for every, some in zip(_kinds(whole), _kinds(part), strict=True)))
+
+
+def tokens(usage: Usage) -> int:
+    """In, out, cache read and cache write."""
+    return sum(_kinds(usage))
+
+
+def _kinds(usage: Usage) -> tuple[int, int, int, int]:
+    return usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens
 
 
 def total_usage(usages: Iterable[Usage]) -> Usage:

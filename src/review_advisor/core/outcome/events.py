@@ -131,6 +131,8 @@ class CallEnded(Step):
     ``blind``: it asked the executor about the diff alone. ``kept``: an earlier run of this review, which was killed or
     has stopped, was given the reply and paid for it; nothing was asked again. That run is ``paid_by``, and ``reply``
     names the reply among those of that run; both are empty where no replies are kept. ``tools``: the model had tools.
+    ``own`` are the call's tokens without its consults', None where they are not known. ``consulted`` names the model of
+    each consult that was asked, and is empty for one that failed before its model was known.
     """
 
     kind: Literal["call_ended"] = "call_ended"
@@ -144,6 +146,8 @@ class CallEnded(Step):
     session_id: str = ""
     usage: Usage = field(default_factory=Usage)
     by_model: tuple[ModelUsage, ...] = ()
+    own: Usage | None = None
+    consulted: tuple[str, ...] = ()
     duration_seconds: float = 0.0
     tool_failures: int = 0
     prompt_characters: int = 0

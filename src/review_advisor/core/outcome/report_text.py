@@ -9,7 +9,7 @@ from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.blind_text import blind_words, lacks_blind
-from review_advisor.core.outcome.cost import total_usage
+from review_advisor.core.outcome.cost import RoleCost, total_usage
 from review_advisor.core.outcome.document import OutcomeDocument, answer_notes
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
@@ -236,14 +236,36 @@ def _cost_text(document: OutcomeDocument) -> str:
     asked = f", with {counted(consults, 'consult')} inside them" if consults else ""
     lines = [f"Calls: {len(calls)}{asked}"]
     for row in document.cost:
-        times = counted(row.calls, "call")
-        lines.append(f"  {row.role.value:<12} {said(row.model):<24} {times:<9} {_usage_text(row.usage, row.unpriced)}")
+        times = counted(row.calls, _what(row))
+        lines.append(f"  {row.role.value:<12} {said(row.model):<24} {times:<11} {_row_text(row)}")
     total = total_usage(row.usage for row in document.cost)
-    lines.append(f"  {'total':<47} {_usage_text(total, document.unpriced)}")
+    lines.append(f"  {'total':<49} {_usage_text(total, document.unpriced)}")
     return "\n".join(lines)
 
 
-def _usage_text(usage: Usage, unpriced: int) -> str:
-    cost = "cost not reported" if usage.cost_usd is None else f"${usage.cost_usd:.4f}{and_unknown(unpriced)}"
+def _what(row: RoleCost) -> str:
+    return "consult" if row.role is Role.MID_FLIGHT else "call"
+
+
+def _row_text(row: RoleCost) -> str:
+    """Money that is known only for the executor and its consults together stands with the executor."""
+    told = _usage_text(row.usage, row.unpriced, _what(row))
+    if not row.shared:
+        return told
+    if row.role is not Role.MID_FLIGHT:
+        return f"{told}, consults included"
+    if row.usage == Usage():
+        return "counted with the executor"
+    if row.usage.cost_usd is None:
+        return f"{_tokens_text(row.usage)}  cost counted with the executor{and_unknown(row.unpriced, 'consult')}"
+    return f"{told}, and the rest counted with the executor"
+
+
+def _usage_text(usage: Usage, unpriced: int, what: str = "call") -> str:
+    cost = "cost not reported" if usage.cost_usd is None else f"${usage.cost_usd:.4f}{and_unknown(unpriced, what)}"
+    return f"{_tokens_text(usage)}  {cost}"
+
+
+def _tokens_text(usage: Usage) -> str:
     cached = usage.cache_read_tokens + usage.cache_write_tokens
-    return f"{usage.input_tokens:>9,} in {cached:>9,} cached {usage.output_tokens:>7,} out  {cost}"
+    return f"{usage.input_tokens:>9,} in {cached:>9,} cached {usage.output_tokens:>7,} out"

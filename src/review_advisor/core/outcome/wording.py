@@ -15,9 +15,9 @@ def counted_findings(kept: int, merged: int = 0, refused: int = 0) -> str:
     return f"{counted(kept, 'finding')}{f' ({told})' if told else ''}"
 
 
-def and_unknown(unpriced: int) -> str:
-    """What stands behind a sum that lacks the cost of so many calls; nothing behind a whole one."""
-    return f", and {counted(unpriced, 'call')} unknown" if unpriced else ""
+def and_unknown(unpriced: int, what: str = "call") -> str:
+    """What stands behind a sum that lacks the cost of so many calls or consults; nothing behind a whole one."""
+    return f", and {counted(unpriced, what)} unknown" if unpriced else ""
 
 
 def printable_line(text: str) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
+from review_advisor.core.outcome.cost import tokens
 from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,
@@ -18,7 +19,7 @@ from review_advisor.core.outcome.events import (
     Verified,
 )
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.spending import spent, tokens
+from review_advisor.core.record.spending import spent
 
 
 class _Part(BaseModel):

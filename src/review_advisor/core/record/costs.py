@@ -6,15 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from review_advisor.core.outcome.cost import RoleCost, total_usage
+from review_advisor.core.outcome.cost import RoleCost, tokens, total_usage
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.record.shown import told
-from review_advisor.core.record.spending import tokens
 
 
 def cost_json(cost: RoleCost) -> dict[str, Any]:
-    """For a page: ``per_call_usd`` is the mean over the calls that reported their cost."""
+    """For a page: ``per_call_usd`` is the mean over the calls, or consults, that reported their cost.
+
+    There is none for consults whose cost stands with the executor.
+    """
     usage = cost.usage
+    elsewhere = cost.shared and cost.role is Role.MID_FLIGHT
+    per_call = None if elsewhere or usage.cost_usd is None else usage.cost_usd / (cost.calls - cost.unpriced)
     return {
         "role": cost.role.value,
         "model": told(cost.model),
@@ -25,7 +29,8 @@ def cost_json(cost: RoleCost) -> dict[str, Any]:
         "output_tokens": usage.output_tokens,
         "tokens": tokens(usage),
         "cost_usd": usage.cost_usd,
-        "per_call_usd": None if usage.cost_usd is None else usage.cost_usd / (cost.calls - cost.unpriced),
+        "per_call_usd": per_call,
+        "shared": cost.shared,
     }
 
 
@@ -39,4 +44,5 @@ def together(every: Iterable[RoleCost]) -> tuple[RoleCost, ...]:
 
 def _sum(role: Role, model: str, its: list[RoleCost]) -> RoleCost:
     usage = total_usage(each.usage for each in its)
-    return RoleCost(role, model, sum(each.calls for each in its), usage, sum(each.unpriced for each in its))
+    calls, unpriced = sum(each.calls for each in its), sum(each.unpriced for each in its)
+    return RoleCost(role, model, calls, usage, unpriced, shared=any(each.shared for each in its))

@@ -87,10 +87,10 @@ def _kept(number: int, call: CallEnded) -> Row:
 
 
 def _unreported(number: int, call: CallEnded) -> Iterator[Row]:
-    for role, each in unreported(call):
+    for each in unreported(call):
         yield row(
             number=number,
-            role=role.value,
+            role=each.role.value,
             model=each.model,
             input_tokens=each.usage.input_tokens,
             output_tokens=each.usage.output_tokens,

@@ -128,9 +128,9 @@ def _parts(call: CallEnded) -> Iterator[Part]:
     error = "" if call.ended == "answered" else call.reason or call.ended
     for model in _models(call.requested_model, call.resolved_model):
         yield Part(call.surface.value, call.role.value, model, error)
-    for role, each in used_within(call):
-        if role is not call.role:
-            yield Part(call.surface.value, role.value, each.model)
+    for each in used_within(call):
+        if each.role is not call.role:
+            yield Part(call.surface.value, each.role.value, each.model)
 
 
 def _consulted(event: Consulted, advisors: Mapping[Surface, str]) -> Iterator[Part]:

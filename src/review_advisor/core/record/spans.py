@@ -87,7 +87,7 @@ def _change(document: OutcomeDocument) -> dict[str, Attribute]:
 def _call_span(call: MadeCall, run: Mapping[str, Attribute], *, with_content: bool) -> Span:
     ended = call.ended
     used = tuple(used_within(ended))
-    own = total_usage(each.usage for role, each in used if role is ended.role)
+    own = total_usage(each.usage for each in used if each.role is ended.role)
     attributes: dict[str, Attribute] = {
         **_common(ended, ended.role, run),
         "gen_ai.request.model": ended.requested_model,
@@ -101,7 +101,7 @@ def _call_span(call: MadeCall, run: Mapping[str, Attribute], *, with_content: bo
     }
     if with_content and call.answer:
         attributes["gen_ai.output.messages"] = _messages("assistant", [call.answer], finish_reason="stop")
-    advisor = [each for role, each in used if role is not ended.role]
+    advisor = [ModelUsage(each.model, each.usage) for each in used if each.role is not ended.role]
     return Span(
         _name(ended, ended.role, ended.requested_model),
         "client",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from review_advisor.core.outcome.cost import used_within
+from review_advisor.core.outcome.cost import Used, tokens, used_within
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import ModelUsage, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +19,16 @@ class Spent:
     advisor_tokens: int
 
 
-def tokens(usage: Usage) -> int:
-    """In, out, cache read and cache write."""
-    return usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-
-
 def spent(calls: Iterable[CallEnded]) -> Spent:
     """What these calls used, whoever made them."""
     used = [each for call in calls for each in used_within(call)]
     return Spent(
-        cost_usd=sum((each.usage.cost_usd or 0.0 for _, each in used), 0.0),
-        executor_tokens=sum(tokens(each.usage) for role, each in used if role is Role.EXECUTOR),
-        advisor_tokens=sum(tokens(each.usage) for role, each in used if role is not Role.EXECUTOR),
+        cost_usd=sum((each.usage.cost_usd or 0.0 for each in used), 0.0),
+        executor_tokens=sum(tokens(each.usage) for each in used if each.role is Role.EXECUTOR),
+        advisor_tokens=sum(tokens(each.usage) for each in used if each.role is not Role.EXECUTOR),
     )
 
 
-def unreported(call: CallEnded) -> Iterator[tuple[Role, ModelUsage]]:
+def unreported(call: CallEnded) -> Iterator[Used]:
     """What was used within a call without a word about its cost, whoever made it."""
-    return (used for used in used_within(call) if used[1].usage.cost_usd is None)
+    return (used for used in used_within(call) if used.unpriced)

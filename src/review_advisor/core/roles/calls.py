@@ -114,6 +114,8 @@ class Receipt:
 
     usage: Usage = Usage()
     by_model: tuple[ModelUsage, ...] = ()
+    own: Usage | None = None
+    """The call's tokens without its consults'; None where they are not known."""
     session_id: str = ""
     resolved_model: str = ""
     duration_seconds: float = 0.0

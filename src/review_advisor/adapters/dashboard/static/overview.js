@@ -92,7 +92,18 @@
 
   dashboard.costTable = (caption, costs) =>
     table(caption, ["Role", "Model", "Calls", "Tokens in", "Cached", "Tokens out", "Cost", "Cost per call"], costs.map((cost) => [
-      words.role(cost.role), cost.model, words.number(cost.calls), words.number(cost.input_tokens), words.number(cost.cached_tokens),
-      words.number(cost.output_tokens), words.money(cost.cost_usd, cost.unpriced),
-      words.money(cost.per_call_usd)]));
+      words.role(cost.role), cost.model, calls(cost), tokens(cost, cost.input_tokens), tokens(cost, cost.cached_tokens),
+      tokens(cost, cost.output_tokens), price(cost), words.money(cost.per_call_usd)]));
+
+  // Where executor and consulted advisor are one model, what is known only as one sum is counted with the executor.
+  const consulted = (cost) => cost.role === "mid_flight";
+  const calls = (cost) => (consulted(cost) ? words.count(cost.calls, "consult") : words.number(cost.calls));
+  const tokens = (cost, many) => (consulted(cost) && cost.shared && cost.tokens === 0 ? "with the executor" : words.number(many));
+
+  function price(cost) {
+    const told = words.money(cost.cost_usd, cost.unpriced, consulted(cost) ? "consult" : "call");
+    if (!cost.shared) return told;
+    if (!consulted(cost)) return `${told}, consults included`;
+    return cost.cost_usd === null ? "with the executor" : `${told}, the rest with the executor`;
+  }
 })();

@@ -27,11 +27,11 @@
   const number = (value) => whole.format(value);
   const share = (value) => `${(100 * value).toFixed(1)}%`;
 
-  // `unpriced`: how many calls of a sum did not report their cost.
-  function money(usd, unpriced = 0) {
+  // `unpriced`: how many calls or consults of a sum did not report their cost.
+  function money(usd, unpriced = 0, what = "call") {
     if (usd === null || usd === undefined) return "unknown";
     const told = usd === 0 ? "$0" : `$${usd >= 100 ? number(Math.round(usd)) : usd.toFixed(usd >= 1 ? 2 : 4)}`;
-    return unpriced ? `${told}, and ${count(unpriced, "call")} unknown` : told;
+    return unpriced ? `${told}, and ${count(unpriced, what)} unknown` : told;
   }
 
   function seconds(value) {
