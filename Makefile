@@ -102,7 +102,7 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 	@echo "quality: tests with branch coverage"
 	@$(MAKE) $(COVERED)
 	@$(BIN)/coverage report --fail-under=90
-	@$(BIN)/coverage report --fail-under=98 --include='src/review_advisor/core/*,src/review_advisor/review_phase.py'
+	@$(BIN)/coverage report --fail-under=98 --include='src/review_advisor/core/*,src/review_advisor/review/*'
 	@echo "quality: the bot on its own checkout"
 	@$(PY) tools/review_own_checkout.py
 

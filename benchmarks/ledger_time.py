@@ -18,11 +18,11 @@ from review_advisor.adapters.ledger.database import open_to_read, open_to_write
 from review_advisor.adapters.ledger.rows import write_casting
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.ledger.transactions import transaction
-from review_advisor.core.record.periods import Period
-from review_advisor.core.record.row import Part
-from review_advisor.core.record.runs import Between, RunFilter, letters
-from review_advisor.records import list_runs
-from review_advisor.rollups import look_for_alarms
+from review_advisor.app.rollup import look_for_alarms
+from review_advisor.app.runs import list_runs
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.ledger.row import Part
+from review_advisor.core.ledger.runs import Between, RunFilter, letters
 
 BAR_LIST = 0.2
 BAR_SUMS = 1.0

@@ -18,9 +18,9 @@ from dashboard_ledger import fill
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from review_advisor.core.record.runs import RunFilter
-from review_advisor.dashboard import write_dashboard
-from review_advisor.records import list_runs, show_run
+from review_advisor.app.dashboard import write_dashboard
+from review_advisor.app.runs import list_runs, show_run
+from review_advisor.core.ledger.runs import RunFilter
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

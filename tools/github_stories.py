@@ -28,21 +28,21 @@ from github_shop import (
 )
 
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.bot import Bot
-from review_advisor.conversation import Comment as SaidComment
-from review_advisor.conversation import Conversation
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.publication.markers import finding_in
-from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.pull_request.markers import finding_in
+from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.roles.calls import CreditExhaustedError
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
 from review_advisor.mockworld.github.records import CheckRun, Comment, Review
 from review_advisor.mockworld.lines import Line, approve, confirm, reject
 from review_advisor.mockworld.world import MockWorld
-from review_advisor.publish_phase import PublishPhase
+from review_advisor.pull_request.bot import Bot
+from review_advisor.pull_request.comment_commands import Comment as SaidComment
+from review_advisor.pull_request.comment_commands import Conversation
+from review_advisor.pull_request.publish import PublishPhase
 
 REPOSITORY = "acme/shop"
 AUTHOR, MAINTAINER = "ada", "maria"

@@ -16,23 +16,24 @@ from typing import Any
 from review_advisor.adapters.claude.environment import child_environment
 from review_advisor.adapters.claude.locate import PINNED_VERSION
 from review_advisor.adapters.telemetry.export import LONGEST_SECONDS
+from review_advisor.app.settings import CRITICAL_PATHS, Config
 from review_advisor.cli import USAGE
+from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
+from review_advisor.core.metrics.kpis import Sums, kpis
+from review_advisor.core.metrics.metrics import METRICS, SECONDS_BUCKETS
+from review_advisor.core.metrics.targets import RULES
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.outcome.rulings import Move, Standing, Verdict, rule
-from review_advisor.core.outcome.wording import counted
 from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, BlastRadius
 from review_advisor.core.policy.budgets import RETRIES_BY_BLAST, USD_BY_BLAST, surface_retry_budget
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
 from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, SwitchError, read_switches
 from review_advisor.core.policy.trigger import MANY_CODE_LINES, CompositeTrigger, TriggerFacts
-from review_advisor.core.record.kpis import Sums, kpis
-from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS
-from review_advisor.core.record.targets import RULES
-from review_advisor.core.roles.answers import PostVerifyResult
+from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
-from review_advisor.core.roles.structure import SURFACE_INPUTS
+from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.safety.secret_shapes import mark
 from review_advisor.core.safety.secret_shapes.issuers import FORMATS
 from review_advisor.mockworld.expectations import flags_of
@@ -43,7 +44,6 @@ from review_advisor.mockworld.story import Story
 from review_advisor.mockworld.story_file import story_schema
 from review_advisor.mockworld.story_lines import FAULTS
 from review_advisor.mockworld.world import MockWorld, edited
-from review_advisor.settings import CRITICAL_PATHS, Config
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "review_advisor"

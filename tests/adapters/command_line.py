@@ -23,11 +23,11 @@ import pytest
 from tests.adapters.git_repository import Repo
 
 from review_advisor import cli
-from review_advisor.app import ReviewOptions, StoredReview, run_review
+from review_advisor.app.change import Selection
+from review_advisor.app.doctor import AgentChoice
+from review_advisor.app.review import ReviewOptions, StoredReview, run_review
 from review_advisor.core.outcome.events import Event
-from review_advisor.examination import AgentChoice
 from review_advisor.lifetime.interruption import INTERRUPTION
-from review_advisor.opening import Selection
 
 BOT = Path(sys.executable).with_name("review-advisor")
 APPROVE = {"answer": {"verdict": "approve", "summary": "fine", "confidence": 0.9}}

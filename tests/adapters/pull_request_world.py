@@ -26,21 +26,21 @@ from tests.adapters.git_remote import NAME, Served
 from tests.adapters.git_repository import Repo
 from tests.adapters.github.door import Door, opened
 from tests.adapters.scripted_models import Asked, Models
-from tests.unit.publication.sarif_standard import offences
+from tests.unit.forge_text.sarif_standard import offences
 from tests.unit.workflow_files import ROOT, action_step, own_workflow, parsed
 
-from review_advisor import patience
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.publication.markers import SUMMARY
-from review_advisor.core.publication.rules import ACTIONS_LOGIN
-from review_advisor.core.publication.standing import StandingComment
-from review_advisor.core.publication.state import State, read_state
-from review_advisor.core.record.chain import LEDGER_FILE
-from review_advisor.core.record.fate import JUDGED_AFTER
+from review_advisor.core.ledger.chain import LEDGER_FILE
+from review_advisor.core.observation.line_match import JUDGED_AFTER
+from review_advisor.core.pull_request.markers import SUMMARY
+from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
+from review_advisor.core.pull_request.standing import StandingComment
+from review_advisor.core.pull_request.state import State, read_state
 from review_advisor.mockworld.github.events import Events, PullAction
 from review_advisor.mockworld.github.model import Contents, GitHub
 from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import CheckRun, Comment, Label, Pull, Review, ReviewThread
+from review_advisor.pull_request import retries as patience
 
 Json = dict[str, Any]
 

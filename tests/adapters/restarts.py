@@ -21,13 +21,13 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Event, KnowledgeStored, PolicyFrozen
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
-from review_advisor.core.roles.kept import RunNames, review_identity
-from review_advisor.core.roles.redaction import redactor
+from review_advisor.core.roles.reply_cache import RunNames, review_identity
+from review_advisor.core.safety.redaction import redactor
 from review_advisor.mockworld.agents import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.world import INSTRUCTIONS, MemoryArtifacts, MemoryJournal, MockWorld
 from review_advisor.ports.review import Ports
-from review_advisor.review_phase import ReviewPhase, ReviewRequest
+from review_advisor.review.phase import ReviewPhase, ReviewRequest
 
 SECRET = b"whoever pays knows it"
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)

@@ -18,8 +18,8 @@ from typing import Any
 
 from tests.adapters.command_line import CLAUDE, executable
 
-from review_advisor.core.roles.fence import fenced
 from review_advisor.core.roles.prompts import nonce_of
+from review_advisor.core.safety.fence import fenced
 from review_advisor.mockworld.lines import Line, approve, confirm, plan
 
 Json = dict[str, Any]

@@ -10,14 +10,14 @@ from tests.adapters.pull_request_world import APP, LINES, Actions
 from tests.scenarios.publishing import REPOSITORY, Desk
 from tests.unit.outcome.altered import KINDS, Altered, alterations
 
+from review_advisor.app.pull_request import read_document
+from review_advisor.core.forge_text.check import check_in_progress
+from review_advisor.core.forge_text.conclusion import conclusion_of
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
-from review_advisor.core.publication.check import check_in_progress
-from review_advisor.core.publication.conclusion import conclusion_of
 from review_advisor.mockworld.github.traffic import Moment, RefusedRequest
 from review_advisor.mockworld.lines import finding, reject
 from review_advisor.ports.forge import ForgeError
-from review_advisor.publish_phase import DidNotRun
-from review_advisor.pull_requests import read_document
+from review_advisor.pull_request.publish import DidNotRun
 
 NOT_RUN = "The review did not run"
 NOT_PUBLISHED = "The review could not be published"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from review_advisor.adapters.answers.copies import MOST_BYTES, MOST_FILES, edit, edited, seen
-from review_advisor.core.roles.kept import EditedFile
+from review_advisor.core.roles.reply_cache import EditedFile
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ import pytest
 
 from review_advisor.adapters.claude.agents import ClaudeAgents
 from review_advisor.adapters.claude.limits import Limits
+from review_advisor.core.answers.answers import ReviewPlan
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.answers import ReviewPlan
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, Lost, LostReason, ReviewInterrupted
 from review_advisor.lifetime.interruption import INTERRUPTION
 

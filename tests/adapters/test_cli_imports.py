@@ -14,19 +14,19 @@ OF_PULL_REQUESTS = {
     "review_advisor.adapters.actions",
     "review_advisor.adapters.git.fetch",
     "review_advisor.adapters.github",
+    "review_advisor.app.pull_request",
+    "review_advisor.app.pull_request_source",
     "review_advisor.core.facts.event",
-    "review_advisor.core.publication",
-    "review_advisor.publish_phase",
-    "review_advisor.pull_request_opening",
-    "review_advisor.pull_requests",
+    "review_advisor.core.forge_text",
+    "review_advisor.core.pull_request",
+    "review_advisor.pull_request",
 }
-OF_OTHERS = {"review_advisor.embedded", "review_advisor.mockworld", "review_advisor.starter"}
+OF_OTHERS = {"review_advisor.embedded", "review_advisor.mockworld", "review_advisor.app.init"}
 NEEDED_ANYWHERE = {
-    "review_advisor.core.publication",
-    "review_advisor.core.publication.markdown",
-    "review_advisor.core.publication.orders",
-    "review_advisor.core.publication.rules",
-    "review_advisor.core.publication.wiki_page",
+    "review_advisor.core.forge_text",
+    "review_advisor.core.forge_text.wiki_page",
+    "review_advisor.core.pull_request",
+    "review_advisor.core.pull_request.rules",
 }
 """The defaults of the configuration, and the page of what was learned; they import nothing of publishing."""
 
@@ -68,14 +68,14 @@ def test_a_review_without_a_pull_request_knows_nothing_of_any(terminal: Terminal
     repo.git("add", "app.py")
     claude = agreeing_claude(terminal.folder.parent)
     modules = imported(terminal, "review", *words, "--claude-bin", str(claude))
-    assert "review_advisor.review_phase" in modules
+    assert "review_advisor.review.phase" in modules
     assert among(modules, HEAVY | OF_OTHERS) == set()
     assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
 
 
 def test_a_demonstration_is_such_a_review(terminal: Terminal) -> None:
     modules = imported(terminal, "demo")
-    assert "review_advisor.review_phase" in modules
+    assert "review_advisor.review.phase" in modules
     assert among(modules, HEAVY | OF_OTHERS) == set()
     assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
 
@@ -84,11 +84,11 @@ def test_a_demonstration_is_such_a_review(terminal: Terminal) -> None:
 def test_looking_at_the_machine_or_the_settings_imports_no_review(terminal: Terminal, words: tuple[str, ...]) -> None:
     fake_claude(terminal.folder.parent)
     modules = imported(terminal, *words)
-    assert "review_advisor.settings" in modules
-    assert among(modules, HEAVY | {"review_advisor.app", "review_advisor.review_phase"}) == set()
+    assert "review_advisor.app.settings" in modules
+    assert among(modules, HEAVY | {"review_advisor.app.review", "review_advisor.review.phase"}) == set()
     assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
 
 
 def test_only_a_pull_request_needs_what_is_of_pull_requests(terminal: Terminal) -> None:
     modules = imported(terminal, "review", "--pr", "no name", code=2)
-    assert {"github", "review_advisor.pull_request_opening"} <= modules
+    assert {"github", "review_advisor.app.pull_request_source"} <= modules

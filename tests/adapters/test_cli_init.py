@@ -9,8 +9,15 @@ import pytest
 import yaml
 from tests.adapters.command_line import Done, Terminal, project
 
-from review_advisor.settings import CONFIG_FILE, BudgetConfig, Config, GithubConfig, parse_config
-from review_advisor.starter import WORKFLOW_FILE, config_text, drift, published_commit, repository_of, workflow_text
+from review_advisor.app.init import (
+    WORKFLOW_FILE,
+    config_text,
+    drift,
+    published_commit,
+    repository_of,
+    workflow_text,
+)
+from review_advisor.app.settings import CONFIG_FILE, BudgetConfig, Config, GithubConfig, parse_config
 
 COMMIT = "0123456789" * 4
 ACTION = f"some-owner/review-advisor@{COMMIT}"

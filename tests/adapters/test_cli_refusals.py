@@ -24,7 +24,7 @@ from tests.adapters.command_line import (
 from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.artifacts import write_whole
-from review_advisor.app import ReviewBrokenError
+from review_advisor.app.review import ReviewBrokenError
 from review_advisor.core.outcome.document import read_outcome
 from review_advisor.core.outcome.events import CallEnded, Event
 from review_advisor.core.outcome.outcomes import Outcome

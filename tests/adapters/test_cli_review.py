@@ -21,12 +21,12 @@ from tests.adapters.command_line import (
 )
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app import StoredReview
+from review_advisor.app.change import Selection
+from review_advisor.app.doctor import AgentChoice
+from review_advisor.app.review import StoredReview
 from review_advisor.core.outcome.document import read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.examination import AgentChoice
-from review_advisor.opening import Selection
 
 RISK = "import subprocess\n\n\ndef run(command):\n    return subprocess.call(command, shell=True)\n"
 

@@ -18,12 +18,12 @@ from review_advisor.adapters.ledger.exchange import rebuild
 from review_advisor.adapters.ledger.observations import keep
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.prices import read_prices
+from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.metrics.kpis import Sums
+from review_advisor.core.metrics.prices import Price, PriceError
+from review_advisor.core.observation.labels import Label, Observed
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.chain import LedgerError
-from review_advisor.core.record.kpis import Sums
-from review_advisor.core.record.labels import Label, Observed
-from review_advisor.core.record.periods import Period
-from review_advisor.core.record.prices import Price, PriceError
 from review_advisor.mockworld.lines import Line, approve, confirm, guidance, lost
 from review_advisor.mockworld.world import MockWorld, edited
 

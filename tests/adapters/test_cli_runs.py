@@ -13,15 +13,15 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import database, exported, five, meddle, record, rows, told
 
 from review_advisor.cli.runs import ROLES, STATUSES, SURFACES, between, list_, moment
+from review_advisor.core.exports.advisor_log import AdvisorLog, advisor_log
+from review_advisor.core.exports.harness_layout import RunOutcome
+from review_advisor.core.exports.harness_run import harness_run
+from review_advisor.core.exports.review_files import review_files
+from review_advisor.core.ledger.readings import UNFINISHED
+from review_advisor.core.ledger.runs import Between, RunFilter
 from review_advisor.core.outcome.document import outcome_document, outcome_json, read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.record.advisor_log import AdvisorLog, advisor_log
-from review_advisor.core.record.harness_layout import RunOutcome
-from review_advisor.core.record.harness_run import harness_run
-from review_advisor.core.record.readings import UNFINISHED
-from review_advisor.core.record.review_files import review_files
-from review_advisor.core.record.runs import Between, RunFilter
 
 
 @pytest.fixture

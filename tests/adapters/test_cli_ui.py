@@ -27,11 +27,11 @@ from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_i
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.observations import keep
 from review_advisor.adapters.ledger.rows import event_text, write_observation
+from review_advisor.app.dashboard import write_dashboard
+from review_advisor.core.ledger.chain import canonical, links
+from review_advisor.core.ledger.moments import microseconds
+from review_advisor.core.observation.labels import Label, Observed
 from review_advisor.core.outcome.events import PartEnded
-from review_advisor.core.record.chain import canonical, links
-from review_advisor.core.record.labels import Label, Observed
-from review_advisor.core.record.moments import microseconds
-from review_advisor.dashboard import write_dashboard
 
 UPLOT = "1.6.32"
 VENDORED = {

@@ -89,7 +89,7 @@ def test_a_patch_keeps_the_guard_and_the_configuration_of_the_repository_around_
     terminal: Terminal, tmp_path: Path
 ) -> None:
     repo = Repo(terminal.folder)
-    repo.write("src/review_advisor/review_phase.py", "x = 1\n")
+    repo.write("src/review_advisor/review/phase.py", "x = 1\n")
     repo.write(".review-advisor.toml", 'critical_paths = ["notes.txt"]\n')
     repo.commit("Here")
     patch = tmp_path / "p.diff"

@@ -15,9 +15,8 @@ import pytest
 
 from review_advisor.adapters.claude import consult_hook
 from review_advisor.adapters.claude.argv import hook_settings
-from review_advisor.core.roles import frame
-from review_advisor.core.roles.fence import clean, fence
-from review_advisor.core.safety import secret_shapes
+from review_advisor.core.safety import frame, secret_shapes
+from review_advisor.core.safety.fence import clean, fence
 
 NONCE = "n0nce-7f3a"
 SHAPES = secret_shapes.__file__

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from review_advisor.core.answers.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.core.facts.change import FileChange, Hunk, Status
 from review_advisor.core.facts.diff_text import render_files, render_statistics
 from review_advisor.core.roles import prompts
-from review_advisor.core.roles.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
-from review_advisor.core.roles.fence import fence
+from review_advisor.core.safety.fence import fence
 
 COMMAND = (sys.executable, "-I", "-m", "review_advisor.embedded")
 ADVISOR = "hydraflow-review-advisor"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.publication.writes import CommittedFile
+from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.ports.forge import PatchRefused
 
 APP = CommittedFile("src/app.py", "100755", b"a = 1\nb = 2\n")

@@ -20,7 +20,7 @@ from review_advisor.adapters.git.fetch import Remote
 from review_advisor.adapters.git.history import GitHistory, open_history
 from review_advisor.adapters.git.run import Git
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.record.undoing import Lines
+from review_advisor.core.observation.revert_detection import Lines
 from review_advisor.ports.review import SourceError
 
 Open = Callable[..., GitHistory]

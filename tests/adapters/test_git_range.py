@@ -447,10 +447,10 @@ def test_base_file(repo: Repo) -> None:
 
 def test_the_bots_own_repository_is_known_by_either_side(repo: Repo) -> None:
     repo.commit()
-    repo.write("src/review_advisor/review_phase.py")
+    repo.write("src/review_advisor/review/phase.py")
     repo.commit()
     assert last(repo).own_repository
-    (repo.path / "src/review_advisor/review_phase.py").unlink()
+    (repo.path / "src/review_advisor/review/phase.py").unlink()
     repo.commit()
     assert last(repo).own_repository
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from tests.adapters.github.scene import HOSTILE_NAMES
 from tests.adapters.pull_request_world import APP, AUTHOR, KEY, LINES, MAINTAINER, TOKENS, Actions
-from tests.unit.publication.judge import ACTED_ON, OURS, offences
-from tests.unit.publication.stories import HOSTILE, PATHS
+from tests.unit.forge_text.judge import ACTED_ON, OURS, offences
+from tests.unit.forge_text.stories import HOSTILE, PATHS
 
+from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.diff_text import shown_path
-from review_advisor.core.publication.commands import MOST_REASON
-from review_advisor.core.publication.markers import PREFIX
-from review_advisor.core.publication.writes import ANNOTATIONS_PER_REQUEST, MOST_CHARACTERS
-from review_advisor.core.roles.fence import clean
-from review_advisor.core.roles.findings import finding_id
+from review_advisor.core.pull_request.commands import MOST_REASON
+from review_advisor.core.pull_request.markers import PREFIX
+from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, MOST_CHARACTERS
+from review_advisor.core.safety.fence import clean
 from review_advisor.mockworld.lines import approve, finding, plan, reject, veto
 
 CONFIG = ".review-advisor.toml"

@@ -15,13 +15,13 @@ from tests.adapters.command_line import APPROVE, CONFIRM, project, script, scrip
 
 from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
-from review_advisor.app import StoredReview
+from review_advisor.app.review import StoredReview
+from review_advisor.core.ledger.chain import LEDGER_FILE
+from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, Repaired, ReviewEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.chain import LEDGER_FILE
-from review_advisor.core.record.runs import RunFilter
 
 CREDENTIAL = {"ANTHROPIC_API_KEY": "sk-ant-api03-not-a-real-one-5d1f0a77"}
 FAULT = "def mean(rows):\n    return sum(rows) / len(rows)\n" + "".join(f"value_{n} = {n}\n" for n in range(30))

@@ -27,10 +27,10 @@ from review_advisor.adapters.ledger.exchange import Rebuilt, events_of_run, rebu
 from review_advisor.adapters.ledger.listing import list_runs, show_run
 from review_advisor.adapters.ledger.proving import Proof, verify
 from review_advisor.adapters.ledger.recorder import Recorder
+from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Consulted, Event, ReviewEnded, Verified
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.runs import RunFilter
 from review_advisor.mockworld.lines import Killed, credit_gone
 from review_advisor.mockworld.world import MockWorld, edited
 

@@ -12,11 +12,11 @@ from tests.scenarios.five_stories import a_veto_then_a_recovery, three_parts_and
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.listing import list_runs, show_run
 from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.ledger.runs import RunFilter
+from review_advisor.core.metrics.kpis import kpis
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.kpis import kpis
-from review_advisor.core.record.periods import Period
-from review_advisor.core.record.runs import RunFilter
 from review_advisor.mockworld.lines import Line, approve, confirm, evidence, finding, lost, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
 

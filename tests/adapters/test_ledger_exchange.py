@@ -16,12 +16,12 @@ from tests.scenarios.five_stories import a_veto_then_a_recovery, answers_that_do
 from review_advisor.adapters.ledger.exchange import Folded, events_of_run, import_lines, merge
 from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import Proof, verify
-from review_advisor.bookkeeping import export_ledger
+from review_advisor.app.ledger import export_ledger
+from review_advisor.core.ledger.chain import LedgerError, canonical, links
+from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.outcome.cost import role_costs
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.chain import LedgerError, canonical, links
-from review_advisor.core.record.runs import RunFilter
 from review_advisor.mockworld.lines import approve, guidance
 from review_advisor.mockworld.world import MockWorld
 

@@ -22,8 +22,8 @@ from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.rows import read_all_anew
 from review_advisor.adapters.ledger.transactions import transaction
-from review_advisor.core.record.chain import FIRST, LARGEST_RUN, LedgerError, canonical, link, links
-from review_advisor.core.record.runs import RunFilter
+from review_advisor.core.ledger.chain import FIRST, LARGEST_RUN, LedgerError, canonical, link, links
+from review_advisor.core.ledger.runs import RunFilter
 
 Events = list[dict[str, Any]]
 

@@ -16,13 +16,13 @@ from review_advisor.adapters.ledger.exchange import Rebuilt, rebuild
 from review_advisor.adapters.ledger.listing import chosen, list_runs, show_run
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.ledger.runs import Between, RunFilter, run_text, runs_text
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.chain import LedgerError
-from review_advisor.core.record.periods import Period
-from review_advisor.core.record.runs import Between, RunFilter, run_text, runs_text
-from review_advisor.core.roles.redaction import Redactor
+from review_advisor.core.safety.redaction import Redactor
 from review_advisor.mockworld.lines import approve, credit_gone, finding
 from review_advisor.mockworld.world import MockWorld
 

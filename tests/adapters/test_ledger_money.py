@@ -15,11 +15,11 @@ from tests.adapters.written_dashboard import WrittenDashboard
 from review_advisor.adapters.ledger.exchange import merge
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.sums import Added, add_up
+from review_advisor.app.dashboard import write_dashboard
+from review_advisor.core.ledger.periods import Period
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.periods import Period
-from review_advisor.dashboard import write_dashboard
 from review_advisor.mockworld.lines import Killed, approve, confirm, garbage, plan
 from review_advisor.mockworld.world import MemoryArtifacts, MockWorld
 

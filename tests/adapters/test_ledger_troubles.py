@@ -27,9 +27,9 @@ from review_advisor.adapters.ledger.observations import said_on
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.salvage import repair
+from review_advisor.core.ledger.chain import Break, LedgerError
+from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.record.chain import Break, LedgerError
-from review_advisor.core.record.runs import RunFilter
 
 ROOT = Path(__file__).parents[2]
 RUNS = {"run-1", "run-2", "run-3", "run-4", "run-5"}

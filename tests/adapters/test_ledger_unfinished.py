@@ -15,10 +15,10 @@ from review_advisor.adapters.ledger.listing import list_runs, show_run
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.ledger.runs import Between, RunFilter
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import CallEnded, Consulted
-from review_advisor.core.record.periods import Period
-from review_advisor.core.record.runs import Between, RunFilter
 
 
 def without_its_end(document: OutcomeDocument) -> int:

@@ -24,8 +24,8 @@ from tests.adapters.pull_request_world import (
     WorkflowRun,
 )
 
+from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.roles.findings import finding_id
 from review_advisor.mockworld.github.events import Events
 from review_advisor.mockworld.github.model import Contents
 from review_advisor.mockworld.github.records import Pull

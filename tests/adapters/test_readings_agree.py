@@ -18,22 +18,22 @@ from tests.scenarios.five_stories import STORIES
 
 from review_advisor.adapters.ledger.listing import show_run
 from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.app.dashboard import write_dashboard
+from review_advisor.core.exports.advisor_log import advisor_log
+from review_advisor.core.exports.harness_run import harness_run
+from review_advisor.core.forge_text.account import how
+from review_advisor.core.forge_text.sections import cost
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.ledger.runs import RunRecord
+from review_advisor.core.metrics import metrics
+from review_advisor.core.metrics.kpis import kpis
+from review_advisor.core.metrics.metrics import Metric, measurements
+from review_advisor.core.metrics.prices import Price, money
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.publication.account import how
-from review_advisor.core.publication.sections import cost
-from review_advisor.core.record import metrics
-from review_advisor.core.record.advisor_log import advisor_log
-from review_advisor.core.record.harness_run import harness_run
-from review_advisor.core.record.kpis import kpis
-from review_advisor.core.record.metrics import Metric, measurements
-from review_advisor.core.record.periods import Period
-from review_advisor.core.record.prices import Price, money
-from review_advisor.core.record.runs import RunRecord
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import ModelUsage, Usage
-from review_advisor.dashboard import write_dashboard
 from review_advisor.mockworld.lines import approve, confirm, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld
 

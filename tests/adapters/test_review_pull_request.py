@@ -14,17 +14,17 @@ from tests.adapters.git_remote import NAME, Served, served
 from tests.adapters.github.door import Door, opened
 
 from review_advisor.adapters.git.source import About
+from review_advisor.app.change import Selection, open_change
+from review_advisor.app.pull_request_source import OpenedPullRequest
+from review_advisor.app.settings import ConfigError
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.publication.markers import SUMMARY
-from review_advisor.core.publication.state import State, state_block
+from review_advisor.core.pull_request.markers import SUMMARY
+from review_advisor.core.pull_request.state import State, state_block
 from review_advisor.mockworld.github.model import READING_ABILITIES, GitHub
 from review_advisor.mockworld.github.records import Pull
-from review_advisor.opening import Selection, open_change
 from review_advisor.ports.review import SourceError
-from review_advisor.pull_request_opening import OpenedPullRequest
-from review_advisor.settings import ConfigError
 
 APP = "advisor[bot]"
 

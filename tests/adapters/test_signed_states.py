@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.adapters.pull_request_world import APP, LINES, MAINTAINER, OTHER, Actions
 
-from review_advisor.core.publication.markers import seal_in
-from review_advisor.core.roles.findings import finding_id
+from review_advisor.core.answers.findings import finding_id
+from review_advisor.core.pull_request.markers import seal_in
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import finding, reject
 

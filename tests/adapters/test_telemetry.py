@@ -30,11 +30,11 @@ from review_advisor.adapters.telemetry.destination import (
     sender_environment,
 )
 from review_advisor.adapters.telemetry.export import telemetry
+from review_advisor.core.metrics.metrics import METRICS, SECONDS_BUCKETS
+from review_advisor.core.metrics.spans import review_span
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS
-from review_advisor.core.record.spans import review_span
 from review_advisor.lifetime import belongings
 from review_advisor.mockworld.lines import approve, confirm, finding, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited

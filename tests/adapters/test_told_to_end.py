@@ -19,8 +19,8 @@ from review_advisor import __main__ as process
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS
 from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
-from review_advisor.core.record.chain import LEDGER_FILE
-from review_advisor.core.record.runs import RunFilter
+from review_advisor.core.ledger.chain import LEDGER_FILE
+from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.lifetime import belongings
 from review_advisor.lifetime.interruption import INTERRUPTION, Interruption
@@ -128,9 +128,9 @@ def test_a_call_ends_before_its_review_does_and_that_before_two_seconds_are_over
 # --- a review that computes -------------------------------------------------------------------------------------------
 
 REVIEW = """
-    from review_advisor.app import run_review, ReviewOptions
-    from review_advisor.examination import AgentChoice
-    from review_advisor.opening import Selection
+    from review_advisor.app.review import run_review, ReviewOptions
+    from review_advisor.app.doctor import AgentChoice
+    from review_advisor.app.change import Selection
     def computes(event):
         if event.kind == {kind!r}:
             Path('computing').touch()

@@ -14,8 +14,8 @@ from tests.adapters.restarts import killed_at
 from review_advisor.adapters.artifacts import write_as_it_comes, write_refusal
 from review_advisor.adapters.git import open_range
 from review_advisor.adapters.worktree import WorkFolder
+from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.outcome.events import CallStarted, Event
-from review_advisor.core.record.chain import LEDGER_FILE
 from review_advisor.mockworld.world import MockWorld
 
 

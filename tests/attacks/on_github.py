@@ -13,27 +13,27 @@ from tests.attacks.obedient import FAULT
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.git.fetch import Remote, open_pull_request
 from review_advisor.adapters.git.source import About
-from review_advisor.begin_phase import BeginPhase
-from review_advisor.bot import Bot
-from review_advisor.configuration import believed_base
-from review_advisor.conversation import Comment, Conversation
+from review_advisor.app.configuration import believed_base
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.publication.markers import SUMMARY, finding_marker
-from review_advisor.core.publication.memory import earlier_review
-from review_advisor.core.publication.rules import ACTIONS_LOGIN, PublicationRules
-from review_advisor.core.publication.seals import believed
-from review_advisor.core.publication.state import KnownFinding, State, own_summaries, read_state, state_block
-from review_advisor.core.publication.writes import InlineComment
+from review_advisor.core.pull_request.markers import SUMMARY, finding_marker
+from review_advisor.core.pull_request.memory import earlier_review
+from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules
+from review_advisor.core.pull_request.seals import believed
+from review_advisor.core.pull_request.state import KnownFinding, State, own_summaries, read_state, state_block
+from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.peoples_word import peoples_word
-from review_advisor.publish_phase import PublishPhase
+from review_advisor.pull_request.begin import BeginPhase
+from review_advisor.pull_request.bot import Bot
+from review_advisor.pull_request.comment_commands import Comment, Conversation
+from review_advisor.pull_request.peoples_word import peoples_word
+from review_advisor.pull_request.publish import PublishPhase
 
 AUTHOR, MAINTAINER = "eve", "maria"
 FINDING = "f-0123456789"

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.begin_phase import BeginPhase, Begun
+from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.event import MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.publication.markers import SUMMARY, external_id, seal_in
-from review_advisor.core.publication.seals import believed, seal, vouched_by_word
-from review_advisor.core.publication.standing import StandingComment
-from review_advisor.core.publication.state import KnownFinding, State, read_state, state_block
-from review_advisor.core.roles.findings import finding_id
+from review_advisor.core.pull_request.markers import SUMMARY, external_id, seal_in
+from review_advisor.core.pull_request.seals import believed, seal, vouched_by_word
+from review_advisor.core.pull_request.standing import StandingComment
+from review_advisor.core.pull_request.state import KnownFinding, State, read_state, state_block
 from review_advisor.mockworld.github.records import Comment
 from review_advisor.mockworld.lines import approve, finding, reject
-from review_advisor.peoples_word import peoples_word
+from review_advisor.pull_request.begin import BeginPhase, Begun
+from review_advisor.pull_request.peoples_word import peoples_word
 
 KEYS = pytest.mark.parametrize("key", [None, b"k" * 32], ids=["without a key", "with a key"])
 HOLE = finding(PATH, 7, "value = 7", "critical", title="seven is a hole")

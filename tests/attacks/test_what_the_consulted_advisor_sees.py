@@ -12,10 +12,9 @@ from tests.attacks.obedient import ObedientAgent
 from tests.attacks.payloads import ATTACKS, GUESSED_NONCE, PLANTED
 
 from review_advisor.adapters.claude import consult_hook
-from review_advisor.core.roles import frame
-from review_advisor.core.roles.fence import fenced
 from review_advisor.core.roles.mid_flight import QUESTION_OPENING
-from review_advisor.core.safety import secret_shapes
+from review_advisor.core.safety import frame, secret_shapes
+from review_advisor.core.safety.fence import fenced
 
 NONCE = "n0nce-7f3a"
 SENTINEL = f"<!-- ours nonce={NONCE} -->"

@@ -15,13 +15,15 @@ import pytest
 from tests.attacks import on_github
 from tests.attacks.obedient import Strip, nonce_fences_removed
 
-from review_advisor import dispatch, review_loop
+from review_advisor.core.answers.answers import Consult, Guidance, PostVerifyResult, ReviewReport
 from review_advisor.core.facts import diff_text
-from review_advisor.core.roles import advisors, prompts, redaction
-from review_advisor.core.roles import fence as fence_room
-from review_advisor.core.roles.answers import Consult, Guidance, PostVerifyResult, ReviewReport
+from review_advisor.core.roles import advisors, prompts
 from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.mid_flight import ConsultNote
+from review_advisor.core.safety import fence as fence_room
+from review_advisor.core.safety import redaction
+from review_advisor.review import dispatch
+from review_advisor.review import loop as review_loop
 
 _STATIC = re.compile(r"<<<UNTRUSTED [A-Z_]+\n.*?[A-Z]+ UNTRUSTED>>>", re.DOTALL)
 

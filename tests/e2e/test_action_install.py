@@ -19,6 +19,7 @@ def runner(tmp_path: Path) -> Runner:
     return made
 
 
+@pytest.mark.timeout(600)  # it installs the product and its libraries
 def test_the_product_runs_and_a_hostile_workspace_changes_nothing(runner: Runner) -> None:
     (runner.workspace / "review_advisor").mkdir()
     for name in ("review_advisor/__init__.py", "json.py", "sitecustomize.py"):

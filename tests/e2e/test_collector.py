@@ -14,7 +14,7 @@ from tests.adapters.command_line import project, script, scripted_review
 from tests.adapters.otlp import PROTOCOLS, Receiver, attributes, points_of, receiver, span_names
 
 from review_advisor.adapters.telemetry import export
-from review_advisor.core.record.spans import review_span
+from review_advisor.core.metrics.spans import review_span
 
 VARIABLE = "REVIEW_ADVISOR_E2E_COLLECTOR"
 

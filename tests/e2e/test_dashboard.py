@@ -17,15 +17,15 @@ from tests.adapters.ledgers import meddle, nothing, record, told
 from tests.e2e.browser.reader import NARROW, Reader
 
 from review_advisor.adapters.ledger.observations import keep
+from review_advisor.app.dashboard import serving, write_dashboard
+from review_advisor.app.runs import list_runs, show_run
+from review_advisor.core.ledger.runs import Between, RunFilter, RunLine
+from review_advisor.core.observation.labels import Label, Observed
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import RoleSkipped
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.record.labels import Label, Observed
-from review_advisor.core.record.runs import Between, RunFilter, RunLine
-from review_advisor.dashboard import serving, write_dashboard
 from review_advisor.mockworld.lines import approve, confirm, plan
 from review_advisor.mockworld.world import MockWorld
-from review_advisor.records import list_runs, show_run
 
 RUNS = 300
 MANY = 10_000

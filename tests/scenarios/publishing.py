@@ -4,17 +4,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.bot import Bot
-from review_advisor.conversation import Comment as Words
-from review_advisor.conversation import Conversation, Heard
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.publication.markers import SUMMARY
-from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.state import State, own_summaries, read_state
-from review_advisor.core.roles.redaction import NO_SECRETS, Redactor
+from review_advisor.core.pull_request.markers import SUMMARY
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.state import State, own_summaries, read_state
+from review_advisor.core.safety.redaction import NO_SECRETS, Redactor
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Review, ReviewThread
@@ -22,7 +19,10 @@ from review_advisor.mockworld.lines import Line
 from review_advisor.mockworld.world import FakeClock, MockWorld, edited
 from review_advisor.ports.forge import Forge
 from review_advisor.ports.review import Clock
-from review_advisor.publish_phase import DidNotRun, Published, PublishPhase
+from review_advisor.pull_request.bot import Bot
+from review_advisor.pull_request.comment_commands import Comment as Words
+from review_advisor.pull_request.comment_commands import Conversation, Heard
+from review_advisor.pull_request.publish import DidNotRun, Published, PublishPhase
 
 REPOSITORY = "acme/shop"
 AUTHOR = "ada"

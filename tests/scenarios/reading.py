@@ -7,8 +7,8 @@ from typing import Any
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.roles.calls import AgentCall
-from review_advisor.core.roles.fence import fenced
 from review_advisor.core.roles.prompts import nonce_of
+from review_advisor.core.safety.fence import fenced
 
 
 def shown(call: AgentCall, label: str) -> str:

@@ -8,17 +8,17 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, Desk
 from tests.scenarios.reading import shown
 
-from review_advisor.conversation import Comment, Conversation
+from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange
+from review_advisor.core.forge_text.summary import STILL_OPEN
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.publication.memory import earlier_review
-from review_advisor.core.publication.summary import STILL_OPEN
-from review_advisor.core.roles.findings import finding_id
+from review_advisor.core.pull_request.memory import earlier_review
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import approve, finding, lost, reject
 from review_advisor.mockworld.world import edited, renamed
-from review_advisor.publish_phase import DidNotRun
+from review_advisor.pull_request.comment_commands import Comment, Conversation
+from review_advisor.pull_request.publish import DidNotRun
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 FAULT_ID = finding_id(PATH, "correctness", "value = 3")

@@ -4,15 +4,15 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.begin_phase import BeginPhase
 from review_advisor.core.facts.event import CommentEvent, PullRequestEvent
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.standing import StandingCheck
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import approve, finding, reject, veto
-from review_advisor.publish_phase import LEFT, DidNotRun, Published, PublishPhase
+from review_advisor.pull_request.begin import BeginPhase
+from review_advisor.pull_request.publish import LEFT, DidNotRun, Published, PublishPhase
 
 CANCELLED = "There is no outcome to publish: No such file or directory."
 

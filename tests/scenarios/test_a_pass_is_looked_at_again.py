@@ -8,15 +8,15 @@ from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REP
 
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.connect import connect
-from review_advisor.begin_phase import BeginPhase
-from review_advisor.conversation import Comment, Conversation
 from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.github.traffic import Limited, Moment, ServerFailure
 from review_advisor.mockworld.lines import approve, finding, reject, veto
 from review_advisor.mockworld.world import FakeClock, edited
 from review_advisor.ports.forge import Forge
-from review_advisor.publish_phase import PublishPhase
+from review_advisor.pull_request.begin import BeginPhase
+from review_advisor.pull_request.comment_commands import Comment, Conversation
+from review_advisor.pull_request.publish import PublishPhase
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 ODD = finding(PATH, 7, "value = 7", "low", title="seven is odd")

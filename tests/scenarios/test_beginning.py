@@ -3,17 +3,17 @@
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.begin_phase import BeginPhase, Begun
 from review_advisor.core.facts.event import CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.publication.check import check_approved_by
-from review_advisor.core.publication.memory import OPENS_BREAKER
-from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.summary import amended
+from review_advisor.core.forge_text.check import check_approved_by
+from review_advisor.core.forge_text.summary import amended
+from review_advisor.core.pull_request.memory import OPENS_BREAKER
+from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.lines import approve, reject
-from review_advisor.patience import LAGS
-from review_advisor.publish_phase import DidNotRun
+from review_advisor.pull_request.begin import BeginPhase, Begun
+from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.pull_request.retries import LAGS
 
 
 @pytest.fixture

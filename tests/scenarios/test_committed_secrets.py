@@ -10,11 +10,11 @@ from tests.scenarios.reading import shown
 from tests.scenarios.test_secrets_stay_out import everything_told
 
 from review_advisor.core.facts.change import FileChange, Hunk, Status
+from review_advisor.core.forge_text.sarif import sarif_json
+from review_advisor.core.ledger.event_rows import rows_of_events
+from review_advisor.core.ledger.readings import readings_of
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.publication.sarif import sarif_json
-from review_advisor.core.record.event_rows import rows_of_events
-from review_advisor.core.record.readings import readings_of
 from review_advisor.core.roles.prompts import LONGEST_BODY
 from review_advisor.core.safety.secret_shapes import mark
 from review_advisor.mockworld.lines import approve, confirm, finding, guidance, plan, reject

@@ -6,14 +6,14 @@ from itertools import count
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.begin_phase import BeginPhase
-from review_advisor.conversation import Heard
+from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.publication.check import check_did_not_run
-from review_advisor.core.roles.findings import finding_id
+from review_advisor.core.forge_text.check import check_did_not_run
 from review_advisor.mockworld.github.traffic import Moment, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
+from review_advisor.pull_request.begin import BeginPhase
+from review_advisor.pull_request.comment_commands import Heard
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")

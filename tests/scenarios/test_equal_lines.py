@@ -3,15 +3,15 @@
 import pytest
 from tests.scenarios.publishing import MAINTAINER, PATH, Desk
 
-from review_advisor.conversation import Comment, Conversation
+from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.publication.markers import finding_in
-from review_advisor.core.publication.state import state_block
-from review_advisor.core.roles.findings import finding_id
+from review_advisor.core.pull_request.markers import finding_in
+from review_advisor.core.pull_request.state import state_block
+from review_advisor.core.report.report_text import report_text
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.lines import approve, finding, reject
+from review_advisor.pull_request.comment_commands import Comment, Conversation
 
 SAME = "verify = False"
 FIRST, SECOND = (finding_id(PATH, "correctness", SAME, number) for number in (1, 2))

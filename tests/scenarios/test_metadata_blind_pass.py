@@ -8,15 +8,15 @@ import pytest
 from tests.scenarios.reading import calls_by_end, is_shown, moves, own_words, shown
 
 from review_advisor.core.facts.earlier import Earlier, EarlierFinding
-from review_advisor.core.outcome.disagreement import disagreement_transcript
+from review_advisor.core.forge_text.disputes import transcript, vetoes
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.events import BlindJudged, CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.budgets import USD_BY_BLAST
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.publication.disputes import transcript, vetoes
+from review_advisor.core.report.disagreement import disagreement_transcript
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, garbage, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.core.roles.prompts import LONGEST_BODY
 from review_advisor.mockworld.lines import approve, lost

@@ -6,16 +6,16 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, PATH, REPOSITORY, Desk
 
 from review_advisor.core.facts.change import Status
-from review_advisor.core.publication.check import check_in_progress
-from review_advisor.core.publication.markers import SUMMARY, number_in, seal_in
-from review_advisor.core.publication.rules import PublicationRules
+from review_advisor.core.forge_text.check import check_in_progress
+from review_advisor.core.pull_request.markers import SUMMARY, number_in, seal_in
+from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.traffic import Moment, killed
 from review_advisor.mockworld.lines import Killed, approve, confirm, credit_gone, finding, reject, veto
 from review_advisor.mockworld.world import edited
 from review_advisor.ports.forge import ForgeError
-from review_advisor.publish_phase import DidNotRun
+from review_advisor.pull_request.publish import DidNotRun
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")

@@ -12,8 +12,8 @@ from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.core.outcome.document import OutcomeDocument, SuggestedRepair
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.standing import StandingCheck
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.mockworld.checkout import patch_between, tree_name
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
@@ -22,7 +22,7 @@ from review_advisor.mockworld.github.traffic import Moment, NoAnswer, Reset, Ser
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.ports.forge import ForgeError
-from review_advisor.publish_phase import Published, PublishPhase
+from review_advisor.pull_request.publish import Published, PublishPhase
 
 APP = "src/app.py"
 BASE = {APP: "def mean(rows):\n    return 0\n", "src/other.py": "x = 1\n"}

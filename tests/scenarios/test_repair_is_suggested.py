@@ -12,9 +12,9 @@ from review_advisor.core.facts.change import Change
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.mockworld.lines import approve, confirm, evidence, finding, garbage, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import shown
 
+from review_advisor.core.exports.review_files import review_files
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.progress import progress_line
-from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.review_files import review_files
+from review_advisor.core.report.progress import progress_line
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import CreditExhaustedError, LostReason
 from review_advisor.core.safety.secret_shapes import REDACTED, mark
 from review_advisor.mockworld.lines import Line, approve, confirm, finding, guidance, plan, reject, veto

@@ -6,15 +6,15 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Afternoon, Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.begin_phase import BeginPhase
-from review_advisor.conversation import Comment, Conversation
 from review_advisor.core.facts.event import CommentEvent, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.forge_text.summary import amended
 from review_advisor.core.outcome.document import outcome_json
-from review_advisor.core.publication.summary import amended
-from review_advisor.core.roles.redaction import NO_SECRETS, redactor
+from review_advisor.core.safety.redaction import NO_SECRETS, redactor
 from review_advisor.mockworld.github.traffic import Moment, ServerFailure
 from review_advisor.mockworld.lines import approve, finding, veto
-from review_advisor.publish_phase import LEFT, DidNotRun, PublishPhase
+from review_advisor.pull_request.begin import BeginPhase
+from review_advisor.pull_request.comment_commands import Comment, Conversation
+from review_advisor.pull_request.publish import LEFT, DidNotRun, PublishPhase
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 

@@ -10,14 +10,14 @@ from tests.scenarios.test_publishing_is_killed import FINDINGS, REQUESTS, escala
 
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.writes import InlineComment
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import reject
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.ports.forge import ReviewPending
-from review_advisor.publish_phase import PublishPhase
+from review_advisor.pull_request.publish import PublishPhase
 
 LINT = (InlineComment("lint", PATH, 3, None, "RIGHT", "a remark of another workflow"),)
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import calls_by_end, is_shown
 
-from review_advisor.core.outcome.disagreement import disagreement_transcript
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.report.disagreement import disagreement_transcript
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.lines import (
     Line,

@@ -7,8 +7,8 @@ from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.facts.pictures import PictureDifference, folder_picture
 from review_advisor.core.outcome.events import Reported, SurfaceEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import AgentCall, ReviewInterrupted
 from review_advisor.mockworld.lines import (
     Line,

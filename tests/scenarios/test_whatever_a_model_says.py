@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from review_advisor.core.exports.review_files import review_files
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.record.review_files import review_files
 from review_advisor.mockworld.lines import Line, approve, evidence, finding, guidance, learned, plan, reject, veto
 from review_advisor.mockworld.world import FakeSource, MockWorld
 

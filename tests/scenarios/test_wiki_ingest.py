@@ -7,8 +7,8 @@ from tests.scenarios.reading import is_shown, own_words, shown
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import KnowledgeStored, Reported
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.mockworld.lines import Line, approve, credit_gone, finding, learned, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited

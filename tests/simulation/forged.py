@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.pictures import PictureState
 from review_advisor.core.outcome.coverage import FileCoverage
@@ -22,7 +23,6 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Answered
-from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.mockworld.agents import Advice, Asked
 from review_advisor.mockworld.reading import Reading
 from review_advisor.mockworld.stage import PlayedReview, play

@@ -11,8 +11,8 @@ import pytest
 from review_advisor.adapters.claude.argv import argv, hook_settings
 from review_advisor.adapters.claude.environment import child_environment, credential_present, credential_secret
 from review_advisor.adapters.claude.limits import Limits
+from review_advisor.core.answers.answers import ReviewReport
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.answers import ReviewReport
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
 
 GRANT = ConsultGrant(5, 3, "the-advisor", "You advise.", "claude-opus-5-5", "<!-- s -->", "n0nce")

@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from review_advisor.core.facts.change import SYMLINK_MODE, FileChange, Hunk, Status
-from review_advisor.core.facts.diff_text import changed_lines, render_files, render_statistics, shown_path
-from review_advisor.core.roles import prompts
-from review_advisor.core.roles.answers import (
+from review_advisor.core.answers.answers import (
     Consult,
     Guidance,
     PostVerifyResult,
@@ -20,8 +17,11 @@ from review_advisor.core.roles.answers import (
     ReviewPlan,
     ReviewReport,
 )
-from review_advisor.core.roles.evidence import CheckedReport, ShownChange
-from review_advisor.core.roles.fence import fence
+from review_advisor.core.answers.evidence import CheckedReport, ShownChange
+from review_advisor.core.facts.change import SYMLINK_MODE, FileChange, Hunk, Status
+from review_advisor.core.facts.diff_text import changed_lines, render_files, render_statistics, shown_path
+from review_advisor.core.roles import prompts
+from review_advisor.core.safety.fence import fence
 from review_advisor.core.safety.secret_shapes import REDACTED
 from review_advisor.embedded.advice import RUN, SKIP, guide, risks, security_question
 from review_advisor.embedded.executor import NoAdvice, best_quote, focus_of, report

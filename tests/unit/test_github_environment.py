@@ -9,7 +9,7 @@ import pytest
 
 from review_advisor.adapters.actions import GithubEnvironment, read_github
 from review_advisor.core.facts.event import PullRequestEvent
-from review_advisor.core.roles.redaction import redactor
+from review_advisor.core.safety.redaction import redactor
 from review_advisor.ports.review import SourceError
 
 GHE = {"GITHUB_SERVER_URL": "https://ghe.example.org"}

@@ -8,12 +8,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 from pydantic import ValidationError
 
-from review_advisor.cli.effective import settings_json, settings_text
-from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.switches import SwitchError, read_switches
-from review_advisor.settings import (
+from review_advisor.app.settings import (
     Config,
     ConfigError,
     Settings,
@@ -21,6 +16,11 @@ from review_advisor.settings import (
     make_settings,
     parse_config,
 )
+from review_advisor.cli.effective import settings_json, settings_text
+from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.switches import SwitchError, read_switches
 
 EVERYTHING = """\
 profile = "hydraflow"

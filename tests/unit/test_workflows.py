@@ -25,8 +25,8 @@ from tests.unit.workflow_files import (
 
 from review_advisor.adapters.actions import read_github
 from review_advisor.cli import group
-from review_advisor.core.publication.commands import USAGE
-from review_advisor.core.record.chain import LEDGER_FILE
+from review_advisor.core.ledger.chain import LEDGER_FILE
+from review_advisor.core.pull_request.commands import USAGE
 
 REVIEWS = {"review.yml": own_workflow(), "written by init": written_workflow()}
 CREDENTIAL = re.compile(r"\bsecrets\b|anthropic|claude|api[-_]key|oauth", re.IGNORECASE)

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from review_advisor.starter import workflow_text
+from review_advisor.app.init import workflow_text
 
 ROOT = Path(__file__).parents[2]
 ACTION_FILE = ROOT / "action.yml"

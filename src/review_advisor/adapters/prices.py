@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from review_advisor.core.record.prices import Price, PriceError
+from review_advisor.core.metrics.prices import Price, PriceError
 
 _LARGEST = 1_000_000
 

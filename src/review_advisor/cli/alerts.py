@@ -31,8 +31,8 @@ def alerts(
     of: else a name that is wrong would be quiet for ever.
     """
     with ledger_refusals():
-        from review_advisor.core.record.kpis import alarms_text
-        from review_advisor.rollups import look_for_alarms
+        from review_advisor.app.rollup import look_for_alarms
+        from review_advisor.core.metrics.kpis import alarms_text
 
         found = look_for_alarms(ledger_file, until or datetime.now(UTC), repository)
     put(json.dumps([alarm.as_json() for alarm in found], indent=2) + "\n" if as_json else alarms_text(found))

@@ -12,7 +12,7 @@ from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import Ended, clear_refusals
 
 if TYPE_CHECKING:
-    from review_advisor.begin_phase import Begun
+    from review_advisor.pull_request.begin import Begun
 
 
 @click.command(short_help="In CI: decide on an event, and make its check stand.")
@@ -31,7 +31,7 @@ def begin(event: str) -> None:
     and memory.
     """
     with clear_refusals():
-        from review_advisor.pull_requests import run_begin
+        from review_advisor.app.pull_request import run_begin
 
         begun = run_begin(event, os.environ)
     note(f"{'A review begins' if begun.review else 'No review begins'}: {_plain(begun.because)}")
@@ -62,6 +62,6 @@ def _outputs(begun: Begun) -> dict[str, str]:
 
 
 def _plain(words: str) -> str:
-    from review_advisor.core.outcome.terminal import one_line
+    from review_advisor.core.safety.terminal import one_line
 
     return one_line(words)

@@ -25,9 +25,9 @@ def config() -> None:
 def show(repo: Path, as_json: bool) -> None:
     """Print the settings that the working tree's file and the environment give."""
     with clear_refusals():
+        from review_advisor.app.configuration import working_config
+        from review_advisor.app.settings import make_settings
         from review_advisor.cli.effective import settings_json, settings_text
-        from review_advisor.configuration import working_config
-        from review_advisor.settings import make_settings
 
         found, origin = working_config(repo)
         settings = make_settings(found, os.environ, profile=None, config_path=origin)
@@ -39,8 +39,8 @@ def show(repo: Path, as_json: bool) -> None:
 def check(repo: Path) -> None:
     """Exit 0 if file and environment are sound; otherwise say what is wrong and exit 2."""
     with clear_refusals():
-        from review_advisor.configuration import working_config
-        from review_advisor.settings import make_settings
+        from review_advisor.app.configuration import working_config
+        from review_advisor.app.settings import make_settings
 
         found, origin = working_config(repo)
         make_settings(found, os.environ, profile=None, config_path=origin)
@@ -51,7 +51,7 @@ def check(repo: Path) -> None:
 @click.option("--outcome", is_flag=True, help="The schema of outcome.json instead.")
 def schema(outcome: bool) -> None:
     """Print the JSON schema of the configuration, or of outcome.json."""
+    from review_advisor.app.settings import Config
     from review_advisor.core.outcome.document import outcome_schema
-    from review_advisor.settings import Config
 
     put(json.dumps(outcome_schema() if outcome else Config.model_json_schema(), indent=2) + "\n")

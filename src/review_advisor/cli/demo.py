@@ -30,11 +30,11 @@ def demo(context: click.Context, repo: Path, artifacts: Path) -> None:
     if the review ran to its end, whatever it found.
     """
     with clear_refusals():
-        from review_advisor.app import ReviewOptions
+        from review_advisor.app.change import Selection
+        from review_advisor.app.demo import demonstration_range
+        from review_advisor.app.doctor import AgentChoice
+        from review_advisor.app.review import ReviewOptions
         from review_advisor.cli.review import perform
-        from review_advisor.demonstration import demonstration_range
-        from review_advisor.examination import AgentChoice
-        from review_advisor.opening import Selection
 
         with demonstration_range(repo) as shown:
             note(f"Reviewing {shown.words}, with the embedded agent: static checks, no model.")

@@ -13,7 +13,7 @@ from review_advisor.cli.output import put
 from review_advisor.cli.problems import clear_refusals
 
 if TYPE_CHECKING:
-    from review_advisor.examination import Check
+    from review_advisor.app.doctor import Check
 
 
 @click.command(short_help="Say what is missing for a review, and how to get it.")
@@ -30,8 +30,8 @@ def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str 
     least one agent can review here, else 2.
     """
     with clear_refusals():
-        from review_advisor.configuration import working_config
-        from review_advisor.examination import examine, examine_github, examine_workflow, ready
+        from review_advisor.app.configuration import working_config
+        from review_advisor.app.doctor import examine, examine_github, examine_workflow, ready
 
         checks = [*examine(os.environ, claude_bin), *examine_workflow(repo)]
         if repository is not None:
@@ -47,7 +47,7 @@ def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str 
 
 
 def _row(check: Check) -> str:
-    from review_advisor.core.outcome.terminal import one_line
+    from review_advisor.core.safety.terminal import one_line
 
     word = "ok" if check.ok else "ADVICE" if check.agent == "github" else "MISSING"
     return f"{word:<7}  {check.agent:<9} {check.name:<14} {one_line(check.says)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from review_advisor.app.settings import Config, Settings
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.switches import (
     FAIL_AS_VETO,
@@ -14,7 +15,6 @@ from review_advisor.core.policy.switches import (
     ROLE_SWITCHES,
     surface_switch,
 )
-from review_advisor.settings import Config, Settings
 
 
 def _shown(config: Config, settings: Settings) -> dict[str, Any]:

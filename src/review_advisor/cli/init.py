@@ -41,9 +41,9 @@ def init(context: click.Context, repo: Path, ref: str, dry_run: bool) -> None:
 
     What is there already is left as it is. Exit code 0 if every file is there afterwards, else 2.
     """
-    from review_advisor.core.outcome.terminal import said
-    from review_advisor.examination import repository_top
-    from review_advisor.starter import StarterError, action_named, put_files, starter_files
+    from review_advisor.app.doctor import repository_top
+    from review_advisor.app.init import StarterError, action_named, put_files, starter_files
+    from review_advisor.core.safety.terminal import said
 
     top = repository_top(repo)
     if not (top / ".git").exists():

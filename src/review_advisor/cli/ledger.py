@@ -11,10 +11,10 @@ import click
 
 from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import ledger_refusals
-from review_advisor.core.record.chain import LEDGER_FILE
+from review_advisor.core.ledger.chain import LEDGER_FILE
 
 if TYPE_CHECKING:
-    from review_advisor.bookkeeping import Exported, Folded, Rebuilt
+    from review_advisor.app.ledger import Exported, Folded, Rebuilt
 
 BROKEN = 3
 PATH = click.Path(path_type=Path)
@@ -50,8 +50,8 @@ def verify(context: click.Context, ledger_file: Path, as_json: bool) -> None:
     with all its rows, nor of one that somebody wrote anew with them.
     """
     with ledger_refusals():
-        from review_advisor.bookkeeping import prove
-        from review_advisor.core.outcome.wording import counted, printable_line
+        from review_advisor.app.ledger import prove
+        from review_advisor.core.report.wording import counted, printable_line
 
         proof = prove(ledger_file)
     if as_json:
@@ -79,7 +79,7 @@ def merge(context: click.Context, a: Path, b: Path, whole_runs: bool, as_json: b
     of ours is refused by name, and A stays as it was.
     """
     with ledger_refusals():
-        from review_advisor.bookkeeping import merge as fold
+        from review_advisor.app.ledger import merge as fold
 
         folded = fold(a, b, whole_runs=whole_runs)
     _tell(context, folded, _folded(folded), as_json)
@@ -94,8 +94,8 @@ def merge(context: click.Context, a: Path, b: Path, whole_runs: bool, as_json: b
 def export_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
     """Write all events to FILE, one JSON object a line. A FILE that is there and no export is left as it is."""
     with ledger_refusals():
-        from review_advisor.bookkeeping import export_ledger
-        from review_advisor.core.outcome.wording import counted
+        from review_advisor.app.ledger import export_ledger
+        from review_advisor.core.report.wording import counted
 
         exported = export_ledger(ledger_file, file, whole_runs=whole_runs)
     if not as_json:  # on stderr, as FILE may be stdout
@@ -112,7 +112,7 @@ def export_(context: click.Context, file: Path, ledger_file: Path, whole_runs: b
 def import_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
     """Fold an export into the ledger, as ``merge`` folds a ledger."""
     with ledger_refusals():
-        from review_advisor.bookkeeping import import_lines
+        from review_advisor.app.ledger import import_lines
 
         folded = import_lines(ledger_file, file, whole_runs=whole_runs)
     _tell(context, folded, _folded(folded), as_json)
@@ -126,7 +126,7 @@ def import_(context: click.Context, file: Path, ledger_file: Path, whole_runs: b
 def rebuild(context: click.Context, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
     """Read all tables anew from the events, as this version reads them. A run that is left out has no rows then."""
     with ledger_refusals():
-        from review_advisor.bookkeeping import rebuild as read_anew
+        from review_advisor.app.ledger import rebuild as read_anew
 
         rebuilt = read_anew(ledger_file, whole_runs=whole_runs)
     _tell(context, rebuilt, f"{_runs(rebuilt.runs)} read anew\n", as_json)
@@ -143,7 +143,7 @@ def repair(context: click.Context, new: Path, ledger_file: Path, as_json: bool) 
     The damaged ledger stays as it is. Exit code 3 if a run is left out.
     """
     with ledger_refusals():
-        from review_advisor.bookkeeping import repair as save
+        from review_advisor.app.ledger import repair as save
 
         saved = save(ledger_file, new)
     _tell(context, saved, f"{_runs(saved.added)} saved in {new}\n", as_json)
@@ -154,14 +154,14 @@ def _folded(folded: Folded) -> str:
 
 
 def _runs(number: int) -> str:
-    from review_advisor.core.outcome.wording import counted
+    from review_advisor.core.report.wording import counted
 
     return counted(number, "run")
 
 
 def _tell(context: click.Context, came: Folded | Exported | Rebuilt, words: str, as_json: bool) -> None:
     """Print what came of it, and what was left out; end with code 3 if something was."""
-    from review_advisor.core.outcome.wording import printable_line
+    from review_advisor.core.report.wording import printable_line
 
     if as_json:
         put(json.dumps(asdict(came)) + "\n")

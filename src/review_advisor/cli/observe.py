@@ -14,7 +14,7 @@ from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import NOT_TO_ITS_END, Ended, clear_refusals, ledger_refusals
 
 if TYPE_CHECKING:
-    from review_advisor.observing import Observation
+    from review_advisor.app.observe import Observation
 
 
 @click.command(short_help="Record what became of the findings on a closed pull request.")
@@ -37,7 +37,7 @@ def observe(pr: str | None, event: str | None, again: bool, repo: Path, ledger_f
             "Name the pull request with --pr, the event that closed it with --event, or say --again."
         )
     with clear_refusals(), ledger_refusals():
-        from review_advisor.observing import observe_named, observe_of_event
+        from review_advisor.app.observe import observe_named, observe_of_event
 
         if again:
             _again(repo, ledger_file, as_json)
@@ -48,7 +48,7 @@ def observe(pr: str | None, event: str | None, again: bool, repo: Path, ledger_f
 
 
 def _again(repo: Path, ledger: Path, as_json: bool) -> None:
-    from review_advisor.observing import NotSeen, observe_again
+    from review_advisor.app.observe import NotSeen, observe_again
 
     unseen = 0
     for each in observe_again(repo, ledger, os.environ):
@@ -63,8 +63,8 @@ def _again(repo: Path, ledger: Path, as_json: bool) -> None:
 
 def _tell(seen: Observation, as_json: bool) -> None:
     """One JSON object a line, or the labels for a person; what became of it in the ledger goes to stderr."""
-    from review_advisor.core.outcome.wording import printable_line
-    from review_advisor.core.record.labels import observed_text
+    from review_advisor.core.observation.labels import observed_text
+    from review_advisor.core.report.wording import printable_line
 
     observed = seen.observed
     put(json.dumps(observed.as_json()) + "\n" if as_json else observed_text(observed))

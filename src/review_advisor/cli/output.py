@@ -39,7 +39,7 @@ def without_secrets(text: str) -> str:
 
     A half character, of a file name that is no UTF-8, is shown as an escape.
     """
-    from review_advisor.core.roles.redaction import redactor  # --help and --version never get here
+    from review_advisor.core.safety.redaction import redactor  # --help and --version never get here
 
     return redactor(os.environ).redact(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 

@@ -35,13 +35,13 @@ def clear_refusals() -> Iterator[None]:
 
 def _refusal(problem: Exception) -> Ended | None:
     """How the command ends; None for a bug. Imports here slow nothing down: something has gone wrong."""
-    from review_advisor.app import ReviewBrokenError
-    from review_advisor.core.outcome.terminal import said
+    from review_advisor.app.review import ReviewBrokenError
+    from review_advisor.app.settings import ConfigError
     from review_advisor.core.policy.switches import SwitchError
     from review_advisor.core.roles.calls import ReviewInterrupted
+    from review_advisor.core.safety.terminal import said
     from review_advisor.ports.forge import ForgeError
     from review_advisor.ports.review import ArtifactError, CliError, SourceError
-    from review_advisor.settings import ConfigError
 
     match problem:
         case CliError() | SwitchError() | ConfigError() | SourceError() | ArtifactError():
@@ -61,7 +61,7 @@ def told_beside(output: Path | None) -> Iterator[None]:
         yield
     except Ended as refusal:
         if output is not None:
-            from review_advisor.app import leave_refusal
+            from review_advisor.app.review import leave_refusal
 
             leave_refusal(output, refusal.message, os.environ)
         raise
@@ -70,9 +70,9 @@ def told_beside(output: Path | None) -> Iterator[None]:
 @contextmanager
 def ledger_refusals() -> Iterator[None]:
     """The same for the verbs that ask the ledger, which import nothing of a review."""
-    from review_advisor.core.outcome.wording import printable_line
-    from review_advisor.core.record.chain import LedgerError
-    from review_advisor.core.record.prices import PriceError
+    from review_advisor.core.ledger.chain import LedgerError
+    from review_advisor.core.metrics.prices import PriceError
+    from review_advisor.core.report.wording import printable_line
 
     try:
         yield

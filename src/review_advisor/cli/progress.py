@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from review_advisor.cli.output import note, without_secrets
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
-from review_advisor.core.outcome.progress import progress_line
-from review_advisor.core.outcome.terminal import said
+from review_advisor.core.report.progress import progress_line
+from review_advisor.core.safety.terminal import said
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,8 +12,8 @@ from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import NOT_TO_ITS_END, Ended, clear_refusals
 
 if TYPE_CHECKING:
+    from review_advisor.app.pull_request import PublishedReview
     from review_advisor.core.outcome.document import OutcomeDocument
-    from review_advisor.pull_requests import PublishedReview
 
 FILE = click.Path(path_type=Path)
 
@@ -31,8 +31,8 @@ def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Pat
     sound outcome the check fails and says that no review ran. Exit code 0 once all of it stands, whatever the verdict.
     """
     with clear_refusals():
+        from review_advisor.app.pull_request import PublishOptions, read_document, run_publish
         from review_advisor.ports.forge import ForgeDenied, ForgeError
-        from review_advisor.pull_requests import PublishOptions, read_document, run_publish
 
         options = PublishOptions(outcome, pull_request, head, asked)
         try:
@@ -55,8 +55,8 @@ def _leave(done: PublishedReview, sarif: Path | None) -> None:
     if document is None:
         return
     from review_advisor import __version__
-    from review_advisor.core.publication.job_summary import job_summary
-    from review_advisor.core.publication.sarif import sarif_json
+    from review_advisor.core.forge_text.job_summary import job_summary
+    from review_advisor.core.forge_text.sarif import sarif_json
 
     target = os.environ.get("GITHUB_STEP_SUMMARY")
     try:
@@ -71,7 +71,7 @@ def _leave(done: PublishedReview, sarif: Path | None) -> None:
 
 def _in_the_log(document: OutcomeDocument | str) -> None:
     """The findings as workflow commands: the runner shows them on the lines, whatever the token may not do."""
-    from review_advisor.core.publication.log_lines import log_lines
+    from review_advisor.core.forge_text.log_lines import log_lines
 
     if isinstance(document, str):
         put(f"{document}\n")
@@ -81,6 +81,6 @@ def _in_the_log(document: OutcomeDocument | str) -> None:
 
 
 def _plain(words: str) -> str:
-    from review_advisor.core.outcome.terminal import one_line
+    from review_advisor.core.safety.terminal import one_line
 
     return one_line(words)

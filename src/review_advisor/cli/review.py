@@ -12,8 +12,8 @@ from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import NOT_TO_ITS_END, clear_refusals, told_beside
 
 if TYPE_CHECKING:
-    from review_advisor.app import ReviewOptions
-    from review_advisor.opening import Selection
+    from review_advisor.app.change import Selection
+    from review_advisor.app.review import ReviewOptions
 
 PATH = click.Path(path_type=Path)
 EXAMPLES = """\b
@@ -132,9 +132,9 @@ def review(
     its commits are fetched, never checked out, and nothing is written on GitHub.
     """
     with told_beside(output if pr is not None or event is not None else None), clear_refusals():
-        from review_advisor.app import ReviewOptions
-        from review_advisor.examination import AgentChoice
-        from review_advisor.opening import Selection
+        from review_advisor.app.change import Selection
+        from review_advisor.app.doctor import AgentChoice
+        from review_advisor.app.review import ReviewOptions
 
         chosen = _only(
             Selection("range", revisions) if revisions is not None else None,
@@ -180,11 +180,11 @@ def _only(*selections: Selection | None) -> Selection:
 
 def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> int:
     """Run the review with progress on stderr, print its result on stdout, and return its exit code."""
-    from review_advisor.app import run_review
+    from review_advisor.app.review import run_review
     from review_advisor.cli.progress import progress
     from review_advisor.core.outcome.document import outcome_json
     from review_advisor.core.outcome.outcomes import Outcome
-    from review_advisor.core.outcome.report_text import headline, report_text
+    from review_advisor.core.report.report_text import headline, report_text
 
     with progress() as show:
         stored = run_review(options, os.environ, show.event, show.warning)

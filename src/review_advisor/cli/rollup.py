@@ -44,9 +44,9 @@ def rollup(
     end = until or datetime.now(UTC)
     in_order(since, end)
     with ledger_refusals():
-        from review_advisor.core.record.kpis import rollup_text
-        from review_advisor.core.record.periods import Period
-        from review_advisor.rollups import roll_up
+        from review_advisor.app.rollup import roll_up
+        from review_advisor.core.ledger.periods import Period
+        from review_advisor.core.metrics.kpis import rollup_text
 
         found = roll_up(ledger_file, Period(since, end, repository), prices)
         note_unknown(ledger_file, repository)

@@ -19,7 +19,7 @@ from review_advisor.cli.problems import ledger_refusals
 from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
 
 if TYPE_CHECKING:
-    from review_advisor.core.record.runs import Between
+    from review_advisor.core.ledger.runs import Between
 
 STATUSES = ("unfinished", "approved", "changes_requested", "escalated", "stopped")
 SURFACES = ("pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest")
@@ -32,7 +32,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def between(text: str) -> Between:
     """What ``N``, ``A..B``, ``A..`` and ``..B`` say."""
-    from review_advisor.core.record.runs import Between
+    from review_advisor.core.ledger.runs import Between
 
     found = re.fullmatch(r"(?P<low>\d+(\.\d+)?)?(?P<dots>\.\.)?(?P<high>\d+(\.\d+)?)?", text, re.ASCII)
     if found is None or (found["low"] is None and found["high"] is None):
@@ -66,8 +66,8 @@ def in_order(since: datetime | None, until: datetime | None) -> None:
 
 def note_unknown(ledger_file: Path, repository: str | None) -> None:
     """Say of a repository that the ledger has no run of that it has none: its name may be wrong."""
-    from review_advisor.core.outcome.wording import printable_line
-    from review_advisor.records import knows_repository
+    from review_advisor.app.runs import knows_repository
+    from review_advisor.core.report.wording import printable_line
 
     if repository is not None and not knows_repository(ledger_file, repository):
         note(printable_line(f"The ledger {ledger_file} has no run of {repository}."))
@@ -125,8 +125,8 @@ def list_(ledger_file: Path, as_json: bool, **wanted: Any) -> None:
     """
     in_order(wanted["since"], wanted["until"])
     with ledger_refusals():
-        from review_advisor.core.record.runs import RunFilter, runs_text
-        from review_advisor.records import list_runs
+        from review_advisor.app.runs import list_runs
+        from review_advisor.core.ledger.runs import RunFilter, runs_text
 
         found = list_runs(ledger_file, RunFilter(**wanted))
         note_unknown(ledger_file, wanted["repository"])
@@ -140,8 +140,8 @@ def list_(ledger_file: Path, as_json: bool, **wanted: Any) -> None:
 def show(run: str, ledger_file: Path, as_json: bool) -> None:
     """Show one run, named by its id or by the beginning of it. With --json, every row and every event of it."""
     with ledger_refusals():
-        from review_advisor.core.record.runs import run_text
-        from review_advisor.records import show_run
+        from review_advisor.app.runs import show_run
+        from review_advisor.core.ledger.runs import run_text
 
         record = show_run(ledger_file, run)
     _put(json.dumps(record.as_json(), indent=2) + "\n" if as_json else run_text(record, *_width()))
@@ -158,7 +158,7 @@ def export(run: str, folder: Path, ledger_file: Path, as_json: bool) -> None:
     Below runs/ the same stands as advisor-harness lays out a run.
     """
     with ledger_refusals():
-        from review_advisor.bookkeeping import export_run
+        from review_advisor.app.ledger import export_run
 
         names = export_run(ledger_file, run, folder)
     _put(json.dumps(names) + "\n" if as_json else "".join(f"{folder / name}\n" for name in names))

@@ -46,7 +46,7 @@ def simulate(
 
 
 def _stories(paths: tuple[Path, ...], *, as_json: bool) -> bool:
-    from review_advisor.core.outcome.terminal import one_line
+    from review_advisor.core.safety.terminal import one_line
     from review_advisor.mockworld.expectations import unmet
     from review_advisor.mockworld.stage import play
     from review_advisor.mockworld.story_file import StoryError, read_story

@@ -53,7 +53,7 @@ def ui(
     listens on 127.0.0.1 only.
     """
     with ledger_refusals():
-        from review_advisor.dashboard import SiteError, serving, write_dashboard
+        from review_advisor.app.dashboard import SiteError, serving, write_dashboard
 
         try:
             written = write_dashboard(ledger_file, folder, datetime.now(UTC), since=since, limit=limit, opens=opens)
@@ -72,7 +72,7 @@ def ui(
 
 
 def _sentence(runs: int, left_out: int) -> str:
-    from review_advisor.core.outcome.wording import counted
+    from review_advisor.core.report.wording import counted
 
     told = f"{counted(runs, 'run')} written."
     if not left_out:

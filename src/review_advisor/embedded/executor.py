@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from review_advisor.core.answers.answers import Consult, DisagreementAnswer, Guidance, ReviewReport
 from review_advisor.core.facts.diff_text import ShownLine
 from review_advisor.core.facts.kinds import Kind, kind_of_path
-from review_advisor.core.roles.answers import Consult, DisagreementAnswer, Guidance, ReviewReport
 from review_advisor.embedded.advice import RUN, risks, security_question
 from review_advisor.embedded.findings import CheckFinding, Checks
 from review_advisor.embedded.material import Material, PastDisagreement

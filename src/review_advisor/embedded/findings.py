@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from review_advisor.core.answers.answers import ReportedFinding
 from review_advisor.core.facts.diff_text import ShownLine
 from review_advisor.core.facts.kinds import Kind, kind_of_path
-from review_advisor.core.roles.answers import ReportedFinding
 from review_advisor.core.safety.secret_shapes import REDACTED, holds_mark, is_mark, kind_marked
 from review_advisor.embedded import rules
 from review_advisor.embedded.command_line import UsageError

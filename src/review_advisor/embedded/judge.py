@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from review_advisor.core.answers.answers import Disagreement, PostVerifyResult, ReportedFinding, ReviewReport
 from review_advisor.core.facts.diff_text import ShownLine
 from review_advisor.core.facts.kinds import Kind, kind_of_path
-from review_advisor.core.roles.answers import Disagreement, PostVerifyResult, ReportedFinding, ReviewReport
 from review_advisor.embedded.findings import CheckFinding, Checks
 from review_advisor.embedded.material import Material
 

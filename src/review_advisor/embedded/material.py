@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from review_advisor.core.answers.answers import ReviewPlan, ReviewReport
 from review_advisor.core.facts.diff_text import ShownLine, changed_lines, shown_path
 from review_advisor.core.facts.kinds import Kind
 from review_advisor.core.roles import prompts
-from review_advisor.core.roles.answers import ReviewPlan, ReviewReport
-from review_advisor.core.roles.fence import fenced
 from review_advisor.core.roles.pictures import PICTURES
+from review_advisor.core.safety.fence import fenced
 from review_advisor.embedded.command_line import UsageError
 
 A = TypeVar("A", bound=BaseModel)

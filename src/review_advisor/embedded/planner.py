@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from review_advisor.core.answers.answers import FocusArea, ReviewPlan
 from review_advisor.core.facts.kinds import Kind, kind_of_path
-from review_advisor.core.roles.answers import FocusArea, ReviewPlan
 from review_advisor.embedded.material import FileCount, Material
 
 _MOST_FOCUS_AREAS = 3

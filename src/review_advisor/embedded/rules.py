@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from review_advisor.core.roles.answers import Severity
+from review_advisor.core.answers.answers import Severity
 
 Check = Literal["bug", "security", "secret"]
 

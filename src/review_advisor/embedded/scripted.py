@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from review_advisor.core.roles.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.answers.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.embedded.agent_tool import AgentTool, Failed, Said
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.edit_tool import write_file

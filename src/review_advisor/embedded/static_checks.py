@@ -7,7 +7,7 @@ from typing import assert_never
 
 from pydantic import BaseModel, ValidationError
 
-from review_advisor.core.roles.answers import Consult, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.answers.answers import Consult, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.embedded.advice import guide
 from review_advisor.embedded.agent_tool import AgentTool, Declined, Said
 from review_advisor.embedded.command_line import UsageError

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from review_advisor.bot import Bot
 from review_advisor.core.facts.change import Change
+from review_advisor.core.forge_text.check import check_in_progress
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.publication.check import check_in_progress
-from review_advisor.core.publication.markers import SUMMARY
-from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.state import State, own_summaries, read_state
-from review_advisor.core.publication.writes import CommittedFile
+from review_advisor.core.pull_request.markers import SUMMARY
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.state import State, own_summaries, read_state
+from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, ReviewThread
 from review_advisor.mockworld.stage import PlayedReview
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.publish_phase import PublishPhase
+from review_advisor.pull_request.bot import Bot
+from review_advisor.pull_request.publish import PublishPhase
 
 REPOSITORY = "acme/shop"
 AUTHOR = "ada"

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
+from review_advisor.core.forge_text.conclusion import title_of
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.outcome.report_text import report_text
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.publication.conclusion import title_of
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import Answered, Lost, Stop
 from review_advisor.mockworld.agents import Advice, Asked
 from review_advisor.mockworld.lines import Killed

@@ -14,9 +14,9 @@ from review_advisor.core.facts.change import Change, Spec
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallStarted, Event
-from review_advisor.core.outcome.repair_text import PATCH_FILE
-from review_advisor.core.outcome.report_text import headline
 from review_advisor.core.policy.policy import RepairMode, Rules
+from review_advisor.core.report.repair_text import PATCH_FILE
+from review_advisor.core.report.report_text import headline
 from review_advisor.mockworld.agents import Asked, FakeAdvisorRunner
 from review_advisor.mockworld.bench import Bench
 from review_advisor.mockworld.casting import cast

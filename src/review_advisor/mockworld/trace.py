@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from review_advisor.core.outcome.blind_text import blind_words
 from review_advisor.core.outcome.events import (
     BlindJudged,
     CallEnded,
@@ -16,10 +15,11 @@ from review_advisor.core.outcome.events import (
     RoleSkipped,
     Ruled,
 )
-from review_advisor.core.outcome.repair_text import repair_words
-from review_advisor.core.outcome.terminal import one_line
-from review_advisor.core.outcome.wording import counted
+from review_advisor.core.report.blind_text import blind_words
+from review_advisor.core.report.repair_text import repair_words
+from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import Answered, Lost
+from review_advisor.core.safety.terminal import one_line
 from review_advisor.mockworld.agents import Asked
 from review_advisor.mockworld.expectations import flags_of
 from review_advisor.mockworld.reading import answer_of, fault_of, split_prompt

@@ -23,12 +23,12 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.roles.calls import AgentCall, ReviewInterrupted
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
-from review_advisor.core.roles.redaction import redactor
+from review_advisor.core.safety.redaction import redactor
 from review_advisor.mockworld.agents import FakeAdvisorRunner
 from review_advisor.mockworld.checkout import Checkout, Copies, Texts, changed_between, tree_name
 from review_advisor.mockworld.lines import Killed, Written
 from review_advisor.ports.review import ArtifactError, Ports
-from review_advisor.review_phase import ReviewPhase, ReviewRequest
+from review_advisor.review.phase import ReviewPhase, ReviewRequest
 
 
 @dataclass

@@ -12,9 +12,9 @@ from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.ports.review import SourceError
 
 if TYPE_CHECKING:  # only a pull request's review publishes, and only what is closed is observed
-    from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
-    from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
-    from review_advisor.core.record.undoing import LaterCommit, Lines, Touched
+    from review_advisor.core.observation.revert_detection import LaterCommit, Lines, Touched
+    from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
+    from review_advisor.core.pull_request.writes import Check, CommittedFile, InlineComment, MadeCommit
 
 
 class Forge(Protocol):

@@ -11,7 +11,7 @@ from tests.adapters.github.door import Door, opened
 
 from review_advisor.adapters.github.connect import connect
 from review_advisor.adapters.github.forge import GitHubForge
-from review_advisor.core.publication.writes import Annotation, Check, Conclusion
+from review_advisor.core.pull_request.writes import Annotation, Check, Conclusion
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import READING_ABILITIES, WORKFLOW_ABILITIES, GitHub
 from review_advisor.mockworld.github.records import CheckRun, Pull, Token

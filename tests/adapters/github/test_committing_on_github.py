@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.adapters.github.scene import REPOSITORY, Scene, open_scene
 
-from review_advisor.core.publication.writes import CommittedFile
+from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.mockworld.github.records import RequiredCheck
 from review_advisor.mockworld.github.traffic import Moment, ServerFailure
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable

@@ -17,7 +17,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import reject
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.publish_phase import PublishPhase
+from review_advisor.pull_request.publish import PublishPhase
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tests.adapters.github.scripted import TOKEN, Reply, github_answers
 
 from review_advisor.adapters.github.forge import GitHubForge
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.publication.writes import Check, Conclusion
+from review_advisor.core.pull_request.writes import Check, Conclusion
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.ports.forge import ForgeDenied, ForgeError, ForgeMissing, ForgeRejected, ForgeUnavailable
 

@@ -9,7 +9,7 @@ from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, Scene, a
 
 from review_advisor.adapters.github.forge import GitHubForge
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.publication.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
+from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
 from review_advisor.mockworld.github.records import Pull, PullFile
 from review_advisor.mockworld.github.traffic import Moment, RefusedRequest, Reset, ServerFailure
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending

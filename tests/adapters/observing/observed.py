@@ -18,10 +18,10 @@ from tests.adapters.pull_request_world import (
 
 from review_advisor.adapters.ledger.exchange import merge
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.core.record.kpis import Kpi, kpis
-from review_advisor.core.record.labels import Label
-from review_advisor.core.record.periods import Period
-from review_advisor.core.roles.findings import finding_id
+from review_advisor.core.answers.findings import finding_id
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.metrics.kpis import Kpi, kpis
+from review_advisor.core.observation.labels import Label
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import finding
 

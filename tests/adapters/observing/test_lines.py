@@ -30,11 +30,13 @@ from tests.adapters.pull_request_world import (
 )
 from tests.unit.workflow_files import ROOT
 
-from review_advisor import aftermath, observe_phase
 from review_advisor.adapters.git import history, objects
-from review_advisor.core.record import fate, undoing
+from review_advisor.core.observation import line_match as fate
+from review_advisor.core.observation import revert_detection as undoing
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import finding, reject
+from review_advisor.observation import finding_fate as aftermath
+from review_advisor.observation import phase as observe_phase
 
 
 @pytest.mark.parametrize("how", ["merge", "squash", "rebase"])

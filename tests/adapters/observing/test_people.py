@@ -27,17 +27,17 @@ from tests.adapters.pull_request_world import (
     Actions,
 )
 
-from review_advisor import observe_phase
-from review_advisor.core.publication.dismissals import with_dismissed
-from review_advisor.core.publication.markers import SUMMARY, finding_in, finding_marker
-from review_advisor.core.publication.rules import PublicationRules
-from review_advisor.core.publication.standing import StandingComment
-from review_advisor.core.publication.state import read_state
-from review_advisor.core.publication.summary import amended
+from review_advisor.core.forge_text.summary import amended
+from review_advisor.core.pull_request.dismissals import with_dismissed
+from review_advisor.core.pull_request.markers import SUMMARY, finding_in, finding_marker
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.standing import StandingComment
+from review_advisor.core.pull_request.state import read_state
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.reviewing import Remark
 from review_advisor.mockworld.github.session import session
 from review_advisor.mockworld.lines import reject
+from review_advisor.observation import phase as observe_phase
 
 
 def test_threads_say_who_resolved_them(rejected: tuple[Actions, Pull]) -> None:

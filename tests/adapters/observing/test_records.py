@@ -35,14 +35,14 @@ from review_advisor.adapters.ledger.exchange import Folded, import_lines, merge,
 from review_advisor.adapters.ledger.observations import keep, open_ended
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.core.record import fate
-from review_advisor.core.record.chain import LedgerError, canonical, links
-from review_advisor.core.record.labels import Label, Observed
-from review_advisor.core.record.periods import Period
+from review_advisor.app.runs import show_run
+from review_advisor.core.ledger.chain import LedgerError, canonical, links
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.observation import line_match as fate
+from review_advisor.core.observation.labels import Label, Observed
 from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import RefusedRequest
-from review_advisor.records import show_run
 
 
 def test_a_base_branch_that_is_gone_is_said_and_nothing_is_recorded(rejected: tuple[Actions, Pull]) -> None:

@@ -23,12 +23,14 @@ from tests.adapters.pull_request_world import (
     Actions,
 )
 
-from review_advisor import aftermath, reverting
 from review_advisor.adapters.git import history, objects
-from review_advisor.core.record import fate, undoing
+from review_advisor.core.observation import line_match as fate
+from review_advisor.core.observation import revert_detection as undoing
 from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import reject
+from review_advisor.observation import finding_fate as aftermath
+from review_advisor.observation import reverts as reverting
 
 
 def test_a_merge_that_is_reverted_later_proves_what_was_said_and_observing_again_says_so(

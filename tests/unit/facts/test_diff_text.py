@@ -11,7 +11,7 @@ from review_advisor.core.facts.diff_text import (
     render_statistics,
     shown_path,
 )
-from review_advisor.core.roles.fence import clean, fence, fenced
+from review_advisor.core.safety.fence import clean, fence, fenced
 from review_advisor.mockworld.world import deleted, edited, renamed
 
 HOSTILE = [

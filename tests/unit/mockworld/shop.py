@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from review_advisor.core.publication.writes import Annotation, Check, Conclusion, InlineComment
+from review_advisor.core.pull_request.writes import Annotation, Check, Conclusion, InlineComment
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
 from review_advisor.mockworld.github.records import Pull, Token

@@ -4,7 +4,7 @@ import pytest
 from tests.unit.mockworld.shop import AFTER, BEFORE, BOT, DONE, NUMBER, SHOP, Shop, remark, remarks_of_check
 
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.publication.writes import MOST_CHARACTERS, Check, InlineComment
+from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, InlineComment
 from review_advisor.mockworld.github.checks import CheckValues
 from review_advisor.mockworld.github.git_data import TreeEntry
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES

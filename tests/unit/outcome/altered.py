@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from tests.unit.publication.stories import STORIES, told
+from tests.unit.forge_text.stories import STORIES, told
 
 from review_advisor.core.facts.change import Status
 from review_advisor.core.outcome.document import OutcomeDocument

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from review_advisor.core.metrics.spending import spent, unreported
 from review_advisor.core.outcome.cost import RoleCost, role_costs, tokens, unpriced_calls, used_within
 from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.pages.costs import cost_json, together
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.record.costs import cost_json, together
-from review_advisor.core.record.spending import spent, unreported
 from review_advisor.core.roles.calls import ModelUsage, Usage
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)

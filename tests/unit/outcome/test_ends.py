@@ -2,6 +2,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from review_advisor.core.answers.answers import PostVerifyResult
+from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.change import Status
 from review_advisor.core.facts.kinds import Kind
 from review_advisor.core.facts.repair import RefusedPath, RepairState
@@ -27,7 +30,6 @@ from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome, worst
 from review_advisor.core.outcome.rulings import Move, Ruling
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.calls import (
     AuthenticationFailedError,
     CreditExhaustedError,
@@ -36,8 +38,6 @@ from review_advisor.core.roles.calls import (
     ReviewInterrupted,
     Stop,
 )
-from review_advisor.core.roles.evidence import CheckedReport
-from review_advisor.core.roles.findings import Finding
 from review_advisor.core.roles.transcript import Attempt
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)

@@ -1,9 +1,9 @@
 import pytest
 
+from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.outcome.rulings import Disabled, Move, Standing, Verdict, rule
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import Authority
-from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.calls import Lost, LostReason
 
 CONFIRMED = PostVerifyResult(verdict="APPROVE")

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.outcome.altered import KINDS, alterations, reviewed
 
+from review_advisor.core.forge_text.conclusion import conclusion_of
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Event, PartEnded, Reported, ReviewEnded, SurfaceEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.surfaces import Authority
-from review_advisor.core.publication.conclusion import conclusion_of
-from review_advisor.core.publication.writes import Conclusion
+from review_advisor.core.pull_request.writes import Conclusion
 
 STEP = 5
 """Of the altered fields every fifth is tried, and in each kind of review others."""

@@ -30,7 +30,7 @@ OWN_EVERYWHERE = [
 ]
 OWN_HERE = [
     "src/review_advisor/core/policy/guard.py",
-    "src/review_advisor/review_phase.py",
+    "src/review_advisor/review/phase.py",
     "src/review_advisor/agents/executor.md",
     "action.yml",
     "Makefile",

@@ -1,6 +1,6 @@
 import pytest
 
-from review_advisor.core.roles.evidence import Knowledge
+from review_advisor.core.answers.evidence import Knowledge
 from review_advisor.core.roles.knowledge import (
     LONGEST_NAME,
     MOST_ENTRIES,

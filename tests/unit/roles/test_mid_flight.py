@@ -4,8 +4,8 @@ from typing import Literal
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from review_advisor.core.answers.answers import Consult, Guidance
 from review_advisor.core.facts.change import Change
-from review_advisor.core.roles.answers import Consult, Guidance
 from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult, stop_signal, unanswered_critical
 from review_advisor.mockworld.world import edited

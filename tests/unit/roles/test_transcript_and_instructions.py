@@ -2,13 +2,13 @@ import json
 
 import pytest
 
+from review_advisor.core.answers.answers import Disagreement, PostVerifyResult
 from review_advisor.core.facts.change import Change, FileChange, Status
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.answers import Disagreement, PostVerifyResult
-from review_advisor.core.roles.fence import fenced
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
 from review_advisor.core.roles.prompts import TRANSCRIPT, cuts, description, nonce_of, opening, whole_change
 from review_advisor.core.roles.transcript import Attempt, disagreement_ids, transcript_section
+from review_advisor.core.safety.fence import fenced
 
 
 def attempt(number: int, *points: str) -> Attempt:

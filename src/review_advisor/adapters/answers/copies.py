@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from pathlib import Path
 
-from review_advisor.core.roles.kept import EditedFile
+from review_advisor.core.roles.reply_cache import EditedFile
 
 MOST_FILES = 200
 MOST_BYTES = 5_000_000

@@ -8,10 +8,10 @@ from dataclasses import replace
 from review_advisor.adapters.answers.copies import Seen, edit, edited, seen
 from review_advisor.adapters.answers.store import ReplyStore
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
-from review_advisor.core.roles.kept import EditedFile, KeptReply, RunNames, answer_key, grant_left, renamed
-from review_advisor.core.roles.legible import legible
-from review_advisor.core.roles.redaction import Redactor
 from review_advisor.core.roles.replies import checked_reply
+from review_advisor.core.roles.reply_cache import EditedFile, KeptReply, RunNames, answer_key, grant_left, renamed
+from review_advisor.core.safety.legible import legible
+from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Agents
 
 

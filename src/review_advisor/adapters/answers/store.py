@@ -17,7 +17,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.roles.calls import ConsultRecord, Lost, LostReason
-from review_advisor.core.roles.kept import Concluded, KeptReply, ReviewIdentity, to_forget
+from review_advisor.core.roles.reply_cache import Concluded, KeptReply, ReviewIdentity, to_forget
 from review_advisor.lifetime.interruption import INTERRUPTION
 
 _VALUES: TypeAdapter[object] = TypeAdapter(object)

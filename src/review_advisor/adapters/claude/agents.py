@@ -19,7 +19,6 @@ from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.adapters.claude.meaning import meaning
 from review_advisor.adapters.claude.process import CannotStartError, Children, Launch
 from review_advisor.adapters.claude.stream import StreamReader, TaskStarted
-from review_advisor.core.roles import frame
 from review_advisor.core.roles.calls import (
     AgentCall,
     Answered,
@@ -30,7 +29,7 @@ from review_advisor.core.roles.calls import (
     ReviewInterrupted,
 )
 from review_advisor.core.roles.mid_flight import QUESTION_OPENING
-from review_advisor.core.safety import secret_shapes
+from review_advisor.core.safety import frame, secret_shapes
 from review_advisor.lifetime.belongings import make_folder, remove_folder
 from review_advisor.lifetime.interruption import INTERRUPTION
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from review_advisor.adapters.git.run import Git, find_git
-from review_advisor.core.publication.writes import CommittedFile
+from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.lifetime.belongings import temporary_folder
 from review_advisor.ports.forge import PatchRefused
 from review_advisor.ports.review import SourceError

@@ -20,7 +20,7 @@ from review_advisor.adapters.git.store import RENAMES, ObjectStore
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.record.undoing import LaterCommit, Lines, Touched, brings_the_same, changed_lines
+from review_advisor.core.observation.revert_detection import LaterCommit, Lines, Touched, brings_the_same, changed_lines
 from review_advisor.ports.forge import FileTooLarge
 from review_advisor.ports.review import SourceError
 

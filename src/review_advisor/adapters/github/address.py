@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.this_machine import is_this_machine
-from review_advisor.core.outcome.terminal import one_line
+from review_advisor.core.safety.terminal import one_line
 from review_advisor.ports.forge import ForgeError, ForgeRejected
 
 DEFAULT_API_URL = "https://api.github.com"

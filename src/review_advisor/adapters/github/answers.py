@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, field_validator
 
 from review_advisor.core.facts.pull_request import GHOST, Permission, PullRequest
-from review_advisor.core.publication.standing import StandingCheck, StandingReview
+from review_advisor.core.pull_request.standing import StandingCheck, StandingReview
 
 
 class Read(BaseModel):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from review_advisor.adapters.github.answers import AnnotationAnswer
-from review_advisor.core.publication.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check
+from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check
 
 _Key = tuple[str, int, int, str, str, str]
 

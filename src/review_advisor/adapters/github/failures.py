@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from review_advisor.adapters.github.answers import Refusal
 from review_advisor.adapters.github.graph_answers import GraphProblem
-from review_advisor.core.outcome.terminal import one_line
+from review_advisor.core.safety.terminal import one_line
 from review_advisor.ports.forge import (
     ForgeDenied,
     ForgeError,

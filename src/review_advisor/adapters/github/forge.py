@@ -31,8 +31,8 @@ from review_advisor.adapters.github.lines import commentable
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
-from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
+from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
+from review_advisor.core.pull_request.writes import Check, CommittedFile, InlineComment, MadeCommit
 from review_advisor.ports.forge import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable
 
 _IDENTIFIED = TypeAdapter(Identified)

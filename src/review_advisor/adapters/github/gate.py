@@ -12,9 +12,9 @@ from review_advisor.adapters.github.address import api_address, repository_name,
 from review_advisor.adapters.github.exchange import Exchange
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.change import OBJECT_NAME
-from review_advisor.core.publication.gate import Gate, RequiredCheck
-from review_advisor.core.publication.markers import seal_in
-from review_advisor.core.publication.rules import ACTIONS_LOGIN
+from review_advisor.core.pull_request.gate import Gate, RequiredCheck
+from review_advisor.core.pull_request.markers import seal_in
+from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing
 from review_advisor.ports.review import Clock
 

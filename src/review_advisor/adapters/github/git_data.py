@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from review_advisor.adapters.github.address import commit_name, shown
 from review_advisor.adapters.github.wire import Wire
-from review_advisor.core.publication.writes import CommittedFile, MadeCommit
+from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
 from review_advisor.ports.forge import ForgeRejected
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from review_advisor.adapters.github.answers import Read
 from review_advisor.core.facts.pull_request import GHOST, LinkedIssue
 from review_advisor.core.facts.remark import Reaction, StandingRemark
-from review_advisor.core.publication.standing import StandingComment, Thread
+from review_advisor.core.pull_request.standing import StandingComment, Thread
 
 Node = TypeVar("Node")
 _BOT_ENDING = "[bot]"

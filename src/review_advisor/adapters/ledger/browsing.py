@@ -15,13 +15,13 @@ from review_advisor.adapters.ledger.conditions import PAID_ELSEWHERE
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.reading import document_in, observation_in, review_in
 from review_advisor.adapters.ledger.rows import known
+from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.core.ledger.moments import LATEST, microseconds, moment_of
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.ledger.row import Part
+from review_advisor.core.observation.labels import Label
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.record.chain import LedgerError
-from review_advisor.core.record.labels import Label
-from review_advisor.core.record.moments import LATEST, microseconds, moment_of
-from review_advisor.core.record.periods import Period
-from review_advisor.core.record.row import Part
 
 _OBSERVED = """
     SELECT run_id FROM observations JOIN chains ON chains.id = chain

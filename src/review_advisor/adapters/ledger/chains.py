@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from review_advisor.core.record.chain import LARGEST_RUN, Chain, LedgerError, Link, Noted, proven
+from review_advisor.core.ledger.chain import LARGEST_RUN, Chain, LedgerError, Link, Noted, proven
 
 _SHORT = 1_000
 _AT_ONE_MOMENT = 1_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from review_advisor.core.record.moments import microseconds
-from review_advisor.core.record.periods import Period
+from review_advisor.core.ledger.moments import microseconds
+from review_advisor.core.ledger.periods import Period
 
 JUDGED = "status NOT IN ('stopped', 'unfinished')"
 """It ended with a verdict."""

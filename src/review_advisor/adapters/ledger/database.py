@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from review_advisor.adapters.ledger.transactions import BUSY_SECONDS, one_moment, transaction
-from review_advisor.core.record.chain import LedgerError
+from review_advisor.core.ledger.chain import LedgerError
 
 APPLICATION_ID = 0x52414C47
 """Stands in the file's header: without it, a SQLite file is somebody else's."""

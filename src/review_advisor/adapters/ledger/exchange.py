@@ -26,9 +26,9 @@ from review_advisor.adapters.ledger.listing import find_run
 from review_advisor.adapters.ledger.reading import begun_at, refuse_broken, review_in
 from review_advisor.adapters.ledger.rows import read_all_anew, read_anew
 from review_advisor.adapters.ledger.transactions import one_moment, savepoint, transaction
+from review_advisor.core.ledger.chain import LARGEST_RUN, RUN_ID, Chain, LedgerError, Link, canonical, proven
+from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.record.chain import LARGEST_RUN, RUN_ID, Chain, LedgerError, Link, canonical, proven
-from review_advisor.core.record.moments import microseconds
 from review_advisor.lifetime.belongings import temporary_folder
 
 _LONGEST_LINE = LARGEST_RUN + 1_000

@@ -13,10 +13,10 @@ from typing import Any, get_type_hints
 from review_advisor.adapters.ledger.chains import read_chain
 from review_advisor.adapters.ledger.conditions import bindable, of_repository, within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
-from review_advisor.core.record.chain import LedgerError
-from review_advisor.core.record.moments import moment_of
-from review_advisor.core.record.periods import Period
-from review_advisor.core.record.runs import ANY_ERROR, NO_ERROR, Between, RunFilter, RunLine, RunRecord, letters
+from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.core.ledger.moments import moment_of
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.ledger.runs import ANY_ERROR, NO_ERROR, Between, RunFilter, RunLine, RunRecord, letters
 
 _CASTING = "(SELECT casting FROM casting_parts WHERE {})"
 _AN_ERROR = "error <> ''"

@@ -12,11 +12,11 @@ from review_advisor.adapters.ledger.database import open_to_read, open_to_write,
 from review_advisor.adapters.ledger.reading import review_in
 from review_advisor.adapters.ledger.rows import event_text, known, write_observation
 from review_advisor.adapters.ledger.transactions import transaction
+from review_advisor.core.ledger.chain import FIRST, LedgerError, link
+from review_advisor.core.ledger.moments import in_the_record, microseconds
+from review_advisor.core.observation.labels import Observed
+from review_advisor.core.observation.line_match import Said
 from review_advisor.core.outcome.events import Event, Reported
-from review_advisor.core.record.chain import FIRST, LedgerError, link
-from review_advisor.core.record.fate import Said
-from review_advisor.core.record.labels import Observed
-from review_advisor.core.record.moments import in_the_record, microseconds
 
 _RUNS = """
     SELECT run_id FROM runs JOIN chains ON chains.id = chain JOIN repositories ON repositories.id = repository

@@ -15,11 +15,11 @@ from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.reading import begun_at, observation_in, readings_of_chain
 from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, TABLES, meeting
 from review_advisor.adapters.ledger.transactions import one_moment
-from review_advisor.core.outcome.wording import counted
-from review_advisor.core.record.chain import Break, Chain, LedgerError, canonical
-from review_advisor.core.record.moments import microseconds
-from review_advisor.core.record.observation_rows import readings_of_observation
-from review_advisor.core.record.row import Readings, Row
+from review_advisor.core.ledger.chain import Break, Chain, LedgerError, canonical
+from review_advisor.core.ledger.moments import microseconds
+from review_advisor.core.ledger.row import Readings, Row
+from review_advisor.core.observation.observation_rows import readings_of_observation
+from review_advisor.core.report.wording import counted
 
 _READ_ANEW = "`ledger rebuild` reads it anew"
 _Rows = Counter[tuple[tuple[str, Any], ...]]

@@ -16,6 +16,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
+from review_advisor.core.ledger.chain import RUN_ID, Chain, LedgerError, Link, canonical
+from review_advisor.core.ledger.moments import EPOCH, LATEST
+from review_advisor.core.ledger.readings import readings_of, readings_so_far
+from review_advisor.core.ledger.row import Readings
+from review_advisor.core.observation.labels import Observed
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import (
     CallEnded,
@@ -26,11 +31,6 @@ from review_advisor.core.outcome.events import (
     Repaired,
     ReviewEnded,
 )
-from review_advisor.core.record.chain import RUN_ID, Chain, LedgerError, Link, canonical
-from review_advisor.core.record.labels import Observed
-from review_advisor.core.record.moments import EPOCH, LATEST
-from review_advisor.core.record.readings import readings_of, readings_so_far
-from review_advisor.core.record.row import Readings
 
 _OBSERVED = '"kind":"observed"'
 """Stands in an observation's JSON; in a text of another event its quotes would be escaped."""

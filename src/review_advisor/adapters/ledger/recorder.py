@@ -13,13 +13,13 @@ from review_advisor.adapters.ledger.chains import add_link, begin_chain
 from review_advisor.adapters.ledger.database import open_to_write, sentences
 from review_advisor.adapters.ledger.rows import add_readings, event_text, write_readings
 from review_advisor.adapters.ledger.transactions import transaction
+from review_advisor.core.ledger.chain import FIRST, LedgerError, link
+from review_advisor.core.ledger.event_rows import event_rows
+from review_advisor.core.ledger.moments import in_the_record, microseconds
+from review_advisor.core.ledger.readings import readings_of, readings_so_far, used_so_far
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Event, PolicyFrozen, ReviewEnded
 from review_advisor.core.policy.policy import Policy
-from review_advisor.core.record.chain import FIRST, LedgerError, link
-from review_advisor.core.record.event_rows import event_rows
-from review_advisor.core.record.moments import in_the_record, microseconds
-from review_advisor.core.record.readings import readings_of, readings_so_far, used_so_far
 
 
 class Recorder:

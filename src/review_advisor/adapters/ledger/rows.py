@@ -14,11 +14,11 @@ from review_advisor.adapters.ledger.chains import read_chain, read_chains
 from review_advisor.adapters.ledger.conditions import JUDGED, of_repository
 from review_advisor.adapters.ledger.reading import no_review, observation_in, readings_of_chain
 from review_advisor.adapters.ledger.transactions import savepoint
+from review_advisor.core.ledger.chain import Chain, LedgerError, canonical
+from review_advisor.core.ledger.row import Part, Readings, Row, Scalar, Tables
+from review_advisor.core.observation.labels import Observed
+from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.record.chain import Chain, LedgerError, canonical
-from review_advisor.core.record.labels import Observed
-from review_advisor.core.record.observation_rows import readings_of_observation
-from review_advisor.core.record.row import Part, Readings, Row, Scalar, Tables
 
 TABLES = (
     *("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions"),

@@ -13,11 +13,11 @@ from typing import Any
 
 from review_advisor.adapters.ledger.conditions import JUDGED, PAID_ELSEWHERE, within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
-from review_advisor.core.record.chain import LedgerError
-from review_advisor.core.record.kpis import Sums
-from review_advisor.core.record.moments import EPOCH
-from review_advisor.core.record.periods import Period
-from review_advisor.core.record.prices import Unpriced
+from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.core.ledger.moments import EPOCH
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.metrics.kpis import Sums
+from review_advisor.core.metrics.prices import Unpriced
 
 _DAY = 86_400_000_000
 _LAST_DAY = (datetime.max.replace(tzinfo=UTC) - EPOCH).days

@@ -21,10 +21,10 @@ from review_advisor.adapters.telemetry.destination import (
     destination,
     sender_environment,
 )
+from review_advisor.core.ledger.moments import microseconds
+from review_advisor.core.metrics.metrics import METRICS, SECONDS_BUCKETS, measurements
+from review_advisor.core.metrics.spans import Span, review_span
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.record.metrics import METRICS, SECONDS_BUCKETS, measurements
-from review_advisor.core.record.moments import microseconds
-from review_advisor.core.record.spans import Span, review_span
 from review_advisor.lifetime.belongings import TimeoutExpired, start
 
 LONGEST_SECONDS = 2.0

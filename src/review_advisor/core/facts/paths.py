@@ -80,7 +80,7 @@ OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
 )
 """What is added to it in the bot's own repository: the package, its build, its pins."""
 
-OWN_PIPELINE = "src/review_advisor/review_phase.py"
+OWN_PIPELINE = "src/review_advisor/review/phase.py"
 """A repository that holds this file, on either side, is the bot's own."""
 OWN_NAME = "review-advisor"
 """A ``pyproject.toml`` that holds this word, on either side, may configure the bot."""

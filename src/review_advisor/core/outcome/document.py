@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
+from review_advisor.core.answers.findings import Finding, merged
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.outcome.cost import RoleCost, role_costs, unpriced_calls
 from review_advisor.core.outcome.coverage import FileCoverage, coverage
@@ -28,7 +29,6 @@ from review_advisor.core.outcome.surface_records import Stream, SurfaceRecord, s
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.findings import Finding, merged
 
 SCHEMA_VERSION: Literal[1] = 1
 MISSING: frozenset[Ended] = frozenset({"lost", "refused", "cut_short"})

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.repair import RepairState
 from review_advisor.core.facts.shards import EXTENT_WORDS, Unsent
@@ -25,7 +26,6 @@ from review_advisor.core.roles.calls import (
     ModelUnknownError,
     Stop,
 )
-from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.transcript import Attempt
 
 

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from review_advisor.core.answers.answers import ReviewPlan
+from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.change import Status
 from review_advisor.core.facts.kinds import Kind
 from review_advisor.core.facts.pictures import PictureDifference
@@ -20,9 +22,7 @@ from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.answers import ReviewPlan
 from review_advisor.core.roles.calls import ModelUsage, Usage
-from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 

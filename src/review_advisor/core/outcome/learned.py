@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from review_advisor.core.answers.evidence import CheckedReport, Knowledge
 from review_advisor.core.outcome.events import Event, PartEnded, Reported, Verified
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.roles.evidence import CheckedReport, Knowledge
-from review_advisor.core.roles.structure import SURFACE_INPUTS
+from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 
 
 def knowledge_of(events: Sequence[Event]) -> tuple[Knowledge, ...]:

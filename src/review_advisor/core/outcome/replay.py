@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar, get_args
 
+from review_advisor.core.answers.answers import PostVerifyResult
+from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.repair import RepairState
 from review_advisor.core.outcome.ends import (
     PartEnding,
@@ -44,13 +46,11 @@ from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import RefusalReason, Refused, surface_retry_budget
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role
-from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.calls import Lost, LostReason
-from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal
 from review_advisor.core.roles.repair import may_repair
 from review_advisor.core.roles.replies import lost_twice
-from review_advisor.core.roles.structure import SURFACE_INPUTS
+from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.roles.transcript import Attempt
 
 Kind = TypeVar("Kind", bound=Step)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, assert_never
 
+from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.policy.budgets import REJECTION_RETRIES, Refused
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import Authority
-from review_advisor.core.roles.answers import PostVerifyResult
 from review_advisor.core.roles.calls import Cause, Lost
 from review_advisor.core.roles.transcript import Attempt
 

@@ -13,6 +13,8 @@ from dataclasses import fields, is_dataclass
 
 from pydantic import BaseModel
 
+from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.answers.findings import FINDING_ID
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.outcome.ends import Ending, join_parts, join_review, too_late_for
 from review_advisor.core.outcome.events import (
@@ -34,9 +36,7 @@ from review_advisor.core.policy.blast import blast_radius
 from review_advisor.core.policy.budgets import surface_retry_budget
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role, Surface
-from review_advisor.core.roles.evidence import CheckedReport
-from review_advisor.core.roles.findings import FINDING_ID
-from review_advisor.core.roles.structure import SURFACE_INPUTS
+from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 
 LARGEST_NUMBER = 10**15
 """Beyond any review's tokens, dollars, seconds and lines; sums of such numbers are still exact."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from review_advisor.core.answers.answers import ReviewPlan
+from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.outcome.events import (
     BlindJudged,
     Consulted,
@@ -25,8 +27,6 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Ruling
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.roles.answers import ReviewPlan
-from review_advisor.core.roles.evidence import CheckedReport
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from review_advisor.core.answers.answers import Answer, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair import RepairState
@@ -13,16 +15,14 @@ from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
-from review_advisor.core.roles.answers import Answer, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
 from review_advisor.core.roles.earlier import earlier_section, scope_section, shown_files
-from review_advisor.core.roles.evidence import CheckedReport
-from review_advisor.core.roles.fence import fence_facts
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import ConsultNote, MidFlightAdvisor, consult_advisor
 from review_advisor.core.roles.repair import leave_words, repair_sections
-from review_advisor.core.roles.structure import SURFACE_INPUTS
+from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.roles.transcript import Attempt, transcript_section
+from review_advisor.core.safety.fence import fence_facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
+from review_advisor.core.answers.answers import Answer
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.answers import Answer
 
 
 @dataclass(frozen=True, slots=True)

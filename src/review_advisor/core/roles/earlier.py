@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.policy.scope import Scope, files_to_show
-from review_advisor.core.roles.fence import fence_facts
 from review_advisor.core.roles.prompts import EARLIER
+from review_advisor.core.safety.fence import fence_facts
 
 
 def earlier_section(change: Change, nonce: str) -> str:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
+from review_advisor.core.answers.evidence import CheckedReport, DroppedKnowledge, Knowledge
 from review_advisor.core.policy.guard import gives_orders
-from review_advisor.core.roles.evidence import CheckedReport, DroppedKnowledge, Knowledge
-from review_advisor.core.roles.fence import fence_facts
+from review_advisor.core.safety.fence import fence_facts
 
 KNOWLEDGE = "KNOWLEDGE"
 MOST_ENTRIES = 20

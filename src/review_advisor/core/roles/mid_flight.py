@@ -13,16 +13,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
+from review_advisor.core.answers.answers import Consult, Guidance
+from review_advisor.core.answers.spoken_no import every_object
+from review_advisor.core.answers.tolerant import Notes
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.switches import YES
-from review_advisor.core.roles.answers import Consult, Guidance
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
-from review_advisor.core.roles.legible import legible
-from review_advisor.core.roles.spoken_no import every_object
-from review_advisor.core.roles.tolerant import Notes
+from review_advisor.core.safety.legible import legible
 
 SUBAGENT_TYPE = ADVISOR
 SENTINEL = (

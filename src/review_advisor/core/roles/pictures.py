@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from review_advisor.core.answers.answers import ReportedFinding, ReviewReport
+from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.answers.findings import Finding, RefusedFinding, finding_id, merged
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference, judged_pictures
-from review_advisor.core.roles.answers import ReportedFinding, ReviewReport
-from review_advisor.core.roles.evidence import CheckedReport
-from review_advisor.core.roles.fence import fence
-from review_advisor.core.roles.findings import Finding, RefusedFinding, finding_id, merged
+from review_advisor.core.safety.fence import fence
 
 PICTURES = "PICTURES"
 _STATES = {

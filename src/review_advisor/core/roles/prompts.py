@@ -8,9 +8,9 @@ from functools import lru_cache
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.diff_text import render_files, render_statistics, shown_path
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
-from review_advisor.core.roles.fence import fence
+from review_advisor.core.safety.fence import fence
 from review_advisor.core.safety.secret_shapes import redact
-from review_advisor.core.safety.shown import shown_file
+from review_advisor.core.safety.shown_change import shown_file
 
 DIFF = "DIFF"
 FILES = "FILES"

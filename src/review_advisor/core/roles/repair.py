@@ -17,8 +17,8 @@ from review_advisor.core.policy.policy import Policy, Rules
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Surface
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.calls import EditGrant
-from review_advisor.core.roles.fence import clean, fence
 from review_advisor.core.roles.transcript import Attempt
+from review_advisor.core.safety.fence import clean, fence
 from review_advisor.core.safety.secret_shapes import redact
 
 LEAKS = "the patch would carry what looks like a secret"

@@ -8,12 +8,12 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from review_advisor.core.answers.answers import SEVERITIES, Answer, ReviewReport, Severity, UnreadableFinding
+from review_advisor.core.answers.spoken_no import joined, spoken_no
+from review_advisor.core.answers.tolerant import Notes, complaints
 from review_advisor.core.policy.budgets import Refused
-from review_advisor.core.roles.answers import SEVERITIES, Answer, ReviewReport, Severity, UnreadableFinding
 from review_advisor.core.roles.calls import AgentCall, Answered, Cause, Lost, LostReason
-from review_advisor.core.roles.fence import facts_text
-from review_advisor.core.roles.spoken_no import joined, spoken_no
-from review_advisor.core.roles.tolerant import Notes, complaints
+from review_advisor.core.safety.fence import facts_text
 
 REPAIRABLE = frozenset({LostReason.NO_STRUCTURED_OUTPUT, LostReason.INVALID_ANSWER})
 

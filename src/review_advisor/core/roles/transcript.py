@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from review_advisor.core.roles.answers import Disagreement, PostVerifyResult
-from review_advisor.core.roles.fence import fence_facts
+from review_advisor.core.answers.answers import Disagreement, PostVerifyResult
 from review_advisor.core.roles.prompts import TRANSCRIPT, bounded
+from review_advisor.core.safety.fence import fence_facts
 
 LONGEST_RAW = 100_000
 """So many characters of a judgement as it came are handed back; what was read of it is handed back in any case."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from review_advisor.core.publication.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check
+from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check
 from review_advisor.mockworld.github.gate import Gate, not_too_long, refused
 from review_advisor.mockworld.github.records import App, CheckAnnotation, CheckRun
 from review_advisor.mockworld.github.traffic import RefusedRequest, invalid, missing

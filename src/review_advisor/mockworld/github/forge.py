@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import Reaction, StandingRemark
-from review_advisor.core.publication.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.publication.writes import Check, CommittedFile, InlineComment, MadeCommit
+from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
+from review_advisor.core.pull_request.writes import Check, CommittedFile, InlineComment, MadeCommit
 from review_advisor.mockworld.github.checks import CheckValues, stands, steps
 from review_advisor.mockworld.github.conversation import NO_LABEL
 from review_advisor.mockworld.github.facts import NO_COMMIT

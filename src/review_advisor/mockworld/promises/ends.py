@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.document import outcome_types, read_outcome
 from review_advisor.core.outcome.events import CallEnded, CallStarted, ReviewEnded
-from review_advisor.core.outcome.report_text import HEADLINES
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.report.report_text import HEADLINES
 from review_advisor.mockworld.promises.verdicts import has_veto
 from review_advisor.mockworld.reading import Reading, answer_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from review_advisor.core.publication.markers import finding_in
+from review_advisor.core.pull_request.markers import finding_in
 from review_advisor.mockworld.promises import Broken
 from review_advisor.mockworld.promises.publication import CONCLUSIONS, VERDICTS
 from review_advisor.mockworld.publishing import Standing, standings

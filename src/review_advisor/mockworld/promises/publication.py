@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from review_advisor.core.forge_text.conclusion import conclusion_of, heading_of
 from review_advisor.core.outcome.events import PartEnded
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.publication.conclusion import conclusion_of, heading_of
 from review_advisor.mockworld.promises.verdicts import has_veto
 from review_advisor.mockworld.reading import PartKey, Reading, answer_of
 

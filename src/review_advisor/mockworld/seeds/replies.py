@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from review_advisor.core.roles.answers import Severity
+from review_advisor.core.answers.answers import Severity
 from review_advisor.mockworld.promises.prompts import CANARY, REPLY_CANARY
 from review_advisor.mockworld.seeds.changes import some_files
 from review_advisor.mockworld.seeds.dice import Dice

@@ -1,0 +1,160 @@
+"""Which configuration holds: the believed commit's, a file that the user names, or the working tree's."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from review_advisor.app.doctor import repository_top
+from review_advisor.app.settings import (
+    CONFIG_FILE,
+    PYPROJECT,
+    TABLE,
+    Config,
+    ConfigError,
+    GithubConfig,
+    Profile,
+    Settings,
+    has_table,
+    make_settings,
+    parse_config,
+)
+from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.ports.forge import Forge, ForgeRejected
+
+BaseFile = Callable[[str], bytes | None]
+"""A file of the base commit by its path; None if there is none."""
+
+
+def believed_base(forge: Forge, pull_request: PullRequest) -> BelievedBase:
+    """The branch whose word holds on how a pull request is reviewed, and its commit.
+
+    Its base, if that is the default branch or one that the default branch's file names in ``github.trusted_bases``;
+    else the default branch. A file that cannot be used names no branch. Raises ``ConfigError`` where the default branch
+    is not known, and ``ForgeError`` where it cannot be read.
+    """
+    default = pull_request.default_branch
+    if not default:
+        raise ConfigError("GitHub does not say which branch is the repository's default, so no configuration holds.")
+    base = BelievedBase(pull_request.base_ref, pull_request.base_sha)
+    if base.branch == default:
+        return base
+    held = BelievedBase(default, forge.tip(default))
+    with suppress(ConfigError):
+        config, _ = base_config(files_of(forge, held.commit))
+        if base.branch in config.github.trusted_bases:
+            return base
+    return held
+
+
+def files_of(forge: Forge, commit: str) -> BaseFile:
+    """The files of a commit. One that the forge does not hand out, for its size, is no configuration."""
+
+    def file(path: str) -> bytes | None:
+        try:
+            return forge.file(path, commit)
+        except ForgeRejected as problem:
+            raise ConfigError(str(problem)) from None
+
+    return file
+
+
+def load_settings(
+    repo: Path, named: Path | None, base_file: BaseFile, environ: Mapping[str, str], profile: Profile | None
+) -> Settings:
+    """Configuration and switches, as one snapshot. Raises ``ConfigError`` and ``SwitchError``."""
+    config, stands_at = load_config(repo, named, base_file)
+    return make_settings(config, environ, profile=profile, config_path=stands_at)
+
+
+def load_config(repo: Path, named: Path | None, base_file: BaseFile) -> tuple[Config, str | None]:
+    """The configuration, and where in the repository it stands. Raises ``ConfigError``.
+
+    Unless the user has ``named`` a file, it is read from the base commit, never from the change. A named one that lies
+    in the repository is the bot's own implementation all the same.
+    """
+    if named is not None:
+        return parse_config(read_text(named, "configuration"), str(named)), _place_in(repo, named)
+    return base_config(base_file)
+
+
+def _place_in(repo: Path, file: Path) -> str | None:
+    top = repository_top(repo)
+    place = file.resolve()
+    return place.relative_to(top).as_posix() if place.is_relative_to(top) else None
+
+
+def base_config(base_file: BaseFile) -> tuple[Config, str | None]:
+    """The configuration of a commit, and its file; the defaults and None without one. Raises ``ConfigError``."""
+    for name in (CONFIG_FILE, PYPROJECT):
+        raw = base_file(name)
+        if raw is None:
+            continue
+        text = _decoded(raw, f"{name} of the base commit")
+        if name == CONFIG_FILE or has_table(text):
+            return parse_config(text, name), name
+    return Config(), None
+
+
+def rules_that_stand(base_file: BaseFile) -> PublicationRules:
+    """Of a commit's configuration that cannot be used: every key of its ``github`` table that is right by itself.
+
+    By these the bot knows its own account and the check that is required: a slip elsewhere in the file loses neither.
+    """
+    right = {}
+    for key, value in _github_table(base_file).items():
+        with suppress(ValidationError):
+            GithubConfig.model_validate({key: value})
+            right[key] = value
+    return Config(github=GithubConfig.model_validate(right)).publication_rules()
+
+
+def _github_table(base_file: BaseFile) -> dict[str, Any]:
+    for name, above in ((CONFIG_FILE, ()), (PYPROJECT, ("tool", TABLE))):
+        try:
+            raw = base_file(name)
+            table: Any = tomllib.loads((raw or b"").decode())
+        except (ValueError, RecursionError):
+            return {}
+        for step in (*above, "github"):
+            table = table.get(step) if isinstance(table, dict) else None
+        if raw is not None and isinstance(table, dict):
+            return table
+    return {}
+
+
+def working_config(repo: Path) -> tuple[Config, str | None]:
+    """The configuration as it stands in the working tree, and its file; the defaults and None without one."""
+    top = repository_top(repo)
+    for name in (CONFIG_FILE, PYPROJECT):
+        path = top / name
+        if path.is_symlink():
+            raise ConfigError(f"{name} is a symbolic link: a review would not follow it. Put the file itself there.")
+        if not path.is_file():
+            continue
+        text = read_text(path, "configuration")
+        if name == CONFIG_FILE or has_table(text):
+            return parse_config(text, name), name
+    return Config(), None
+
+
+def read_text(path: Path, what: str) -> str:
+    """A text file that the user named. Raises ``ConfigError`` with one sentence."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"The {what} {path} cannot be read: {error.strerror}.") from None
+    return _decoded(raw, f"The {what} {path}")
+
+
+def _decoded(raw: bytes, what: str) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{what} is not UTF-8 text.") from None

@@ -1,0 +1,152 @@
+"""What can review here: the command that answers calls, and what is missing for it (``doctor``)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from review_advisor.adapters.claude.environment import credential_present
+from review_advisor.adapters.claude.locate import locate
+from review_advisor.adapters.clock import SystemClock
+from review_advisor.adapters.git.run import git_version
+from review_advisor.core.policy.switches import SwitchError, read_switches
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.ports.forge import ForgeError
+from review_advisor.ports.review import CliError, SourceError
+
+Agent = Literal["claude", "embedded"]
+EMBEDDED_EXTRAS = ("ruff", "detect_secrets")
+NO_EXTRA = "Install review-advisor with its `embedded` extra."
+NO_CREDENTIAL = "No model credential: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or configure Bedrock or Vertex."
+
+
+@dataclass(frozen=True, slots=True)
+class AgentChoice:
+    """Who answers: the real CLI (``claude_bin`` or from PATH), or the embedded agent, scripted or not."""
+
+    agent: Agent = "claude"
+    claude_bin: str = ""
+    embedded_script: Path | None = None
+
+
+def agent_command(
+    choice: AgentChoice, repo: Path, environ: Mapping[str, str], warn: Callable[[str], None]
+) -> tuple[str, ...]:
+    """The command that answers calls. Raises ``CliError`` with what is missing and how to get it."""
+    if choice.agent == "embedded":
+        missing = [name for name in EMBEDDED_EXTRAS if find_spec(name) is None]
+        if missing:
+            raise CliError(f"The embedded agent needs {' and '.join(missing)}. {NO_EXTRA}")
+        script = ("--script", str(choice.embedded_script)) if choice.embedded_script else ()
+        return (sys.executable, "-I", "-m", "review_advisor.embedded", *script)
+    cli = locate(choice.claude_bin, environ, repository_top(repo))
+    if not cli.tested:
+        warn(f"claude {cli.version} is newer than the version this was tested with.")
+    if not credential_present(environ):
+        raise CliError(f"{NO_CREDENTIAL} `--agent embedded` runs without a model.")
+    return (str(cli.path),)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing a review needs, and who needs it: an agent, both, or the check on GitHub, which is good advice only."""
+
+    agent: Literal["claude", "embedded", "both", "github"]
+    name: str
+    ok: bool
+    says: str
+
+
+def repository_top(repo: Path) -> Path:
+    """The top folder of the repository that ``repo`` lies in; ``repo`` itself if it lies in none."""
+    root = repo.resolve()
+    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+
+
+def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Check, ...]:
+    """What is there and what is missing, with how to get it."""
+    checks = [_git_check(), _switch_check(environ)]
+    try:
+        cli = locate(claude_bin, environ, None)
+        checks.append(Check("claude", "claude CLI", True, f"{cli.path}, version {cli.version}"))
+    except CliError as problem:
+        checks.append(Check("claude", "claude CLI", False, str(problem)))
+    known = credential_present(environ)
+    checks.append(Check("claude", "credential", known, "configured (not tried)" if known else NO_CREDENTIAL))
+    for name in EMBEDDED_EXTRAS:
+        there = find_spec(name) is not None
+        checks.append(Check("embedded", name, there, "installed" if there else NO_EXTRA))
+    return tuple(checks)
+
+
+def examine_workflow(repo: Path) -> tuple[Check, ...]:
+    """Whether the workflow in a working tree is the one that this version writes; nothing where there is none."""
+    from review_advisor.app.init import WORKFLOW_FILE, drift
+
+    path = repository_top(repo) / WORKFLOW_FILE
+    if not path.is_file():
+        return ()
+    try:
+        found = drift(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        return (Check("github", "workflow", False, f"{WORKFLOW_FILE} cannot be read: {error.strerror}."),)
+    if not found:
+        return (Check("github", "workflow", True, f"{WORKFLOW_FILE} is the one that `init` writes"),)
+    says = (
+        f"{WORKFLOW_FILE} is not what this version of `init` writes ({found}). Move it away and run `init` to compare."
+    )
+    return (Check("github", "workflow", False, says),)
+
+
+def examine_github(
+    repository: str, rules: PublicationRules, trusted_bases: Sequence[str], environ: Mapping[str, str]
+) -> tuple[Check, ...]:
+    """Whether the token serves, whether the check that the rules name can be forged, and whose configuration holds."""
+    from review_advisor.adapters.actions import SERVER, read_github
+    from review_advisor.adapters.github.gate import open_gate
+    from review_advisor.core.pull_request.gate import base_remarks, gate_remarks, memory_remark, workflow_remark
+
+    try:
+        github = read_github(environ)
+        reader = open_gate(repository, token=github.token, api_url=github.api_url, clock=SystemClock())
+        may_push = reader.may_push()
+    except (SourceError, ForgeError) as problem:
+        return (Check("github", "token", False, str(problem)),)
+    says = "may push" if may_push else "may not push: it can read for a review, and its `publish` would be refused"
+    token = Check("github", "token", may_push, f"GitHub takes the token for {repository}; its account {says}")
+    try:
+        remarks = (
+            *gate_remarks(reader.gate(rules.login), rules.check_name, rules.login),
+            *base_remarks(*reader.guarded(trusted_bases)),
+            memory_remark(reader.sealed(rules.check_name), rules.login),
+            *workflow_remark(own_server=github.server_url != SERVER),
+        )
+    except ForgeError as problem:
+        return token, Check("github", "required check", False, str(problem))
+    return token, *(Check("github", each.name, each.ok, each.says) for each in remarks)
+
+
+def ready(checks: Sequence[Check]) -> list[str]:
+    """The agents that can review with what is there."""
+    return [
+        agent for agent in ("claude", "embedded") if all(check.ok for check in checks if check.agent in (agent, "both"))
+    ]
+
+
+def _git_check() -> Check:
+    try:
+        return Check("both", "git", True, git_version())
+    except SourceError as problem:
+        return Check("both", "git", False, str(problem))
+
+
+def _switch_check(environ: Mapping[str, str]) -> Check:
+    try:
+        read_switches(environ)
+    except SwitchError as problem:
+        return Check("both", "environment", False, str(problem))
+    return Check("both", "environment", True, "every HYDRAFLOW_ variable is readable")

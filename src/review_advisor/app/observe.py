@@ -1,0 +1,105 @@
+"""The composition root of ``observe``: opens a closed pull request and the ledger, and records what is seen."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from review_advisor.adapters.actions import GithubEnvironment, read_github
+from review_advisor.adapters.git.fetch import Remote
+from review_advisor.adapters.git.history import LOOKED_AT, GitHistory, open_history
+from review_advisor.adapters.ledger.observations import keep, open_ended, said_on
+from review_advisor.app.configuration import believed_base
+from review_advisor.app.pull_request import open_forge, rules_at
+from review_advisor.core.facts.event import PullRequestEvent
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.observation.labels import Observed
+from review_advisor.core.safety.redaction import redactor
+from review_advisor.observation.phase import ObservePhase
+from review_advisor.ports.forge import ForgeError
+from review_advisor.ports.review import SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What is known now. ``recorded`` is False where the ledger holds the very same already."""
+
+    observed: Observed
+    recorded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NotSeen:
+    """A pull request that could not be observed, and why: one sentence."""
+
+    sentence: str
+
+
+def observe_named(repo: Path, name: str, ledger: Path, environ: Mapping[str, str]) -> Observation:
+    """Observe the closed pull request of this name. Raises ``SourceError``, ``ForgeError`` and ``LedgerError``.
+
+    Nothing is recorded then: a merge whose history cannot be read is not seen at all, rather than seen in part.
+    """
+    return _observe(repo, read_github(environ).pull_request(name), ledger, environ)
+
+
+def observe_of_event(repo: Path, event_file: str, ledger: Path, environ: Mapping[str, str]) -> Observation:
+    """Observe the pull request that the event in this file closed. Raises as ``observe_named`` does."""
+    event = read_github(environ).event(event_file)
+    if not isinstance(event, PullRequestEvent) or event.action != "closed":
+        raise SourceError("Only the event that closes a pull request is observed: name another one with --pr.")
+    return _observe(repo, (event.repository, event.number), ledger, environ)
+
+
+def observe_again(repo: Path, ledger: Path, environ: Mapping[str, str]) -> Iterator[Observation | NotSeen]:
+    """Observe once more whatever was merged so lately that a commit may still take it back, unless one has.
+
+    Raises ``LedgerError``; a pull request that cannot be seen any more keeps none of the others from being seen.
+    """
+    for named in open_ended(ledger, datetime.now(UTC) - LOOKED_AT):
+        try:
+            yield _observe(repo, named, ledger, environ)
+        except (ForgeError, SourceError) as problem:
+            yield NotSeen(str(problem))
+
+
+def _observe(repo: Path, named: tuple[str, int], ledger: Path, environ: Mapping[str, str]) -> Observation:
+    repository, number = named
+    github = read_github(environ)
+    forge = open_forge(github, repository)
+    pull_request = forge.pull_request(number)
+    if pull_request.state == "open":
+        raise SourceError(f"Pull request #{number} is open: what became of it is observed once it is closed.")
+    rules, _ = rules_at(forge, believed_base(forge, pull_request).commit)
+    known = said_on(ledger, repository, number)
+    now = datetime.now(UTC)
+    with ExitStack() as opened:
+        history = _history(repo, pull_request, github, opened)
+        labels = ObservePhase(forge, history, rules.login, known, now).observe(pull_request)
+    observed = Observed(
+        at=now,
+        run_id=f"observed_{now:%Y%m%dT%H%M%SZ}_{secrets.token_hex(4)}",
+        repository=repository,
+        pull_request=number,
+        head_sha=pull_request.head_sha,
+        labels=labels,
+    )
+    return Observation(*keep(ledger, redactor(environ).everywhere(observed)))
+
+
+def _history(repo: Path, pull_request: PullRequest, github: GithubEnvironment, opened: ExitStack) -> GitHistory | None:
+    """The history of what was merged; None of what was not. Raises ``SourceError``, in a sentence."""
+    if pull_request.state != "merged":
+        return None
+    remote = Remote(github.clone_url(pull_request.repository), github.token, github.network)
+    try:
+        history = open_history(repo, pull_request, remote)
+    except SourceError as problem:
+        because = str(problem).rstrip(".")
+        raise SourceError(f"What became of pull request #{pull_request.number} cannot be seen: {because}.") from problem
+    opened.callback(history.close)
+    return history

@@ -1,0 +1,218 @@
+"""The composition root of what is written on pull requests: an event begins, an outcome is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from review_advisor.adapters.actions import GithubEnvironment, read_github
+from review_advisor.adapters.artifacts import read_refusal
+from review_advisor.adapters.clock import SystemClock
+from review_advisor.adapters.git.apply import GitPatcher
+from review_advisor.adapters.github.connect import connect
+from review_advisor.app.configuration import believed_base, files_of, load_config, rules_that_stand
+from review_advisor.app.settings import ConfigError
+from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.forge_text.check import check_did_not_run
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome
+from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.pull_request.beginning import queued_pull_request
+from review_advisor.core.pull_request.commands import read_command
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.seals import LEAST_KEY
+from review_advisor.core.safety.redaction import redactor
+from review_advisor.ports.forge import Forge
+from review_advisor.pull_request.begin import BeginPhase, Begun
+from review_advisor.pull_request.bot import Bot
+from review_advisor.pull_request.publish import DidNotRun, Published, PublishPhase
+
+STATE_KEY = "REVIEW_ADVISOR_STATE_KEY"
+"""The variable of `begin` and `publish` with the key that seals what is remembered; empty is unset."""
+MOST_BYTES = 100_000_000
+"""An outcome of more than this is none of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishOptions:
+    """What is published where.
+
+    ``pull_request`` is its name, ``head`` the commit that was to be reviewed (empty: the present head, for a check that
+    says that nothing ran). ``asked``: a person asked for the review.
+    """
+
+    outcome: Path
+    pull_request: str
+    head: str = ""
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedReview:
+    """What stands on the pull request, and the document behind it, if there is one."""
+
+    published: Published
+    document: OutcomeDocument | None
+
+
+def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
+    """Do what an event asks for. Raises ``SourceError`` and ``ForgeError``.
+
+    A base whose configuration cannot be used gets a failed check that says so, if the event would begin anything.
+    """
+    github = read_github(environ)
+    event = github.event(event_file)
+    forge = open_forge(github, event.repository)
+    rules, broken = rules_at(forge, _believed(forge, event))
+    if broken is not None and not isinstance(event, MergeGroupEvent):
+        if not _counts(event, forge, rules):
+            return Begun(review=False, because="nobody who may write asks for anything")
+        return _refused(_bot(forge, rules, event.repository, github, environ), event.number, broken)
+    return BeginPhase(_bot(forge, rules, event.repository, github, environ)).begin(event)
+
+
+def state_key(environ: Mapping[str, str]) -> bytes | None:
+    """The key that seals what is remembered, if there is one. Raises ``ConfigError`` for one that could be guessed."""
+    key = environ.get(STATE_KEY, "").strip()
+    if key and len(key) < LEAST_KEY:
+        raise ConfigError(f"{STATE_KEY} has fewer than {LEAST_KEY} characters: make one with `openssl rand -hex 32`.")
+    return key.encode() or None
+
+
+def _bot(
+    forge: Forge, rules: PublicationRules, repository: str, github: GithubEnvironment, environ: Mapping[str, str]
+) -> Bot:
+    return Bot(
+        forge=forge,
+        clock=SystemClock(),
+        rules=rules,
+        details_url=github.run_url,
+        run=github.run,
+        redactor=redactor(environ),
+        repository=repository,
+        state_key=state_key(environ),
+    )
+
+
+def _counts(event: PullRequestEvent | CommentEvent, forge: Forge, rules: PublicationRules) -> bool:
+    """Whether an event may touch the check: a stranger's remark or label takes no passed one back."""
+    match event:
+        case PullRequestEvent(action="labeled"):
+            return event.label == rules.fork_label and forge.permission(event.sender).may_write
+        case PullRequestEvent():
+            return True
+        case CommentEvent():
+            heard = event.action == "created" and event.on_pull_request and read_command(event.body) is not None
+            return heard and forge.permission(event.author).may_write
+
+
+def _refused(bot: Bot, number: int, why: str) -> Begun:
+    """The check says so, and nothing else does: it is no failure of the head, which would count, and no review."""
+    scribe = bot.scribe(number)
+    pull_request = scribe.pull_request()
+    if pull_request.state == "open":
+        scribe.checks.stand(pull_request.head_sha, check_did_not_run(bot.rules, number, why, bot.details_url))
+    return Begun(review=False, because=why, pull_request=pull_request)
+
+
+def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> PublishedReview:
+    """Publish an outcome, or that there is none. Raises ``SourceError`` and ``ForgeError``."""
+    github = read_github(environ)
+    repository, number = github.pull_request(options.pull_request)
+    forge = open_forge(github, repository)
+    pull_request = forge.pull_request(number)
+    rules, broken = rules_at(forge, believed_base(forge, pull_request).commit)
+    phase = PublishPhase(_bot(forge, rules, repository, github, environ), GitPatcher())
+    with phase.decided(number, options.head or pull_request.head_sha):
+        outcome = _outcome(options, pull_request, github, environ)
+        notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
+        published = phase.publish(number, outcome, asked=options.asked, notes=notes)
+    return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)
+
+
+def read_document(file: Path, environ: Mapping[str, str]) -> OutcomeDocument | str:
+    """The document in ``file`` without this process's secrets, or a sentence that says why there is none to trust.
+
+    The file comes from a job that ran models on hostile text: it counts only if all of it follows from its own events.
+    """
+    try:
+        with file.open("rb") as stream:
+            raw = stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        refusal = redactor(environ).redact(read_refusal(file))
+        if refusal:
+            return f"The review was refused: {refusal}"
+        return f"There is no outcome to publish: {error.strerror}. The run's log says why."
+    if len(raw) > MOST_BYTES:
+        return f"The outcome is larger than {MOST_BYTES // 1_000_000} MB: no review leaves that."
+    try:
+        document = read_outcome(raw)
+    except ValidationError:
+        return "The outcome is not a document of this version of review-advisor."
+    why = unsound(document.events)
+    if why is not None:
+        return f"The outcome is not that of a review: {why}."
+    if outcome_document(document.events) != document:
+        return "The outcome does not follow from its own events: it was altered or cut."
+    return redactor(environ).everywhere(document)
+
+
+def _outcome(
+    options: PublishOptions, pull_request: PullRequest, github: GithubEnvironment, environ: Mapping[str, str]
+) -> OutcomeDocument | DidNotRun:
+    """The review, if the file holds one of this pull request; else why it is as if none had run."""
+    document = read_document(options.outcome, environ)
+    why = document if isinstance(document, str) else _of_another(document, options, pull_request)
+    if isinstance(document, str) or why is not None:
+        return DidNotRun(github.run_id, options.head or pull_request.head_sha, why or "")
+    return document
+
+
+def _of_another(document: OutcomeDocument, options: PublishOptions, pull_request: PullRequest) -> str | None:
+    """Why a document is not of what was to be reviewed, or None."""
+    repository = (document.repository or "").casefold()
+    if (repository, document.pull_request) != (pull_request.repository.casefold(), pull_request.number):
+        return "The outcome is of another pull request."
+    if document.head_sha is None or options.head not in ("", document.head_sha):
+        return "The outcome is of another head than the one that was to be reviewed."
+    if not document.base_ref:
+        return "The outcome does not say against which base branch the head was reviewed: review it again."
+    return None
+
+
+def open_forge(github: GithubEnvironment, repository: str) -> Forge:
+    """The forge as the environment says. Raises ``ForgeError``."""
+    return connect(repository, token=github.token, api_url=github.api_url, clock=SystemClock())
+
+
+def _believed(forge: Forge, event: Event) -> str:
+    """The commit whose configuration holds for what an event is about.
+
+    A merge queue's own base may be another queued commit, so its pull request's is asked. Where its branch names none,
+    the event's has to do: the check that this makes never passes.
+    """
+    if not isinstance(event, MergeGroupEvent):
+        return believed_base(forge, forge.pull_request(event.number)).commit
+    queued = queued_pull_request(event.head_ref)
+    return event.base_sha if queued is None else believed_base(forge, forge.pull_request(queued)).commit
+
+
+def rules_at(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
+    """What a commit's configuration says; with a sentence, if it cannot be used, what of it still stands."""
+    try:
+        return load_config(Path(), None, files_of(forge, commit))[0].publication_rules(), None
+    except ConfigError as problem:
+        rules = rules_that_stand(files_of(forge, commit))
+        return rules, f"The base's configuration cannot be used: {problem}"
+
+
+def _breaks_configuration(forge: Forge, pull_request: PullRequest) -> str | None:
+    """What is wrong with the configuration at the head. The review used the base's: the next one would break."""
+    try:
+        load_config(Path(), None, files_of(forge, pull_request.head_sha))
+    except ConfigError as problem:
+        return f"this pull request breaks the configuration: {problem}"
+    return None

@@ -1,0 +1,85 @@
+"""What a review keeps while it runs: its record in the ledger, and the replies that were paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from review_advisor.adapters.answers.remembering import RememberingAgents
+from review_advisor.adapters.answers.store import ReplyStore
+from review_advisor.adapters.ledger.recorder import Recorder
+from review_advisor.core.ledger.chain import LEDGER_FILE
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import CallEnded, Event
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.roles.calls import Stop
+from review_advisor.core.roles.reply_cache import Concluded, ReviewIdentity, RunNames
+from review_advisor.core.safety.redaction import Redactor
+from review_advisor.ports.review import Agents, ArtifactError, CliError, SourceError
+
+_REPLIES = "answers"
+_NO_BUG = (Stop, SourceError, ArtifactError, CliError)
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """The keeping of one review: a subscriber of its events.
+
+    The review does not depend on it: whatever goes wrong is one warning. ``replies`` is None where nobody pays.
+    A context manager: if a bug leaves the block, the next run does not use the answers that led to it.
+    """
+
+    recorder: Recorder
+    replies: ReplyStore | None
+
+    def __call__(self, event: Event) -> None:
+        """Record one event."""
+        self.recorder(event)
+
+    def remembering(self, agents: Agents, names: RunNames, redactor: Redactor) -> Agents:
+        """``agents`` behind the replies that an earlier run of this review was given."""
+        return agents if self.replies is None else RememberingAgents(agents, self.replies, names, redactor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.replies is not None and isinstance(error, Exception) and not isinstance(error, _NO_BUG):
+            self.replies.forget_all()
+
+    def over(self, document: OutcomeDocument) -> None:
+        """The review is over and stored. Started again, it hears its replies again: for a while, if it did not stop."""
+        self.recorder.finish(document)
+        if self.replies is not None and document.outcome is Outcome.STOPPED:
+            self.replies.forget_useless()
+        elif self.replies is not None:
+            self.replies.conclude(document.run_id)
+
+    def answered_from(self, document: OutcomeDocument) -> Concluded | None:
+        """The end of the earlier review that gave every answer of this one; None if any question was asked."""
+        ended = [event for event in document.events if isinstance(event, CallEnded)]
+        if self.replies is None or not ended or not all(event.kept for event in ended):
+            return None
+        return self.replies.inherited_end
+
+
+def open_keeping(
+    artifacts: Path,
+    ledger: Path | None,
+    review: ReviewIdentity,
+    secret: bytes,
+    warn: Callable[[str], None],
+    *,
+    fresh: bool = False,
+) -> Keeping:
+    """The keeping of one review.
+
+    ``ledger`` is the file that the user names; without one it lies in the artefact root, as the replies do. ``secret``
+    is known to whoever pays for the answers only; empty, no reply is kept. ``warn`` gets what goes wrong. ``fresh``: no
+    reply of an earlier run counts.
+    """
+    recorder = Recorder(ledger or artifacts / LEDGER_FILE, warn)
+    return Keeping(recorder, ReplyStore(artifacts / _REPLIES, review, secret, warn, fresh=fresh) if secret else None)

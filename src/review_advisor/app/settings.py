@@ -1,0 +1,301 @@
+"""Configuration file and environment, turned once into one frozen snapshot."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath, PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from review_advisor.core.answers.answers import Severity
+from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
+from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
+from review_advisor.core.policy.guard import gives_orders
+from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.switches import Switches, read_switches
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.safety.redaction import Redactor, redactor
+
+CONFIG_FILE = ".review-advisor.toml"
+PYPROJECT = "pyproject.toml"
+TABLE = "review-advisor"
+
+Profile = Literal["adr", "hydraflow"]
+CRITICAL_PATHS: Mapping[Profile, tuple[str, ...]] = {
+    "adr": CRITICAL_PATHS_ADR,
+    "hydraflow": CRITICAL_PATHS_HYDRAFLOW,
+}
+
+Usd = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=1, le=21_600, allow_inf_nan=False)]
+
+
+def _inside(folder: str) -> str:
+    parts = PurePosixPath(folder).parts
+    if not parts or folder.startswith("/") or ".." in parts or "\0" in folder or ".git" in map(str.casefold, parts):
+        raise ValueError("name a folder inside the repository")
+    return "/".join(parts)
+
+
+def _quiet(folder: str) -> str:
+    if gives_orders(f"{folder}/page.md"):
+        raise ValueError("name a folder that no agent, editor or CI system takes its orders from")
+    return folder
+
+
+Inside = Annotated[str, AfterValidator(_inside)]
+Quiet = Annotated[Inside, AfterValidator(_quiet)]
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used. One sentence: where, what, and the nearest right thing."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class BudgetConfig(_Table):
+    """What one review may spend: money by blast radius, and time."""
+
+    low_usd: Usd = Field(
+        default=USD_BY_BLAST[BlastRadius.LOW],
+        description="US dollars for a change of low blast radius, for each shard.",
+    )
+    medium_usd: Usd = Field(default=USD_BY_BLAST[BlastRadius.MEDIUM], description="The same for medium.")
+    high_usd: Usd = Field(default=USD_BY_BLAST[BlastRadius.HIGH], description="The same for high.")
+    max_usd: Usd = Field(
+        default=Rules().max_usd, description="The most that one review may spend, however many shards it has."
+    )
+    call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
+    review_seconds: Seconds = Field(
+        default=REVIEW_SECONDS,
+        description="Wall clock of the whole review: after it, no call starts.",
+    )
+
+
+class TreeConfig(_Table):
+    """How large a repository may be: past any of these limits nothing is read and nobody is asked."""
+
+    paths: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
+        default=DEFAULT_BOUNDS.paths, description="The most files and folders that a reviewed tree may hold."
+    )
+    bytes: Annotated[int, Field(ge=1, le=1_000_000_000_000)] = Field(
+        default=DEFAULT_BOUNDS.bytes,
+        description="The most bytes that its files may have; a review may write them to disk several times.",
+    )
+    depth: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        default=DEFAULT_BOUNDS.depth, description="How many folders may lie one inside the other."
+    )
+    diff_bytes: Annotated[int, Field(ge=1, le=1_000_000_000)] = Field(
+        default=DEFAULT_BOUNDS.diff_bytes, description="The most bytes of text that the diff of the change may have."
+    )
+
+
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
+_NO_REFERENCE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|\.$|\.lock$|^-")
+_WILDCARDS = frozenset("*?[")
+
+
+def _exact(branch: str) -> str:
+    if not _WILDCARDS.isdisjoint(branch):
+        raise ValueError("name each branch exactly: whoever may push could make a branch that a wildcard matches")
+    if branch.startswith("refs/") or _NO_REFERENCE.search(branch):
+        raise ValueError("this is not the name of a branch, such as `release-1.x`")
+    return branch
+
+
+BranchName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_exact)]
+Reviewer = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$")]
+
+
+class GithubConfig(_Table):
+    """What the bot writes on a pull request."""
+
+    check_name: Name = Field(
+        default=PublicationRules().check_name, description="The check run's name: this is what is made required."
+    )
+    login: Login = Field(
+        default=PublicationRules().login,
+        description="The account that the bot writes as: a GitHub App's is `name[bot]`.",
+    )
+    escalation_label: Name = Field(
+        default=PublicationRules().escalation_label, description="The label of a pull request that waits for a human."
+    )
+    fork_label: Name = Field(
+        default=PublicationRules().fork_label,
+        description="The label with which a maintainer lets the head of a fork be reviewed; each push takes it off.",
+    )
+    reviewers: tuple[Reviewer, ...] = Field(
+        default=PublicationRules().reviewers,
+        description="Who is asked to decide an escalation: accounts, and teams as `org/team`.",
+    )
+    inline_from: Severity = Field(
+        default=PublicationRules().inline_from,
+        description="The lowest severity of a finding that gets a comment in the diff.",
+    )
+    most_inline: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=PublicationRules().most_inline,
+        description="The most comments in the diff of one review; the summary lists the other findings.",
+    )
+    most_rounds: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=PublicationRules().most_rounds,
+        description="How many reviews of one pull request pushes may start; a person may ask for more.",
+    )
+    push_repairs: bool = Field(
+        default=PublicationRules().push_repairs,
+        description="Commit a judged repair to the pull request's branch, as an app whose pushes are reviewed.",
+    )
+    trusted_bases: tuple[BranchName, ...] = Field(
+        default=(),
+        description="Branches, by their exact names, whose own file holds for pull requests into them; for any other"
+        " base branch the default branch's holds. Protect each of them.",
+    )
+
+
+class Config(_Table):
+    """The configuration file: ``.review-advisor.toml``, or ``[tool.review-advisor]`` in pyproject.toml."""
+
+    profile: Profile = Field(
+        default="adr",
+        description="Which critical paths count: `adr`, for any repository, or `hydraflow`, ADR-0059's own list.",
+    )
+    critical_paths: tuple[str, ...] | None = Field(
+        default=None,
+        description="Gitignore-style globs of critical paths, instead of the profile's.",
+    )
+    adr_folders: tuple[str, ...] = Field(
+        default=Rules().adr_folders,
+        description="Folders whose numbered documents are architecture decision records.",
+    )
+    visual_paths: tuple[str, ...] = Field(
+        default=Rules().visual_paths,
+        description="Gitignore-style globs of pictures: a changed one is compared, and what differs is judged.",
+    )
+    visual_folder: Inside | None = Field(
+        default=Rules().visual_folder,
+        description="A folder of the working tree with pictures in `before` and `after`, compared as well.",
+    )
+    wiki_folder: Quiet | None = Field(
+        default=Rules().wiki_folder,
+        description="A folder for lasting facts that reviews learn, as Markdown; a pull request's go to its summary.",
+    )
+    fail_on: Literal["verdict", "degraded"] = Field(
+        default="verdict",
+        description="`degraded`: an approval with post-verify lost or an advisor switched off calls a human (exit 11).",
+    )
+    shard_tokens: Annotated[int, Field(ge=2_000, le=400_000)] = Field(
+        default=Rules().shard_tokens,
+        description="About how many tokens of diff go into one call; a larger change is reviewed in shards.",
+    )
+    metadata_blind: bool = Field(
+        default=Rules().metadata_blind,
+        description="Judge each diff alone first, too, with nothing that is said about it; a flip calls a human.",
+    )
+    budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
+    tree: TreeConfig = Field(default=TreeConfig(), description="How large a repository may be.")
+    github: GithubConfig = Field(default=GithubConfig(), description="What is written on a pull request.")
+
+    def publication_rules(self) -> PublicationRules:
+        """The same for the inside."""
+        return PublicationRules(**self.github.model_dump(exclude={"trusted_bases"}))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything one review is configured with, read once before its first call."""
+
+    rules: Rules
+    switches: Switches
+    redactor: Redactor = field(default_factory=Redactor)
+
+
+def parse_config(text: str, origin: str) -> Config:
+    """The configuration in ``text``. ``origin`` names the file; a pyproject's own table is looked for.
+
+    Raises ``ConfigError`` for text that is not TOML, an unknown key (with the nearest name), or a bad value.
+    """
+    try:
+        table: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{origin} is not valid TOML: {error}.") from None
+    except RecursionError:
+        raise ConfigError(f"{origin} is not valid TOML: nested too deeply.") from None
+    except ValueError:  # Python reads no number of thousands of digits
+        raise ConfigError(f"{origin} is not valid TOML: a number has too many digits.") from None
+    if PurePath(origin).name == PYPROJECT:
+        tool = table.get("tool")
+        table = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
+    try:
+        return Config.model_validate(table)
+    except ValidationError as error:
+        raise ConfigError(f"{origin}: {_complaint(error)}") from None
+
+
+def has_table(text: str) -> bool:
+    """Whether a pyproject.toml configures this product, or would if it were TOML."""
+    try:
+        tool = tomllib.loads(text).get("tool", {})
+    except (ValueError, RecursionError):
+        return f"[tool.{TABLE}" in text
+    return isinstance(tool, dict) and TABLE in tool
+
+
+_TABLES: Mapping[str, type[BaseModel]] = {"budget": BudgetConfig, "tree": TreeConfig, "github": GithubConfig}
+_IN_TOML = {"model_type": "Input should be a table", "tuple_type": "Input should be a list"}
+"""What pydantic says in Python's words."""
+
+
+def _complaint(error: ValidationError) -> str:
+    from difflib import get_close_matches
+
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(step) for step in first["loc"])
+    if first["type"] != "extra_forbidden":
+        return f"{where or TABLE}: {_IN_TOML.get(first['type'], first['msg']).removeprefix('Value error, ')}."
+    table = _TABLES.get(str(first["loc"][0]), Config) if len(first["loc"]) > 1 else Config
+    known = list(table.model_fields)
+    near = get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}."
+    return f"unknown key {where!r}; {hint}"
+
+
+def make_settings(
+    config: Config, environ: Mapping[str, str], *, profile: Profile | None, config_path: str | None
+) -> Settings:
+    """The snapshot. ``profile`` beats the file's; ``config_path`` is where it stands in the repository, if it does.
+
+    Raises ``SwitchError`` for an environment value that means nothing.
+    """
+    paths = config.critical_paths
+    if paths is None:
+        paths = CRITICAL_PATHS[profile or config.profile]
+    budget = config.budget
+    rules = Rules(
+        critical_paths=paths,
+        adr_folders=tuple(folder.strip("/") for folder in config.adr_folders),
+        usd_by_blast={
+            BlastRadius.LOW: budget.low_usd,
+            BlastRadius.MEDIUM: budget.medium_usd,
+            BlastRadius.HIGH: budget.high_usd,
+        },
+        max_usd=budget.max_usd,
+        call_seconds=budget.call_seconds,
+        review_seconds=budget.review_seconds,
+        shard_tokens=config.shard_tokens,
+        fail_on_degraded=config.fail_on == "degraded",
+        config_path=config_path,
+        visual_paths=config.visual_paths,
+        visual_folder=config.visual_folder,
+        wiki_folder=config.wiki_folder,
+        metadata_blind=config.metadata_blind,
+        tree=TreeBounds(**config.tree.model_dump()),
+    )
+    return Settings(rules, read_switches(environ), redactor(environ))

@@ -1,0 +1,1 @@
+"""What the models may answer, and what of it holds against the change."""

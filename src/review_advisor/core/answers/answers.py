@@ -1,0 +1,161 @@
+"""The models' answers as schema-checked values. Nothing else a model says is ever believed.
+
+No bound on length or number makes an answer invalid: it is cut, and what was cut is noted (see ``tolerant``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from review_advisor.core.answers.tolerant import at_most, left_out_beyond, one_of, or_left_out, otherwise
+
+Severity = Literal["critical", "high", "medium", "low"]
+Weight = Literal["blocking", "concern"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""Of findings, the worst first."""
+WEIGHTS: tuple[Weight, ...] = get_args(Weight)
+"""Of disagreements, the worst first."""
+
+_Stripped = StringConstraints(strip_whitespace=True)
+_NotBlank = StringConstraints(strip_whitespace=True, min_length=1)
+Text = Annotated[str, _Stripped, at_most(8_000)]
+Stated = Annotated[Text, AfterValidator(lambda text: text or "(left blank)")]
+NonBlank = Annotated[str, _NotBlank, at_most(8_000)]
+Short = Annotated[str, _NotBlank, at_most(500)]
+Tag = Annotated[str, _NotBlank, at_most(40)]
+Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
+_Short = Annotated[Short, or_left_out()]
+_Text = Annotated[Text, or_left_out()]
+
+
+class Answer(BaseModel):
+    """Common to all answers: frozen, unknown keys ignored (models add words), bounds on every list."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class FocusArea(Answer):
+    """Where the executor should look, and why."""
+
+    description: NonBlank
+    files: Annotated[tuple[_Short, ...], at_most(100)] = ()
+    rationale: Text = ""
+
+
+class ReviewPlan(Answer):
+    """Pre-flight's answer: how this change deserves to be reviewed."""
+
+    risk_summary: Stated
+    focus_areas: Annotated[tuple[Annotated[FocusArea, or_left_out()], ...], at_most(20)] = ()
+    rubric: Annotated[tuple[_Short, ...], at_most(30)] = ()
+    escalation_signals: Annotated[tuple[_Short, ...], at_most(20)] = ()
+
+
+class ReportedFinding(Answer):
+    """One remark of the executor, as it was given: not yet held against the change."""
+
+    path: NonBlank
+    line: Annotated[int, Field(ge=0)]
+    end_line: Annotated[int, Field(ge=0)] | None = None
+    severity: Annotated[Severity, one_of(SEVERITIES, otherwise="high")]
+    category: Short
+    title: Short
+    body: Text = ""
+    suggestion: Annotated[str, left_out_beyond(8_000)] | None = Field(
+        default=None, description="the complete new text of the lines line to end_line, indentation included"
+    )
+    confidence: Annotated[Confidence, otherwise(0.0)]
+    evidence: NonBlank = Field(description="a verbatim quote of the changed lines this is about")
+
+
+class UnreadableFinding(Answer):
+    """A finding that breaks the schema, as far as it could be read, and why it is none."""
+
+    path: str
+    title: str
+    severity: Severity
+    why: str
+
+
+class DisagreementAnswer(Answer):
+    """The executor's answer to one disagreement of an earlier attempt."""
+
+    disagreement: Short = Field(description="the id of the disagreement, as in the transcript")
+    position: Literal["accepted", "contested"]
+    path: Text = ""
+    evidence: Text = Field(default="", description="a verbatim quote that settles it")
+
+
+class KnowledgeEntry(Answer):
+    """A durable fact about the code base that the executor offers to remember: not yet held against the change."""
+
+    title: Annotated[str, _NotBlank, at_most(120)]
+    body: Annotated[str, _NotBlank, at_most(2_000)]
+    path: NonBlank
+    evidence: NonBlank = Field(description="a verbatim quote of the changed lines that prove it")
+    tags: Annotated[tuple[Annotated[Tag, or_left_out()], ...], at_most(5)] = ()
+
+
+class ReviewReport(Answer):
+    """The executor's verdict and findings."""
+
+    verdict: Literal["approve", "reject"]
+    summary: Stated
+    confidence: Confidence
+    findings: tuple[Annotated[ReportedFinding, or_left_out(kept_aside=True)], ...] = ()  # never cut by number
+    answers: Annotated[tuple[Annotated[DisagreementAnswer, or_left_out()], ...], at_most(100)] = ()
+    knowledge: Annotated[tuple[Annotated[KnowledgeEntry, or_left_out()], ...], at_most(5)] = ()
+    unreadable: SkipJsonSchema[tuple[UnreadableFinding, ...]] = ()  # no word of the executor: its reader's
+
+    @model_validator(mode="after")
+    def _verdict_and_findings_agree(self) -> ReviewReport:
+        if self.verdict == "approve" and any(f.severity == "critical" for f in self.findings):
+            raise ValueError("an approval cannot carry a critical finding")
+        return self
+
+
+class Disagreement(Answer):
+    """One point where the advisor contradicts the executor."""
+
+    executor_claim: Stated
+    advisor_assessment: Stated
+    severity: Weight
+
+
+class PostVerifyResult(Answer):
+    """Post-verify's judgement of the executor's verdict: APPROVE confirms it, VETO calls it wrong."""
+
+    verdict: Literal["APPROVE", "VETO"]
+    reasoning: Text = ""
+    disagreements: Annotated[tuple[Disagreement, ...], at_most(50, worst_first=WEIGHTS)] = ()
+    suggested_fix_direction: Text | None = None
+
+    @model_validator(mode="after")
+    def _verdict_and_disagreements_agree(self) -> PostVerifyResult:
+        if self.verdict == "APPROVE" and any(d.severity == "blocking" for d in self.disagreements):
+            raise ValueError("APPROVE cannot carry a blocking disagreement")
+        return self
+
+
+class Consult(Answer):
+    """A question of the executor to the advisor, while it works."""
+
+    question: NonBlank
+    context: Text = ""
+    options: Annotated[tuple[_Short, ...], at_most(20)] = ()
+    preferred_option: Text = ""
+    urgency: Literal["low", "normal", "high"] = "normal"
+
+
+class Guidance(Answer):
+    """The advisor's answer to a consult. ``stop_signal`` sends the review to a human."""
+
+    action: NonBlank
+    rationale: Text = ""
+    risk_flags: Annotated[tuple[_Short, ...], at_most(20)] = ()
+    evidence: Annotated[tuple[_Text, ...], at_most(20)] = ()
+    stop_signal: bool = False
+    confidence: Confidence | None = None

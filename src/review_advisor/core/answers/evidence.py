@@ -1,0 +1,231 @@
+"""The executor's findings held against the change: a quote that is not there is refused, a wrong line corrected.
+
+No finding is lost on the way: each one is kept, merged into one that is kept, or refused with a reason.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from review_advisor.core.answers.answers import (
+    DisagreementAnswer,
+    KnowledgeEntry,
+    ReportedFinding,
+    ReviewReport,
+)
+from review_advisor.core.answers.findings import Finding, RefusedFinding, finding_id, merged
+from review_advisor.core.answers.quotes import Place, Places, Side, sides
+from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.safety.fence import clean
+from review_advisor.core.safety.redaction import Redactor
+from review_advisor.core.safety.shown_change import shown_file
+
+SHORTEST_PROOF = 4
+"""Characters of a quote. A shorter one stands nearly anywhere, so it proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """A knowledge entry whose evidence stands in the change, at ``line`` of the new side."""
+
+    title: str
+    body: str
+    path: str
+    line: int
+    evidence: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedKnowledge:
+    """A knowledge entry that is not kept, and why."""
+
+    title: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReport:
+    """The executor's report after its findings and answers were held against the change.
+
+    ``settled`` are the ids of the disagreements it answered with evidence.
+    """
+
+    verdict: Literal["approve", "reject"]
+    summary: str
+    confidence: float
+    findings: tuple[Finding, ...] = ()
+    refused: tuple[RefusedFinding, ...] = ()
+    answers: tuple[DisagreementAnswer, ...] = ()
+    settled: tuple[str, ...] = ()
+    knowledge: tuple[Knowledge, ...] = ()
+    dropped: tuple[DroppedKnowledge, ...] = ()
+
+    @property
+    def state(self) -> tuple[str, frozenset[tuple[str, str]], frozenset[str]]:
+        """What a retry must change to be worth a second question; prose does not count."""
+        return self.verdict, frozenset((f.id, f.severity) for f in self.findings), frozenset(self.settled)
+
+
+HeadText = Callable[[str], str | None]
+"""The whole text of a file at the head; None if it cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Where a quote stands: in the lines that were shown, and everywhere in the changed lines of the same file."""
+
+    file: FileChange
+    shown: Places
+    everywhere: Places
+
+
+class ShownChange:
+    """The lines of one part of a change as the agents saw them, ready to look quotes up in.
+
+    ``whole`` is the same for all of the change: an answer may quote another part of it, and equal lines are counted
+    over the whole of their file. ``redactor`` is the one that the prompts passed: who was shown a line without its
+    secret can only quote it so. ``head_text`` gives the text of a file outside the change, so that a quote from it can
+    be checked too.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[FileChange],
+        whole: ShownChange | None = None,
+        redactor: Redactor | None = None,
+        head_text: HeadText = lambda _path: None,
+    ) -> None:
+        self._whole = whole or self
+        self._redactor = redactor or Redactor()
+        self._files: dict[str, list[FileChange]] = {}
+        for file in files:
+            self._files.setdefault(self._shown(shown_path(file.path)), []).append(file)
+        self._sides: dict[str, tuple[Side, Side]] = {}
+        self._outside = lru_cache(maxsize=8)(lambda path: self._bare(head_text(path) or ""))
+
+    def check(self, report: ReviewReport, open_disagreements: Collection[str] = ()) -> CheckedReport:
+        """Keep, correct, merge or refuse each finding.
+
+        An answer settles a disagreement (one of ``open_disagreements``) when it carries evidence: a verbatim
+        quote of four characters or more, from the change or from a file of the head outside it.
+        """
+        checked = self._checked(report.findings)
+        answers = tuple(a for a in report.answers if a.disagreement in open_disagreements)
+        entries = [self._whole.learned(entry) for entry in report.knowledge]
+        return CheckedReport(
+            verdict=report.verdict,
+            summary=report.summary,
+            confidence=report.confidence,
+            findings=merged(each for each in checked if isinstance(each, Finding)),
+            refused=tuple(each for each in checked if isinstance(each, RefusedFinding)),
+            answers=answers,
+            settled=tuple(sorted({a.disagreement for a in answers if self._whole.proves(a)})),
+            knowledge=tuple(entry for entry in entries if isinstance(entry, Knowledge)),
+            dropped=tuple(entry for entry in entries if isinstance(entry, DroppedKnowledge)),
+        )
+
+    def proves(self, answer: DisagreementAnswer) -> bool:
+        """Whether an answer carries evidence."""
+        quote = self._quote(answer.evidence)
+        if not _is_proof(quote):
+            return False
+        if answer.path not in self._files:
+            return " ".join(quote) in self._outside(answer.path)
+        return self._find(answer.path, quote) is not None
+
+    def learned(self, entry: KnowledgeEntry) -> Knowledge | DroppedKnowledge:
+        """The entry with the line that proves it; a removed line proves nothing about what is there now."""
+        found = self._find(entry.path, self._quote(entry.evidence))
+        place = None if found is None else found.shown.nearest(0)
+        if found is None or place is None or place.removed:
+            return DroppedKnowledge(entry.title, "its evidence does not stand in the changed lines of its file")
+        return Knowledge(entry.title, entry.body, found.file.path, place.line, entry.evidence, entry.tags)
+
+    def _checked(self, findings: Sequence[ReportedFinding]) -> tuple[Finding | RefusedFinding, ...]:
+        """Each finding, in its order. One search serves all that have the same quote."""
+        alike: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, reported in enumerate(findings):
+            alike[reported.path, reported.evidence].append(number)
+        checked: dict[int, Finding | RefusedFinding] = {}
+        for (path, evidence), numbers in alike.items():
+            quote = self._quote(evidence)
+            found = self._find(path, quote) if _is_proof(quote) else None
+            for number in numbers:
+                checked[number] = self._refused(findings[number]) if found is None else _kept(findings[number], found)
+        return tuple(checked[number] for number in range(len(findings)))
+
+    def _refused(self, reported: ReportedFinding) -> RefusedFinding:
+        if reported.path in self._files:
+            why = "its evidence does not stand in the changed lines of the file"
+        else:
+            why = "its file is not part of the change"
+        return RefusedFinding(reported.path, reported.title, reported.severity, why)
+
+    def _find(self, path: str, quote: Sequence[str]) -> _Found | None:
+        """The first of the files shown as ``path`` that holds the quote: as it is now, or else as it was."""
+        for file in self._files.get(path, ()) if quote else ():
+            for here, everywhere in zip(self._sides_of(file), self._whole._sides_of(file), strict=True):  # noqa: SLF001
+                places = here.places(quote)
+                if places:
+                    return _Found(file, places, places if here is everywhere else everywhere.places(quote))
+        return None
+
+    def _sides_of(self, file: FileChange) -> tuple[Side, Side]:
+        """All lines of the file that are known here, of which ``file`` may hold a part."""
+        if file.path not in self._sides:
+            known = self._files.get(self._shown(shown_path(file.path)), ())
+            mine = next((each for each in known if each.path == file.path), file)
+            self._sides[file.path] = sides(shown_file(mine).hunks, self._bare)
+        return self._sides[file.path]
+
+    def _quote(self, evidence: str) -> tuple[str, ...]:
+        """The quoted lines as they are looked for: without blank ones."""
+        return tuple(bare for line in evidence.split("\n") if (bare := self._bare(line)))
+
+    def _shown(self, text: str) -> str:
+        return self._redactor.redact(clean(text))
+
+    def _bare(self, text: str) -> str:
+        return " ".join(self._shown(text).split())
+
+
+def _is_proof(quote: Sequence[str]) -> bool:
+    return len(" ".join(quote)) >= SHORTEST_PROOF
+
+
+def _kept(reported: ReportedFinding, found: _Found) -> Finding:
+    """The finding at the place that is nearest to the line it states."""
+    place = found.shown.nearest(reported.line)
+    line, end_line, corrected = _lines(reported, place)
+    occurrence = found.everywhere.rank(place)
+    return Finding(
+        id=finding_id(found.file.path, reported.category, reported.evidence, occurrence, removed=place.removed),
+        path=found.file.path,
+        line=line,
+        end_line=end_line,
+        removed=place.removed,
+        severity=reported.severity,
+        category=reported.category,
+        title=reported.title,
+        body=reported.body,
+        suggestion=reported.suggestion,
+        confidence=reported.confidence,
+        evidence=reported.evidence,
+        corrected=corrected,
+        occurrence=occurrence,
+        occurrences=max(occurrence, len(found.everywhere)),
+    )
+
+
+def _lines(reported: ReportedFinding, place: Place) -> tuple[int, int, str]:
+    """The stated lines if they lie within the quote, else those of the quote and a word on the correction."""
+    first, last = reported.line, reported.end_line or reported.line
+    if place.line <= first <= last <= place.end_line:
+        return first, last, ""
+    return place.line, place.end_line, f"line {first} became {place.line}: the quote stands there"

@@ -1,0 +1,132 @@
+"""Findings: what names one, how two of one name become one, and which comes first."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from review_advisor.core.answers.answers import SEVERITIES, Severity
+
+FINDING_ID = r"f-(?:[0-9a-f]{32}|[0-9a-f]{10})"
+"""What every ``finding_id`` looks like, as a regular expression.
+
+Ten digits are what earlier versions wrote. Such an id still stands in comments and in memories; no finding gets one any
+more, so nothing that was settled under it settles a finding of today.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MergedRemark:
+    """A remark that has the id of a finding at least as grave, and is told as a part of that finding."""
+
+    severity: Severity
+    title: str
+    body: str
+    suggestion: str | None
+    confidence: float
+
+    @property
+    def headline(self) -> str:
+        """One line that names it."""
+        return f"Also raised here, {self.severity}: {self.title}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A finding whose evidence stands in the change.
+
+    ``id`` is stable across pushes: it depends on path, category, the quoted text and which ``occurrence`` of that text
+    it is, not on the line. ``occurrences`` is how many places of the file's changed lines hold the text.
+    ``line`` and ``end_line`` are of the new side, or of the old side if ``removed``. ``also`` are the remarks that were
+    merged into it, the worst first.
+    """
+
+    id: str
+    path: str
+    line: int
+    end_line: int
+    removed: bool
+    severity: Severity
+    category: str
+    title: str
+    body: str
+    suggestion: str | None
+    confidence: float
+    evidence: str
+    corrected: str = ""
+    occurrence: int = 1
+    occurrences: int = 1
+    also: tuple[MergedRemark, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Everything that is said below its title: its body, then what was merged into it. No text stands twice."""
+        told = [self.body]
+        for remark in self.also:
+            offered = f"Suggested:\n{remark.suggestion}" if remark.suggestion not in (None, self.suggestion) else ""
+            told.append(remark.headline)
+            told += (each for each in (remark.body, offered) if each not in told)
+        return "\n\n".join(filter(None, told))
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFinding:
+    """A finding that cannot be believed as it stands, and why."""
+
+    path: str
+    title: str
+    severity: Severity
+    why: str
+
+
+def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each id once, in the order in which it first comes: the worst finding of that id, with the others in it."""
+    alike: dict[str, list[Finding]] = defaultdict(list)
+    for each in findings:
+        alike[each.id].append(each)
+    return tuple(each[0] if len(each) == 1 else _merged(each) for each in alike.values())
+
+
+def _merged(findings: Sequence[Finding]) -> Finding:
+    worst, *others = sorted(findings, key=_gravity)
+    remarks = [
+        remark
+        for each in others
+        for remark in (
+            MergedRemark(each.severity, each.title, each.body, each.suggestion, each.confidence),
+            *each.also,
+        )
+    ]
+    return replace(worst, also=tuple(sorted((*worst.also, *remarks), key=_gravity)))
+
+
+def merged_into(findings: Iterable[Finding]) -> int:
+    """How many remarks were merged into these findings."""
+    return sum(len(each.also) for each in findings)
+
+
+def _gravity(remark: Finding | MergedRemark) -> int:
+    return SEVERITIES.index(remark.severity)
+
+
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The worst first, then by place."""
+    return tuple(sorted(findings, key=lambda each: (_gravity(each), each.path, each.line, each.id)))
+
+
+def finding_id(path: str, category: str, evidence: str, occurrence: int = 1, *, removed: bool = False) -> str:
+    """A finding's id, stable across pushes: it names a quote in a file, and which of the places where it stands.
+
+    White space and blank lines in the quote are no difference.
+    """
+    lines = [" ".join(line.split()) for line in evidence.split("\n")]
+    facts = json.dumps([path, category.casefold(), [line for line in lines if line], removed, occurrence])
+    return "f-" + hashlib.sha256(facts.encode()).hexdigest()[:32]
+
+
+def id_at(path: str, finding: Finding) -> str:
+    """The id that the finding would have in the file ``path``."""
+    return finding_id(path, finding.category, finding.evidence, finding.occurrence, removed=finding.removed)

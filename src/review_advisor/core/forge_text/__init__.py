@@ -1,0 +1,1 @@
+"""What is written on a pull request: every text for the forge, as safe Markdown."""

@@ -1,0 +1,208 @@
+"""Every check run of the bot: of a review under way, of its outcome, and of a review that did not take place.
+
+``details_url`` is the run's page on the forge, where it has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from review_advisor.core.answers.answers import Severity
+from review_advisor.core.answers.findings import Finding, ordered
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.forge_text.account import account, what_next, why
+from review_advisor.core.forge_text.conclusion import DID_NOT_RUN, MOST_TITLE, SUPERSEDED, conclusion_of, title_of
+from review_advisor.core.forge_text.disputes import disputes, with_next
+from review_advisor.core.forge_text.fitting import Order, Section, fitted
+from review_advisor.core.forge_text.sections import (
+    coverage,
+    is_read_whole,
+    listed,
+    notes_on,
+    pictures,
+    refused,
+    repair,
+    whose_rules,
+)
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.pull_request.commands import WORD
+from review_advisor.core.pull_request.markers import external_id
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.waiting import Waiting
+from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Annotation, Check, Conclusion, Level
+from review_advisor.core.safety.markdown import code, phrase, plain_line, plain_text, whole
+
+MOST_ANNOTATIONS = 1_000
+"""The worst findings get an annotation each: GitHub takes fifty in a request, and the requests a second apart."""
+MOST_MESSAGE = 16_000
+"""Characters of an annotation's message: at most 64 KB in any encoding."""
+
+LEVELS: dict[Severity, Level] = {
+    "critical": "failure",
+    "high": "failure",
+    "medium": "warning",
+    "low": "notice",
+}
+
+
+def check_in_progress(rules: PublicationRules, number: int, details_url: str | None = None) -> Check:
+    """The review has begun."""
+    return Check(
+        name=rules.check_name,
+        external_id=external_id(number),
+        title="The review is under way",
+        summary="The result stands here when the review has ended. Until then nothing is decided.",
+        details_url=details_url,
+    )
+
+
+def check_of(
+    document: OutcomeDocument,
+    rules: PublicationRules,
+    number: int,
+    notes: Sequence[str] = (),
+    details_url: str | None = None,
+    *,
+    found: Sequence[Severity] | None = None,
+) -> Check:
+    """The outcome, with an annotation for each finding on lines of the head; the others are listed.
+
+    ``found`` is what is open on the pull request, which the title counts; without it the findings of this review.
+    """
+    said = ordered(document.findings)
+    shown, opened = disputes(document)
+    sections = (
+        why(document),
+        *with_next(shown, what_next(document, rules, is_open=bool(said if found is None else found))),
+        whose_rules(document),
+        notes_on(notes),
+        _unannotated(said),
+        Section(
+            tuple(listed(each).item for each in said if each.removed),
+            "**Findings on removed lines**, which take no annotation:",
+            gives_way=Order.FINDINGS,
+            what="findings",
+        ),
+        repair(document),
+        opened,
+        pictures(document),
+        refused(document),
+        Section(()) if is_read_whole(document) else coverage(document),
+        Section(account(document), gives_way=Order.HOW, between="\n\n"),
+    )
+    return Check(
+        name=rules.check_name,
+        external_id=external_id(number),
+        title=title_of(document, found),
+        summary=fitted(sections, MOST_CHARACTERS),
+        conclusion=conclusion_of(document),
+        annotations=annotations_of(said),
+        details_url=details_url,
+    )
+
+
+def _unannotated(said: Sequence[Finding]) -> Section:
+    if len(said) <= MOST_ANNOTATIONS:
+        return Section(())
+    words = (
+        f"**Annotations**: the worst {MOST_ANNOTATIONS:,} of {len(said):,} findings; outcome.json holds all of them."
+    )
+    return Section((words,))
+
+
+def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
+    """The findings, the worst first, as annotations; none on removed lines, which the head does not have."""
+    return tuple(
+        Annotation(
+            path=whole(each.path),
+            start_line=max(1, each.line),
+            end_line=max(1, each.line, each.end_line),
+            level=LEVELS[each.severity],
+            title=plain_line(f"{each.severity.capitalize()}: {each.title}", MOST_TITLE),
+            message=plain_text(_message(each), MOST_MESSAGE),
+        )
+        for each in findings[:MOST_ANNOTATIONS]
+        if not each.removed
+    )
+
+
+def _message(finding: Finding) -> str:
+    return f"{finding.words or finding.title}\n\n{finding.category}, confidence {finding.confidence:.2f}, {finding.id}"
+
+
+def check_superseded(rules: PublicationRules, now: PullRequest, head_sha: str, details_url: str | None = None) -> Check:
+    """What was reviewed, with the head ``head_sha``, is not what is there ``now``: another head, or another base."""
+    if now.head_sha != head_sha:
+        title = "Superseded: the head has moved"
+        words = f"The head is now {code(now.head_sha)}. This commit's review was dropped; the new head gets its own."
+    else:
+        title = "Superseded: the base branch has changed"
+        words = (
+            f"The base branch is now {code(now.base_ref)}. The review of the change against another one was dropped."
+            f" If none has begun since, `{WORD} review` in a comment starts it."
+        )
+    return _ended(rules, now.number, title, words, SUPERSEDED, details_url=details_url)
+
+
+def check_did_not_run(rules: PublicationRules, number: int, reason: str, details_url: str | None = None) -> Check:
+    """No review took place, and why: ``reason`` is one or two sentences."""
+    words = f"{phrase(reason)}\n\n**What next**: once that is settled, `{WORD} review` in a comment starts a review."
+    return _ended(rules, number, "The review did not run", words, DID_NOT_RUN, details_url=details_url)
+
+
+def check_not_published(rules: PublicationRules, number: int, why: str, details_url: str | None = None) -> Check:
+    """A review took place, perhaps, and could not be put on the pull request. ``why`` may be empty: the log says it."""
+    words = (
+        f"{phrase(why or 'Publishing broke off by a fault of review-advisor; the log of the run has it.')}\n\n"
+        f"**What next**: run the failed job again, or comment `{WORD} review` for another review."
+    )
+    return _ended(rules, number, "The review could not be published", words, DID_NOT_RUN, details_url=details_url)
+
+
+def check_waiting(rules: PublicationRules, number: int, waiting: Waiting, details_url: str | None = None) -> Check:
+    """Somebody has to do something before a review takes place."""
+    return _ended(rules, number, waiting.title, waiting.words, Conclusion.ACTION_REQUIRED, details_url=details_url)
+
+
+def check_approved_by(
+    rules: PublicationRules, number: int, login: str, reason: str, details_url: str | None = None
+) -> Check:
+    """A person has taken the escalation upon themselves."""
+    words = (
+        f"{code(login)} approved this head after the review had escalated: {phrase(reason)}\n\n"
+        "The machines did not approve it. A new push is reviewed again."
+    )
+    title = f"Approved by @{login} after an escalation"
+    return _ended(rules, number, title, words, Conclusion.SUCCESS, details_url=details_url)
+
+
+def check_of_queue(rules: PublicationRules, number: int | None, missing: str, details_url: str | None = None) -> Check:
+    """A merge queue's commit passes if the pull request that its branch names did, at its own head.
+
+    ``missing`` says why that one did not; empty if it did. ``number`` is None for a branch that names none: that one
+    never passes.
+    """
+    if number is None:
+        title, told = "Merge queue: no pull request is named", "Its branch names no pull request whose review it is."
+    elif not missing:
+        title, told = "Merge queue: the review passed", f"Pull request {number} passed at its own head."
+    else:
+        title = "Merge queue: the review has not passed"
+        told = f"Take pull request {number} out of the queue. {phrase(missing)}"
+    good = number is not None and not missing
+    conclusion = Conclusion.SUCCESS if good else Conclusion.ACTION_REQUIRED
+    words = f"The queue's own commit is not reviewed again. {told}"
+    return _ended(rules, number or 0, title, words, conclusion, details_url=details_url)
+
+
+def _ended(
+    rules: PublicationRules, number: int, title: str, words: str, conclusion: Conclusion, *, details_url: str | None
+) -> Check:
+    return Check(
+        name=rules.check_name,
+        external_id=external_id(number),
+        title=plain_line(title, MOST_TITLE),
+        summary=words,
+        conclusion=conclusion,
+        details_url=details_url,
+    )

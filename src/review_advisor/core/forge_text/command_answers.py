@@ -1,0 +1,74 @@
+"""The answers to commands in comments."""
+
+from __future__ import annotations
+
+from review_advisor.core.pull_request.commands import USAGE, WORD
+from review_advisor.core.pull_request.state import KnownFinding, State
+from review_advisor.core.safety.markdown import code, phrase
+
+DOES = dict(
+    zip(
+        USAGE,
+        (
+            "review this head, again if it was reviewed already",
+            "settle a finding that is wrong or accepted, unless the change is your own; it is not raised again",
+            "say what is known of a finding",
+            "let an escalated head pass in your name, unless the change is your own",
+            "list these commands",
+        ),
+        strict=True,
+    )
+)
+"""What each command does."""
+
+
+def helped(why: str = "") -> str:
+    """The commands, after a word on what was wrong."""
+    lines = [why, ""] if why else []
+    lines += ["Each command stands alone on a line of a comment. They need write permission.", ""]
+    return "\n".join((*lines, *(f"- `{each}`: {DOES[each]}" for each in USAGE)))
+
+
+def refused(because: str) -> str:
+    """Why nothing was done."""
+    return f"Nothing was done. {phrase(because)}"
+
+
+def explained(finding: KnownFinding) -> str:
+    """Everything that is remembered of one finding."""
+    where = code(f"{finding.path}:{finding.line}")
+    lines = [
+        f"**{finding.severity}** {where}: {phrase(finding.title)} ({code(finding.id)}), {finding.status}.",
+        "",
+        "The comment on these lines and the check's page hold what was found.",
+    ]
+    if finding.status == "open" and finding.dismissed_under:
+        lines += ["", f"The same was dismissed {_dismissed_where(finding)}."]
+    if finding.status == "dismissed":
+        lines += ["", f"Dismissed by {code(finding.by)}: {phrase(finding.reason)}"]
+    return "\n".join(lines)
+
+
+def _dismissed_where(finding: KnownFinding) -> str:
+    if finding.dismissed_under == finding.path:
+        return "in this file, but equal lines came or went since: nobody can tell which of them was meant"
+    return f"under {code(finding.dismissed_under)}, but git names no rename from there to here"
+
+
+def unknown(finding: str) -> str:
+    """No such finding."""
+    return refused(f"No finding {finding} is known on this pull request; the summary lists what is open.")
+
+
+def dismissed(finding: str, reason: str) -> str:
+    """A finding was settled by a person."""
+    return (
+        f"{code(finding)} is dismissed: {phrase(reason)}\n\n"
+        f"It is not raised again. The verdict stays until the next review: comment `{WORD} review`."
+    )
+
+
+def approved(state: State) -> str:
+    """An escalation was taken over by a person."""
+    head, by = code(state.head_sha), code(state.approved_by)
+    return f"The check of {head} passes in the name of {by}. A push is reviewed again."

@@ -1,0 +1,65 @@
+"""Annotations by way of the log, where the token may not write: workflow commands on standard output."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from review_advisor.core.answers.findings import ordered
+from review_advisor.core.forge_text.check import annotations_of
+from review_advisor.core.forge_text.conclusion import title_of
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.pull_request.writes import Annotation, Level
+from review_advisor.core.report.wording import counted
+from review_advisor.core.safety.markdown import shortened
+
+MOST_OF_A_LEVEL = 10
+"""GitHub shows ten errors, ten warnings and ten notices of a step."""
+MOST_MESSAGE = 4_000
+_COMMANDS: dict[Level, str] = {"failure": "error", "warning": "warning", "notice": "notice"}
+_LEVELS = tuple(_COMMANDS)
+"""The most serious first."""
+
+
+def log_lines(document: OutcomeDocument) -> Iterator[str]:
+    """The verdict, a command for each finding that GitHub will show, and how many it will not.
+
+    Where a level is full, the worst of its findings that are left take the place of milder ones: what is not shown is
+    never worse than what is.
+    """
+    yield f"review-advisor: {title_of(document)}"
+    shown: Counter[str] = Counter()
+    missing = sum(each.removed for each in document.findings)
+    for each in annotations_of(ordered(document.findings)):
+        lower = _LEVELS[_LEVELS.index(each.level) :]
+        level = next((level for level in lower if shown[level] < MOST_OF_A_LEVEL), None)
+        if level is None:
+            missing += 1
+        else:
+            shown[level] += 1
+            yield _command(each, level)
+    if missing:
+        yield (
+            f"review-advisor: {counted(missing, 'more finding')} not shown as annotations (a step has room for ten of"
+            " each level, and removed lines take none); outcome.json has them all."
+        )
+
+
+def _command(annotation: Annotation, level: Level) -> str:
+    fields = {
+        "file": annotation.path,
+        "line": str(annotation.start_line),
+        "endLine": str(annotation.end_line),
+        "title": annotation.title,
+    }
+    said = ",".join(f"{name}={_property(value)}" for name, value in fields.items())
+    return f"::{_COMMANDS[level]} {said}::{_data(shortened(annotation.message, MOST_MESSAGE))}"
+
+
+def _data(text: str) -> str:
+    """The rules of the runner's own toolkit: these three, and of a property two more."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,225 @@
+"""The one comment that stands on the pull request and is edited in place: what the review came to, and its memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from review_advisor.core.answers.answers import SEVERITIES
+from review_advisor.core.answers.findings import Finding, ordered
+from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.forge_text.account import how, what_next, why
+from review_advisor.core.forge_text.conclusion import NOT_RUN_SIGN, PASSED_SIGN, heading_of
+from review_advisor.core.forge_text.disputes import disputes, with_next
+from review_advisor.core.forge_text.fitting import Order, Section, Shrinks, cut, details, fitted, size
+from review_advisor.core.forge_text.inline import finding_words
+from review_advisor.core.forge_text.listing import FindingList, Listed, finding_list
+from review_advisor.core.forge_text.sections import (
+    coverage,
+    is_read_whole,
+    learned,
+    listed,
+    notes_on,
+    pictures,
+    refused,
+    repair,
+    whose_rules,
+)
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.pull_request.commands import WORD
+from review_advisor.core.pull_request.markers import PREFIX, SUMMARY
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.state import KnownFinding, State, state_block, without_state, worst_first
+from review_advisor.core.pull_request.writes import MOST_CHARACTERS
+from review_advisor.core.report.wording import counted
+from review_advisor.core.safety.markdown import code, phrase
+
+MOST_SUMMARY = 30_000
+"""The longest comment after a review, its memory included, by ``size``: more than that nobody reads there."""
+ROOM_FOR_WHAT_FOLLOWS = 3_000
+"""What a review's own words leave free for what people do about it afterwards (``amended``)."""
+MOST_FOLLOWED = 10
+STILL_OPEN = "**Still open** since the last review:"
+REVIEWED = f"{PREFIX}reviewed -->"
+"""Below this mark stand the review's own words, above it what people did since."""
+_CHECK_PAGE = "The check's page"
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+")
+_FOLDED = "<details><summary>The review that called for a person</summary>\n\n"
+_UNFOLDED = "\n\n</details>"
+
+
+def summary_body(
+    document: OutcomeDocument,
+    rules: PublicationRules,
+    state: State,
+    not_placed: Sequence[Finding] = (),
+    notes: Sequence[str] = (),
+) -> str:
+    """The comment after a review.
+
+    ``state`` is what is remembered from now on; it also says what this run changed. ``not_placed`` are findings that
+    got no comment on the diff; their words stand here. ``notes`` say what could not be done. The whole is at most
+    30,000 long, and the state in it is whole.
+    """
+    findings = open_findings(document, state)
+    shown, opened = disputes(document)
+    sections = (
+        Section((f"### {heading_of(document, [each.severity for each in findings.values()])}",)),
+        why(document),
+        *with_next(shown, what_next(document, rules, is_open=bool(findings))),
+        whose_rules(document),
+        notes_on(notes),
+        _listed(document, state, findings),
+        _not_placed(not_placed),
+        repair(document),
+        _settled(state),
+        opened,
+        pictures(document),
+        learned(document),
+        refused(document),
+        Section(()) if is_read_whole(document) or document.outcome is Outcome.STOPPED else coverage(document),
+        how(document),
+    )
+    return _comment(fitted(sections, _room(state, MOST_SUMMARY) - ROOM_FOR_WHAT_FOLLOWS), state)
+
+
+def summary_did_not_run(reason: str, state: State | None) -> str:
+    """The comment where no review took place; what was known before is kept."""
+    words = f"{phrase(reason)}\n\n**What next**: once that is settled, `{WORD} review` in a comment starts a review."
+    sections = (Section((f"### {NOT_RUN_SIGN} The review did not run",)), Section((words,)), _known(state))
+    return _comment(fitted(sections, _room(state, MOST_SUMMARY) - ROOM_FOR_WHAT_FOLLOWS), state)
+
+
+def amended(body: str, state: State) -> str:
+    """A summary after people did something about its review: ``state`` says what, and takes the old one's place.
+
+    Whatever was done before stands once. Only where the forge takes no more do the review's own words give way, from
+    their end on.
+    """
+    words = without_state(body.removeprefix(SUMMARY)).strip("\n")
+    _, marked, below = words.partition(f"{REVIEWED}\n")
+    own = below if marked else words
+    if own.startswith(_FOLDED):
+        own = own.removeprefix(_FOLDED).removesuffix(_UNFOLDED)
+    return _comment(own, state)
+
+
+def _comment(own: str, state: State | None) -> str:
+    """The marks, what people did since, the review's ``own`` words, and the memory."""
+    block = state_block(state) if state is not None else ""
+    above = _followed(state) if state is not None else ""
+    folded = state is not None and bool(state.approved_by)
+    around = size(above + REVIEWED + _FOLDED + _UNFOLDED) + len("\n\n")
+    kept = cut(own, _room(state, MOST_CHARACTERS) - around) if above else own
+    below = f"{_FOLDED}{kept}{_UNFOLDED}" if folded else kept
+    words = f"{above}\n\n{REVIEWED}\n{below}" if above else below
+    return "\n".join(each for each in (SUMMARY, words, f"\n{block}" if block else "") if each)
+
+
+def _room(state: State | None, most: int) -> int:
+    block = state_block(state) if state is not None else ""
+    return most - size(SUMMARY) - size(block) - len("\n\n\n")
+
+
+def _followed(state: State) -> str:
+    """What people did since the review that ``state`` is of."""
+    settled = [each for each in state.findings if _dismissed_since(each, state)]
+    lines = [
+        f"- {code(each.by)} dismissed {code(each.id)}: {phrase(each.reason, 200)}" for each in settled[:MOST_FOLLOWED]
+    ]
+    if len(settled) > MOST_FOLLOWED:
+        lines.append(f"- and {counted(len(settled) - MOST_FOLLOWED, 'more finding')} dismissed")
+    blocks = []
+    if state.approved_by:
+        heading = f"### {PASSED_SIGN} Approved by {code(state.approved_by)}"
+        blocks.append(f"{heading}\n\nThe check passes in that person's name until the next push.")
+    if lines:
+        every = "\n".join(lines)
+        again = "" if state.approved_by else f"\n\nThe verdict stays until the next review: comment `{WORD} review`."
+        blocks.append(f"**Since this review**:\n\n{every}{again}")
+    return "\n\n".join(blocks)
+
+
+def _dismissed_since(finding: KnownFinding, state: State) -> bool:
+    return finding.status == "dismissed" and finding.changed_in == state.run_id
+
+
+def _known(state: State | None) -> FindingList:
+    """What stood open when last a review ran."""
+    found = worst_first(each for each in state.findings if each.status == "open") if state is not None else ()
+    return finding_list(STILL_OPEN, (_with_notes(each, each) for each in found), _CHECK_PAGE)
+
+
+def open_findings(document: OutcomeDocument, state: State) -> Mapping[str, Finding | KnownFinding]:
+    """All findings that are open, by their ids, the worst first: those of this review, and older ones that it left.
+
+    Of equal severity those of this review come first.
+    """
+    known = {each.id: each for each in state.findings}
+    told: dict[str, Finding | KnownFinding] = {each.id: each for each in ordered(document.findings)}
+    told |= {each.id: each for each in worst_first(known.values()) if each.id not in told}
+    every = sorted(told.items(), key=lambda each: SEVERITIES.index(each[1].severity))
+    return {identity: each for identity, each in every if identity not in known or known[identity].status == "open"}
+
+
+def _listed(document: OutcomeDocument, state: State, findings: Mapping[str, Finding | KnownFinding]) -> Shrinks:
+    """The open findings. Where all are older, this is said once."""
+    if not findings:
+        return Section(() if document.outcome is Outcome.STOPPED else ("**Findings**: none open.",))
+    known = {each.id: each for each in state.findings}
+    older = {each.id for each in state.findings if each.changed_in != state.run_id}
+    all_older = findings.keys() <= older
+    every = (
+        _with_notes(each, known.get(key), still_open=key in older and not all_older) for key, each in findings.items()
+    )
+    return finding_list(STILL_OPEN if all_older else "**Findings**:", every, _check_page(document))
+
+
+def _with_notes(finding: Finding | KnownFinding, known: KnownFinding | None, *, still_open: bool = False) -> Listed:
+    line = listed(finding) if isinstance(finding, Finding) else _listed_known(finding)
+    notes = (line.notes, _dismissed_elsewhere(known), ", still open" if still_open else "")
+    return replace(line, notes="".join(notes))
+
+
+def _listed_known(finding: KnownFinding) -> Listed:
+    return Listed(finding.severity, finding.path, finding.line, finding.title, finding.id)
+
+
+def _check_page(document: OutcomeDocument) -> str:
+    """A link to the check's page, on whatever host the comment stands."""
+    repository, number = document.repository, document.pull_request
+    if repository is None or number is None or not _REPOSITORY.fullmatch(repository):
+        return _CHECK_PAGE
+    return f"[{_CHECK_PAGE}](/{repository}/pull/{number}/checks)"
+
+
+def _dismissed_elsewhere(finding: KnownFinding | None) -> str:
+    """Where a person dismissed the same lines, if nobody can tell that they meant these."""
+    if finding is None or not finding.dismissed_under:
+        return ""
+    if finding.dismissed_under == finding.path:
+        return ", dismissed before equal lines came or went in this file"
+    return f", dismissed under {code(shown_path(finding.dismissed_under))}"
+
+
+def _not_placed(findings: Sequence[Finding]) -> Section:
+    """The words of findings whose lines take no comment; their titles are in the list."""
+    said = ((each, finding_words(each)) for each in ordered(findings))
+    blocks = tuple(f"{code(each.id)}\n\n{words}" for each, words in said if words)
+    title = f"{counted(len(blocks), 'finding')} without a comment on the diff"
+    return details(title, *blocks, gives_way=Order.NOT_PLACED, what="findings", between="\n\n")
+
+
+def _settled(state: State) -> Section:
+    """What this run found fixed, and everything that people had dismissed before it."""
+    fixed = [each for each in state.findings if each.status == "fixed" and each.changed_in == state.run_id]
+    dismissed = [each for each in state.findings if each.status == "dismissed" and not _dismissed_since(each, state)]
+    lines = [f"- fixed: {_listed_known(each).item.removeprefix('- ')}" for each in fixed]
+    lines += [
+        f"- dismissed: {_listed_known(each).item.removeprefix('- ')}, by {code(each.by)}: {phrase(each.reason)}"
+        for each in dismissed
+    ]
+    told = (f"{len(found)} {word}" for found, word in ((fixed, "fixed"), (dismissed, "dismissed")) if found)
+    return details(f"Settled: {', '.join(told)}", *lines, gives_way=Order.SETTLED, what="findings")

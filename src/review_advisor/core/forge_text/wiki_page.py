@@ -1,0 +1,41 @@
+"""A knowledge entry as a page of the wiki: Markdown in which nothing that a model wrote acts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from review_advisor.core.roles.knowledge import Page
+from review_advisor.core.safety.markdown import code_block, phrase, plain, prose
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an entry comes from. ``advisor``: post-verify's verdict on it, or that there was none."""
+
+    run_id: str
+    label: str
+    head_sha: str | None
+    advisor: str
+
+
+def page_text(page: Page, origin: Origin) -> str:
+    """The page, its origin in front as JSON values; the body is prose, and the evidence a block that ends."""
+    entry = page.entry
+    facts = {
+        "title": _line(entry.title),
+        "tags": [_line(tag) for tag in entry.tags],
+        "run": origin.run_id,
+        "change": _line(origin.label),
+        "head": origin.head_sha,
+        "path": _line(entry.path),
+        "line": entry.line,
+        "advisor": origin.advisor,
+    }
+    front = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in facts.items()]
+    body = [f"# {phrase(entry.title)}", "", prose(entry.body), "", code_block(entry.evidence)]
+    return "\n".join(["---", *front, "---", "", *body, ""])
+
+
+def _line(text: str) -> str:
+    return " ".join(plain(text).split())

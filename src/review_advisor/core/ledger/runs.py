@@ -1,0 +1,216 @@
+"""What can be asked about runs, and how the answer is shown. Standard library only: a list must come at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from review_advisor.core.report.wording import and_unknown, printable_line
+
+ANY_ERROR = "any"
+NO_ERROR = "none"
+_MANY = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A range of numbers, both ends included; None is an open end."""
+
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs are wanted: those that are all of this. None asks for nothing.
+
+    ``surface``, ``role``, ``model`` and ``error`` are held against one call or consult at a time: a run is wanted if
+    one of them is all of it. ``model`` is what was asked for, or what answered. ``error`` is why an answer did not
+    come, or ``any``, or ``none`` for runs that lack no answer. ``text`` stands in the title, whatever its ASCII
+    letters' case. ``since`` is included, ``until`` is not.
+    """
+
+    status: str | None = None
+    surface: str | None = None
+    role: str | None = None
+    model: str | None = None
+    error: str | None = None
+    cost_usd: Between | None = None
+    consults: Between | None = None
+    repository: str | None = None
+    pull_request: int | None = None
+    text: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run in a list. ``wall_ms`` is None while it is unfinished.
+
+    ``cost_usd`` is what its calls reported, None where none did; ``unpriced`` of them did not.
+    """
+
+    run_id: str
+    started_at: str
+    status: str
+    repository: str | None
+    pull_request: int | None
+    label: str
+    title: str
+    head_sha: str | None
+    cost_usd: float | None
+    unpriced: int
+    consults: int
+    findings: int
+    vetoes: int
+    degraded: bool
+    disabled: bool
+    recovered: bool
+    exhausted: bool
+    wall_ms: int | None
+    executor_ms: int
+    executor_tokens: int
+    advisor_tokens: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields."""
+        return asdict(self)
+
+    @property
+    def flags(self) -> str:
+        """What must not be overlooked, in words."""
+        told = {
+            "degraded": self.degraded,
+            "advisor off": self.disabled,
+            "recovered": self.recovered,
+            "exhausted": self.exhausted,
+        }
+        return ", ".join(words for words, holds in told.items() if holds)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """Everything about one run: its line, the rows of each table, and its events.
+
+    ``broken`` says where the events are not what was recorded; only those before it are told.
+    """
+
+    line: RunLine
+    tables: Mapping[str, tuple[Mapping[str, Any], ...]]
+    events: tuple[Mapping[str, Any], ...]
+    broken: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as one JSON object."""
+        return {"run": self.line.as_json(), **{name: list(rows) for name, rows in self.tables.items()}} | {
+            "events": list(self.events),
+            "broken": self.broken,
+        }
+
+
+def letters(text: str) -> int:
+    """Which pairs of letters ``text`` holds, whatever the case of ASCII ones, as 63 bits.
+
+    A text that stands in another sets no bit that the other does not set.
+    """
+    raw = text.encode("utf-8", "replace").lower()
+    found = 0
+    for one, next_one in pairwise(raw):
+        found |= 1 << (one * 31 + next_one) % 63
+    return found
+
+
+def runs_text(lines: Sequence[RunLine], width: int = _MANY) -> str:
+    """The runs as a table, one a line, no longer than ``width`` where only the title is shortened."""
+    if not lines:
+        return "No run matches.\n"
+    rows = [
+        (
+            run.run_id,
+            run.started_at[:16].replace("T", " "),
+            run.status,
+            f"{run.repository}#{run.pull_request}" if run.repository else run.label,
+            money_words(run),
+            str(run.consults),
+            str(run.findings),
+            run.flags or "-",
+            run.title,
+        )
+        for run in lines
+    ]
+    head = ("run", "started (UTC)", "status", "change", "cost", "consults", "findings", "flags", "title")
+    return _table(head, rows, width)
+
+
+def run_text(record: RunRecord, width: int = _MANY) -> str:
+    """One run for a person: its line, then each table that has rows."""
+    line = record.line
+    about = [
+        ("run", line.run_id),
+        ("started", line.started_at),
+        ("change", f"{line.repository}#{line.pull_request}" if line.repository else line.label),
+        ("title", line.title),
+        ("head", line.head_sha or "-"),
+        ("status", line.status),
+        ("flags", line.flags or "-"),
+        ("cost", money_words(line)),
+        ("wall clock", "-" if line.wall_ms is None else f"{line.wall_ms / 1000:.1f} s"),
+        ("tokens", f"{line.executor_tokens} executor, {line.advisor_tokens} advisor"),
+        ("events", str(len(record.events))),
+        *([("BROKEN", record.broken)] if record.broken else []),
+    ]
+    blocks = ["".join(f"{name:<10}  {printable_line(value)}\n" for name, value in about)]
+    for name, rows in record.tables.items():
+        if rows:
+            shown = [column for column in rows[0] if column in _SHOWN]
+            table = _table(shown, [[_value(row[column]) for column in shown] for row in rows], width)
+            blocks.append(f"{name}\n{table}")
+    return "\n".join(blocks)
+
+
+_SHOWN = (
+    *(
+        "number",
+        "surface",
+        "role",
+        "attempt",
+        "shard",
+        "ended",
+        "reason",
+        "resolved_model",
+        "tokens",
+        "duration_ms",
+        "cost_usd",
+    ),
+    *("path", "line", "severity", "status", "authority", "verdict", "disagreement", "disposition", "settled"),
+    *("title", "question", "action"),
+)
+"""The columns that a person is shown."""
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def money_words(line: RunLine) -> str:
+    """What a run cost, for a person: a part of it may be unknown, and so may all of it."""
+    return "unknown" if line.cost_usd is None else f"${line.cost_usd:.4f}{and_unknown(line.unpriced)}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+    """Columns in line with one another; the last one gives way."""
+    cells = [head, *([printable_line(value) for value in row] for row in rows)]
+    wide = [max(len(row[column]) for row in cells) for column in range(len(head) - 1)]
+    room = max(width - sum(wide) - 2 * len(wide), 12)
+    lines = []
+    for row in cells:
+        last = row[-1] if len(row[-1]) <= room else row[-1][: room - 3] + "..."
+        lines.append("  ".join([*(f"{value:<{w}}" for value, w in zip(row[:-1], wide, strict=True)), last]).rstrip())
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""What reviews are measured by: metrics, traces, KPIs and prices."""

@@ -1,0 +1,265 @@
+"""The KPIs of a period, from the sums over its runs: value, target, and whether it is met. Standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any, Literal
+
+from review_advisor.core.metrics.prices import Money
+from review_advisor.core.metrics.targets import (
+    ADVISOR_SHARE,
+    CONSULT_RATE,
+    DEGRADED,
+    MISSED_ESCALATIONS,
+    NO_TARGET,
+    RULES,
+    SELF_REPAIR,
+    VALIDATED,
+    WALL_CLOCK,
+    Rule,
+    Target,
+    Unit,
+    shown,
+)
+from review_advisor.core.report.wording import counted
+
+Case = Literal["case", "run"]
+"""What a KPI is of: cases that it divides by, such as findings or merges, or the runs whose tokens it divides."""
+
+NO_CASE = "there is no case of it"
+NOT_OBSERVED = "no case of it was observed"
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What the runs of a period add up to.
+
+    ``judged`` runs ended with a verdict; ``advised`` are those of them with no advisor role switched off; the counts
+    after it are of judged runs, and ``consulting`` of advised ones. ``vetoed`` ones had a veto that was the executor's
+    to repair: it did not come to a rejection of its own. Tokens are those that the period's runs were given
+    and no other run of the same review. The two medians are over the judged runs that asked everything themselves;
+    None where there is none.
+
+    The rest is of the newest observation of each pull request that these runs reviewed: ``labelled`` are findings that
+    proved right or not, ``proved`` those that proved right; ``merged_approvals`` are merges of an approved head of
+    which it is known whether they were taken back, ``missed`` those that were, with no consult before the approval;
+    ``escalations`` are heads that ended as escalated, ``overridden`` those that a person approved.
+    """
+
+    runs: int = 0
+    unfinished: int = 0
+    stopped: int = 0
+    judged: int = 0
+    advised: int = 0
+    consulting: int = 0
+    degraded: int = 0
+    vetoed: int = 0
+    recovered: int = 0
+    exhausted: int = 0
+    contested: int = 0
+    executor_tokens: int = 0
+    advisor_tokens: int = 0
+    timed: int = 0
+    wall_ms: float | None = None
+    executor_ms: float | None = None
+    labelled: int = 0
+    proved: int = 0
+    merged_approvals: int = 0
+    missed: int = 0
+    escalations: int = 0
+    overridden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Kpi:
+    """One figure: of how many ``cases`` it is, and what one is: its denominator, or the runs whose tokens it divides.
+
+    ``value`` is None where it is not measured; ``because`` says why.
+    """
+
+    name: str
+    means: str
+    unit: Unit
+    target: Target
+    value: float | None
+    cases: int
+    because: str = ""
+    case: Case = "case"
+
+    @property
+    def counted(self) -> str:
+        """How many cases there are, in a column of cases: anything else is named."""
+        return str(self.cases) if self.case == "case" else counted(self.cases, self.case)
+
+    @property
+    def judgement(self) -> Literal["met", "missed", "no target", "not measured"]:
+        """What the value says of the target."""
+        if self.value is None:
+            return "not measured"
+        if self.target == NO_TARGET:
+            return "no target"
+        return "met" if self.target.holds(self.value) else "missed"
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields, and what they come to."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "unit": self.unit,
+            "target": {"low": self.target.low, "high": self.target.high, "strictly": self.target.strictly},
+            "judgement": self.judgement,
+            "cases": self.cases,
+            "case": self.case,
+            "because": self.because,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """What a rule says: ``raised``, ``quiet``, or that there were ``too few`` cases to say anything."""
+
+    rule: Rule
+    kpi: Kpi
+    state: Literal["raised", "quiet", "too few"]
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields."""
+        return {
+            "name": self.rule.name,
+            "state": self.state,
+            "hours": self.rule.window // timedelta(hours=1),
+            "kpi": self.kpi.name,
+            "value": self.kpi.value,
+            "low": self.rule.allowed.low,
+            "high": self.rule.allowed.high,
+            "cases": self.kpi.cases,
+            "case": self.kpi.case,
+            "least": self.rule.least,
+            "means": self.rule.means,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """A period's KPIs, its sums, and its money."""
+
+    sums: Sums
+    money: Money
+    kpis: tuple[Kpi, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as one JSON object."""
+        return {
+            "kpis": [kpi.as_json() for kpi in self.kpis],
+            "sums": asdict(self.sums),
+            "money": self.money.as_json(),
+        }
+
+
+def kpis(sums: Sums) -> tuple[Kpi, ...]:
+    """Every KPI, in the order in which they are told."""
+    return (
+        _share("self_repair", "vetoed reviews that were repaired", SELF_REPAIR, sums.recovered, sums.vetoed),
+        _share("validated", "objections that proved right", VALIDATED, sums.proved, sums.labelled, none=NOT_OBSERVED),
+        _wall_clock(sums),
+        _advisor_share(sums),
+        _share("consult_rate", "reviews with a consult", CONSULT_RATE, sums.consulting, sums.advised),
+        _share("degraded_share", "reviews that lack a judgement", DEGRADED, sums.degraded, sums.judged),
+        _share(
+            "missed_escalations",
+            "wrong, and nobody was asked",
+            MISSED_ESCALATIONS,
+            sums.missed,
+            sums.merged_approvals,
+            none=NOT_OBSERVED,
+        ),
+        _conflicts(sums),
+        _overrides(sums),
+    )
+
+
+def alarms(of_window: Mapping[timedelta, Sums], rules: Sequence[Rule] = RULES) -> tuple[Alarm, ...]:
+    """What each rule says of the sums over its window."""
+    found = {window: {kpi.name: kpi for kpi in kpis(sums)} for window, sums in of_window.items()}
+    return tuple(_alarm(rule, found[rule.window][rule.kpi]) for rule in rules)
+
+
+def windows(rules: Iterable[Rule] = RULES) -> tuple[timedelta, ...]:
+    """The windows that the rules look at, each once."""
+    return tuple(dict.fromkeys(rule.window for rule in rules))
+
+
+def _alarm(rule: Rule, kpi: Kpi) -> Alarm:
+    if kpi.value is None or kpi.cases < rule.least:
+        return Alarm(rule, kpi, "too few")
+    return Alarm(rule, kpi, "quiet" if rule.allowed.holds(kpi.value) else "raised")
+
+
+def _share(name: str, means: str, target: Target, part: int, cases: int, *, none: str = NO_CASE) -> Kpi:
+    value = part / cases if cases else None
+    return Kpi(name, means, "share", target, value, cases, "" if cases else none)
+
+
+def _advisor_share(sums: Sums) -> Kpi:
+    name, means = "advisor_share", "the advisors' part of all tokens"
+    tokens = sums.executor_tokens + sums.advisor_tokens
+    value = sums.advisor_tokens / tokens if tokens else None
+    return Kpi(name, means, "share", ADVISOR_SHARE, value, sums.runs, "" if tokens else "no run used any", "run")
+
+
+def _wall_clock(sums: Sums) -> Kpi:
+    name, means = "wall_clock", "median review, by the executor's first attempts"
+    if not sums.wall_ms or not sums.executor_ms:
+        return Kpi(name, means, "times", WALL_CLOCK, None, sums.timed, "no such review took any time")
+    return Kpi(name, means, "times", WALL_CLOCK, sums.wall_ms / sums.executor_ms, sums.timed)
+
+
+def _conflicts(sums: Sums) -> Kpi:
+    name, means = "conflicts", "objections that the executor contested"
+    value = 1_000 * sums.contested / sums.judged if sums.judged else None
+    return Kpi(name, means, "per 1,000", NO_TARGET, value, sums.judged, "" if sums.judged else NO_CASE)
+
+
+def _overrides(sums: Sums) -> Kpi:
+    name, means = "overrides", "escalations that a person approved"
+    value = float(sums.overridden) if sums.escalations else None
+    return Kpi(name, means, "number", NO_TARGET, value, sums.escalations, "" if sums.escalations else NOT_OBSERVED)
+
+
+def rollup_text(rollup: Rollup) -> str:
+    """The KPIs for a person, one a line with its target beside it, and what the runs were and cost."""
+    sums = rollup.sums
+    head = ("KPI", "value", "target", "judgement", "cases", "what it is")
+    rows = [
+        (
+            kpi.name,
+            "-" if kpi.value is None else shown(kpi.value, kpi.unit),
+            kpi.target.words(kpi.unit),
+            kpi.judgement,
+            kpi.counted,
+            f"{kpi.means}: {kpi.because}" if kpi.because else kpi.means,
+        )
+        for kpi in rollup.kpis
+    ]
+    ends = f"{sums.judged:,} with a verdict, {sums.stopped:,} stopped, {sums.unfinished:,} unfinished"
+    return f"{counted(sums.runs, 'run')}: {ends}\n{rollup.money.words()}\n\n{_table([head, *rows])}"
+
+
+def alarms_text(found: Sequence[Alarm]) -> str:
+    """The alerts for a person, one a line; what a raised one means stands below it."""
+    lines = []
+    for alarm in found:
+        kpi, rule = alarm.kpi, alarm.rule
+        value = "-" if kpi.value is None else shown(kpi.value, kpi.unit)
+        cases = f"{kpi.counted} in {rule.window // timedelta(hours=1)} h (from {rule.least} on)"
+        lines.append((alarm.state, rule.name, value, rule.allowed.words(kpi.unit), cases))
+    told = _table([("state", "alert", "value", "allowed", "cases"), *lines])
+    return told + "".join(f"{each.rule.name}: {each.rule.means}\n" for each in found if each.state == "raised")
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ("  ".join(f"{cell:<{w}}" for cell, w in zip(row, wide, strict=True)).rstrip() for row in rows)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,146 @@
+"""What became of what the bot said on a pull request: facts with their source, and what they prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field
+
+from review_advisor.core.ledger.chain import RUN_ID
+from review_advisor.core.report.wording import printable_line
+
+UNKNOWN = "unknown"
+Name = Literal["merge", "judged", "reverted", "escalation", "at_merge", "later", "thread", "reaction", "dismissal"]
+Value = Literal[
+    "unknown",
+    "closed",
+    "merged",
+    "merged_against",
+    "judged",
+    "reverted",
+    "not_reverted",
+    "approved",
+    "not_approved",
+    "fixed",
+    "there",
+    "gone",
+    "resolved",
+    "resolved_by_bot",
+    "open",
+    "up",
+    "down",
+    "both",
+    "none",
+    "dismissed",
+]
+
+
+_HAPPENED = ("judged", "reverted", "approved", "not_approved", "fixed", "gone", "resolved", "up", "down", "dismissed")
+"""What stays true, whatever cannot be read any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One fact about a finding, or about the pull request where ``finding`` is empty.
+
+    ``source`` is what shows it; of an unknown one, why nobody can tell.
+    """
+
+    finding: str
+    name: Name
+    value: Value
+    source: str
+
+    @property
+    def has_happened(self) -> bool:
+        """Whether it stays true; of lines that are there only that they were at the merge."""
+        return self.value in _HAPPENED or (self.name, self.value) == ("at_merge", "there")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """All that was seen of one pull request at one moment: the only event of its chain.
+
+    ``head_sha`` is the head at which it was closed.
+    """
+
+    kind: Literal["observed"] = "observed"
+    at: AwareDatetime
+    run_id: Annotated[str, Field(pattern=f"^{RUN_ID}$")]
+    repository: str
+    pull_request: int
+    head_sha: str
+    labels: tuple[Label, ...]
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What was seen, whenever it was seen."""
+        return self.repository.casefold(), self.pull_request, self.head_sha, frozenset(self.labels)
+
+    def after(self, before: Observed) -> Observed:
+        """This observation, with what was seen ``before`` and cannot be told any more.
+
+        What happened has happened, whatever cannot be read today: a finding keeps it, and the pull request what holds
+        for this head. That nothing had happened is true of its moment only, and is not kept.
+        """
+        known = {(each.finding, each.name): each for each in before.labels if each.has_happened}
+        told = {(each.finding, each.name): each for each in self.labels}
+        if before.head_sha != self.head_sha:
+            known = {(finding, name): each for (finding, name), each in known.items() if finding}
+        kept = [known.get(key, each) if each.value == UNKNOWN else each for key, each in told.items()]
+        gone = [each for (finding, name), each in known.items() if finding and (finding, name) not in told]
+        there = {each.finding for each in (*kept, *gone) if (each.name, each.value) == ("at_merge", "there")}
+        return replace(self, labels=(*kept, *(e for e in gone if e.name != "later" or e.finding in there)))
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields."""
+        told = [{"finding": e.finding, "name": e.name, "value": e.value, "source": e.source} for e in self.labels]
+        about = {"run": self.run_id, "repository": self.repository, "pull_request": self.pull_request}
+        return {**about, "at": self.at.isoformat(), "head_sha": self.head_sha, "labels": told}
+
+
+def of_findings(labels: Iterable[Label]) -> dict[str, dict[Name, Value]]:
+    """What is known of each finding."""
+    found: dict[str, dict[Name, Value]] = {}
+    for label in labels:
+        if label.finding and label.value != UNKNOWN:
+            found.setdefault(label.finding, {})[label.name] = label.value
+    return found
+
+
+def of_pull_request(labels: Iterable[Label], name: Name) -> Value | None:
+    """What is known of the pull request itself; None for nothing."""
+    return next((e.value for e in labels if not e.finding and e.name == name and e.value != UNKNOWN), None)
+
+
+def proved_right(known: dict[Name, Value], *, judged: bool) -> bool | None:
+    """Whether what happened proves a finding right; None where it proves nothing.
+
+    A merge that was taken back outweighs everybody's opinion; lines that went away all the same, for whatever reason,
+    outweigh thumbs, but no dismissal; an opinion outweighs what was merged. Before the merge is ``judged``
+    what happened has no say: what was kept would be missing.
+    """
+    if not judged:
+        known = {name: value for name, value in known.items() if name not in ("at_merge", "later")}
+    if known.get("later") == "reverted":
+        return True
+    if known.get("dismissal") == "dismissed":
+        return False
+    if known.get("later") == "gone":
+        return True
+    if known.get("reaction") in ("up", "down"):
+        return known["reaction"] == "up"
+    if known.get("at_merge") == "fixed":
+        return True
+    return False if known.get("later") == "there" else None
+
+
+def observed_text(observed: Observed) -> str:
+    """The labels for a person, one a line."""
+    wide = max(len(e.name) for e in observed.labels) if observed.labels else 0
+    lines = [
+        f"{e.finding or '-':<12}  {e.name:<{wide}}  {e.value:<14}  {printable_line(e.source)}" for e in observed.labels
+    ]
+    return "".join(f"{line.rstrip()}\n" for line in lines)

@@ -1,0 +1,31 @@
+"""The ledger's rows of one observation of a pull request, read from it and from nothing else."""
+
+from __future__ import annotations
+
+from review_advisor.core.ledger.row import Tables, row
+from review_advisor.core.observation.labels import Observed, of_findings, of_pull_request, proved_right
+
+
+def readings_of_observation(observed: Observed) -> Tables:
+    """The rows of an observation, by table."""
+    judged = of_pull_request(observed.labels, "judged") is not None
+    reverted = of_pull_request(observed.labels, "reverted") if judged else None
+    escalation = of_pull_request(observed.labels, "escalation")
+    about = row(
+        repository=observed.repository,
+        pull_request=observed.pull_request,
+        head_sha=observed.head_sha,
+        reverted=None if reverted is None else reverted == "reverted",
+        overridden=None if escalation is None else escalation == "approved",
+    )
+    labels = {(each.finding, each.name): each for each in observed.labels}.values()
+    right = {finding: proved_right(known, judged=judged) for finding, known in of_findings(labels).items()}
+    return {
+        "observations": (about,),
+        "labels": tuple(
+            row(finding=each.finding, label=each.name, value=each.value, source=each.source) for each in labels
+        ),
+        "proofs": tuple(
+            row(finding=finding, proved_right=proof) for finding, proof in right.items() if proof is not None
+        ),
+    }

@@ -1,0 +1,115 @@
+"""What a veto or a consult changed: the executor's report before it against the one after it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from review_advisor.core.answers.findings import Finding
+from review_advisor.core.outcome.events import Consulted, Event, Repaired, Reported, Step, Verified
+from review_advisor.core.pages.text import filled, told
+from review_advisor.core.policy.surfaces import Surface
+
+How = Literal["new", "gone", "changed", "same"]
+_Numbered = tuple[int, Step]
+
+
+@dataclass(frozen=True, slots=True)
+class FindingChange:
+    """What became of one finding; ``was`` is its earlier severity where that ``changed``."""
+
+    how: How
+    finding: Finding
+    was: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The reports before and after an intervention, by the numbers of their events; None where there is none.
+
+    ``patch`` is the repair that was accepted in between.
+    """
+
+    before: int | None
+    after: int | None
+    verdicts: tuple[str, str]
+    findings: tuple[FindingChange, ...]
+    patch: str
+
+    def as_json(self) -> Mapping[str, Any]:
+        """For a page."""
+        return {
+            "before": self.before,
+            "after": self.after,
+            "verdicts": list(self.verdicts),
+            "findings": [
+                filled(
+                    how=each.how,
+                    was=each.was,
+                    id=each.finding.id,
+                    severity=each.finding.severity,
+                    title=told(each.finding.title),
+                    place=told(f"{each.finding.path}:{each.finding.line}"),
+                )
+                for each in self.findings
+            ],
+            "patch": told(self.patch),
+        }
+
+
+def changes(events: Sequence[Event]) -> dict[int, Change]:
+    """By the number of its event: what each veto and each answered consult led to, within its part of its surface."""
+    parts: dict[tuple[Surface, int], list[_Numbered]] = defaultdict(list)
+    for number, event in enumerate(events):
+        if isinstance(event, Step):
+            parts[event.surface, event.shard].append((number, event))
+    return dict(found for steps in parts.values() for found in _within(steps))
+
+
+def _within(steps: Sequence[_Numbered]) -> Iterator[tuple[int, Change]]:
+    for place, (number, event) in enumerate(steps):
+        if _intervenes(event):
+            yield number, _change(steps[:place], steps[place + 1 :])
+
+
+def _intervenes(event: Step) -> bool:
+    if isinstance(event, Consulted):
+        return event.note.status == "answered"
+    return isinstance(event, Verified) and event.judged.result.verdict == "VETO"
+
+
+def _change(earlier: Sequence[_Numbered], later: Sequence[_Numbered]) -> Change:
+    before = next(((n, e) for n, e in reversed(earlier) if isinstance(e, Reported)), None)
+    after = next(((n, e) for n, e in later if isinstance(e, Reported)), None)
+    until_judged: list[Step] = []
+    for _, event in later:
+        if isinstance(event, Verified):
+            break
+        until_judged.append(event)
+    repairs = [event for event in until_judged if isinstance(event, Repaired) and event.result == "accepted"]
+    old = before[1].report if before else None
+    new = after[1].report if after else None
+    return Change(
+        before[0] if before else None,
+        after[0] if after else None,
+        (old.verdict if old else "", new.verdict if new else ""),
+        tuple(_compared(old.findings if old else (), new.findings)) if new else (),
+        repairs[-1].patch if repairs and after else "",
+    )
+
+
+def _compared(old: Sequence[Finding], new: Sequence[Finding]) -> Iterator[FindingChange]:
+    """What is gone first, then the later report in its order."""
+    earlier = {finding.id: finding for finding in old}
+    now = {finding.id for finding in new}
+    yield from (FindingChange("gone", finding) for finding in old if finding.id not in now)
+    for finding in new:
+        was = earlier.get(finding.id)
+        if was is None:
+            yield FindingChange("new", finding)
+        elif was.severity != finding.severity:
+            yield FindingChange("changed", finding, was.severity)
+        else:
+            yield FindingChange("same", finding)

@@ -1,0 +1,48 @@
+"""What runs used, by role and model, for a page."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from review_advisor.core.outcome.cost import RoleCost, tokens, total_usage
+from review_advisor.core.pages.text import told
+from review_advisor.core.policy.surfaces import Role
+
+
+def cost_json(cost: RoleCost) -> dict[str, Any]:
+    """For a page: ``per_call_usd`` is the mean over the calls, or consults, that reported their cost.
+
+    There is none for consults whose cost stands with the executor.
+    """
+    usage = cost.usage
+    elsewhere = cost.shared and cost.role is Role.MID_FLIGHT
+    per_call = None if elsewhere or usage.cost_usd is None else usage.cost_usd / (cost.calls - cost.unpriced)
+    return {
+        "role": cost.role.value,
+        "model": told(cost.model),
+        "calls": cost.calls,
+        "unpriced": cost.unpriced,
+        "input_tokens": usage.input_tokens,
+        "cached_tokens": usage.cache_read_tokens + usage.cache_write_tokens,
+        "output_tokens": usage.output_tokens,
+        "tokens": tokens(usage),
+        "cost_usd": usage.cost_usd,
+        "per_call_usd": per_call,
+        "shared": cost.shared,
+    }
+
+
+def together(every: Iterable[RoleCost]) -> tuple[RoleCost, ...]:
+    """What many runs used."""
+    found: dict[tuple[Role, str], list[RoleCost]] = defaultdict(list)
+    for cost in every:
+        found[cost.role, cost.model].append(cost)
+    return tuple(_sum(*one, found[one]) for one in sorted(found, key=lambda one: (one[0].value, one[1])))
+
+
+def _sum(role: Role, model: str, its: list[RoleCost]) -> RoleCost:
+    usage = total_usage(each.usage for each in its)
+    calls, unpriced = sum(each.calls for each in its), sum(each.unpriced for each in its)
+    return RoleCost(role, model, calls, usage, unpriced, shared=any(each.shared for each in its))

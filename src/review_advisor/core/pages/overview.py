@@ -1,0 +1,106 @@
+"""What the dashboard's first page and its list of runs tell, as plain values, whose keys are always ours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.ledger.readings import UNFINISHED
+from review_advisor.core.ledger.row import Part
+from review_advisor.core.ledger.runs import RunLine
+from review_advisor.core.metrics.kpis import Kpi, Rollup
+from review_advisor.core.metrics.targets import ADVISOR_SHARE, CONSULT_RATE, Target, shown
+from review_advisor.core.outcome.cost import RoleCost
+from review_advisor.core.pages.costs import cost_json
+from review_advisor.core.pages.pages import shown_line
+from review_advisor.core.pages.text import told, told_all
+
+STATUSES = ("approved", "changes_requested", "escalated", "stopped", UNFINISHED)
+"""In the order in which they are stacked."""
+CHUNK = 2_000
+"""Runs in one file of the list."""
+_FLAGS = ("degraded", "disabled", "recovered", "exhausted")
+_COLUMNS = (
+    *("run_id", "started_at", "status", "repository", "pull_request", "label", "title", "cost_usd", "unpriced"),
+    *("consults", "findings", "vetoes", "wall_ms", "executor_tokens", "advisor_tokens"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """One point of the plots: what the runs of a period come to, and how they ended."""
+
+    period: Period
+    rollup: Rollup
+    ends: Mapping[str, int]
+
+
+def kpi_json(kpi: Kpi) -> dict[str, Any]:
+    """A KPI in figures, and in the words of ``rollup``."""
+    value = "not measured" if kpi.value is None else shown(kpi.value, kpi.unit)
+    return kpi.as_json() | {"means": kpi.means, "shown": value, "wanted": kpi.target.words(kpi.unit)}
+
+
+def plots_json(stretches: Sequence[Stretch]) -> dict[str, Any]:
+    """A column for each line of each plot, all as long as ``starts``; None where there is nothing to measure."""
+    values = [{kpi.name: kpi.value for kpi in each.rollup.kpis} for each in stretches]
+    sums = [each.rollup.sums for each in stretches]
+    money = [each.rollup.money for each in stretches]
+    return {
+        "starts": [each.period.since.isoformat() for each in stretches if each.period.since],
+        "ends": {status: [each.ends.get(status, 0) for each in stretches] for status in STATUSES},
+        "reported_usd": [each.reported_usd for each in money],
+        "by_price_usd": [each.by_price_usd for each in money],
+        "unknown_calls": [each.unknown_calls for each in money],
+        "advisor_share": [each["advisor_share"] for each in values],
+        "consult_rate": [each["consult_rate"] for each in values],
+        "wall_s": [None if each.wall_ms is None else each.wall_ms / 1_000 for each in sums],
+        "executor_s": [None if each.executor_ms is None else each.executor_ms / 1_000 for each in sums],
+        "bands": {"advisor_share": _band(ADVISOR_SHARE), "consult_rate": _band(CONSULT_RATE)},
+    }
+
+
+def _band(target: Target) -> list[float | None]:
+    return [target.low, target.high]
+
+
+def overview_json(
+    rollup: Rollup, stretches: Sequence[Stretch], costs: Iterable[RoleCost], since: datetime | None, made: datetime
+) -> dict[str, Any]:
+    """The first page. ``costs`` are those of the runs of the period that have a page."""
+    ends = sum((Counter(each.ends) for each in stretches), Counter[str]())
+    return {
+        "made": made.isoformat(timespec="seconds"),
+        "since": since.isoformat(timespec="seconds") if since else None,
+        "sums": rollup.as_json()["sums"],
+        "money": rollup.money.as_json() | {"unknown_models": told_all(rollup.money.unknown_models)},
+        "ends": {status: ends[status] for status in STATUSES},
+        "kpis": [kpi_json(kpi) for kpi in rollup.kpis],
+        "plots": plots_json(stretches),
+        "costs": [cost_json(cost) for cost in costs],
+    }
+
+
+def list_json(
+    lines: Sequence[RunLine], castings: Mapping[str, tuple[Part, ...]], files: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """The list in chunks of columns. Runs share the same few castings: each chunk holds its own.
+
+    ``files`` says what the file of each run is called.
+    """
+    for start in range(0, len(lines), CHUNK):
+        chunk = [shown_line(line) for line in lines[start : start + CHUNK]]
+        known: dict[tuple[Part, ...], int] = {}
+        of_run = [known.setdefault(castings.get(str(row["run_id"]), ()), len(known)) for row in chunk]
+        columns = {column: [row[column] for row in chunk] for column in _COLUMNS}
+        columns["file"] = [files[line.run_id] for line in lines[start : start + CHUNK]]
+        columns["flags"] = [[flag for flag in _FLAGS if row[flag]] for row in chunk]
+        columns["casting"] = of_run
+        yield {
+            "columns": columns,
+            "castings": [[[p.surface, p.role, told(p.model), told(p.error)] for p in parts] for parts in known],
+        }

@@ -1,0 +1,127 @@
+"""What a run's page tells, as values: a summary, what it cost, its findings, and a timeline of its events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from review_advisor.core.answers.findings import merged_into
+from review_advisor.core.ledger.runs import RunLine, money_words
+from review_advisor.core.observation.labels import Label
+from review_advisor.core.outcome.cost import RoleCost, role_costs
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen
+from review_advisor.core.pages.changes import changes
+from review_advisor.core.pages.costs import cost_json
+from review_advisor.core.pages.entries import entry_json, finding_json
+from review_advisor.core.pages.text import told, told_all
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """A run's page. ``document`` is None while it is unfinished; ``labels`` say what became of its pull request.
+
+    ``paid_elsewhere`` are the numbers of the calls that another run counts. ``trouble`` says why its events cannot be
+    shown; then there are none. ``unlabelled`` says the same of the labels.
+    """
+
+    line: RunLine
+    events: tuple[Event, ...] = ()
+    document: OutcomeDocument | None = None
+    labels: tuple[Label, ...] = ()
+    paid_elsewhere: frozenset[int] = frozenset()
+    trouble: str = ""
+    unlabelled: str = ""
+
+    @property
+    def counted(self) -> tuple[RoleCost, ...]:
+        """What its calls used and no other run counts, by role and model."""
+        return role_costs(call for number, call in self._calls() if number not in self.paid_elsewhere)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the page. Its keys are ours; only values come from the run."""
+        document = self.document
+        return {
+            "run": shown_line(self.line),
+            "trouble": told(self.trouble),
+            "why": told_all(document.because) if document else [],
+            "summary": [[label, told(value)] for label, value in self._summary()],
+            "costs": [cost_json(cost) for cost in role_costs(call for _, call in self._calls())],
+            "findings": [
+                {**finding_json(each), "became": self._became(each.id)}
+                for each in (document.findings if document else ())
+            ],
+            "became": self._became(""),
+            "unlabelled": told(self.unlabelled),
+            "not_read": _not_read(document) if document else [],
+            "repair": told(document.repair.patch) if document and document.repair else "",
+            "entries": list(self._entries()),
+        }
+
+    def _became(self, finding: str) -> list[str]:
+        return told_all(
+            f"{each.name.replace('_', ' ')}: {each.value.replace('_', ' ')}{f' ({each.source})' if each.source else ''}"
+            for each in self.labels
+            if each.finding == finding
+        )
+
+    def _calls(self) -> list[tuple[int, CallEnded]]:
+        return [(number, event) for number, event in enumerate(self.events) if isinstance(event, CallEnded)]
+
+    def _summary(self) -> Iterator[tuple[str, str]]:
+        line = self.line
+        yield "Status", line.status.replace("_", " ")
+        yield "Change", f"{line.repository}#{line.pull_request}" if line.repository else line.label
+        yield "Head", line.head_sha or "not a commit"
+        yield "Began", f"{line.started_at[:19].replace('T', ' ')} UTC"
+        yield "Wall clock", "no end is recorded" if line.wall_ms is None else f"{line.wall_ms / 1000:.1f} s"
+        yield "Executor's first attempts", f"{line.executor_ms / 1000:.1f} s"
+        yield "Cost", money_words(line)
+        yield "Tokens", f"{line.executor_tokens:,} executor, {line.advisor_tokens:,} advisor"
+        yield "Calls", str(sum(call.ended != "refused" for _, call in self._calls()))
+        yield "Consults", str(line.consults)
+        yield "Findings", str(line.findings)
+        merged = merged_into(self.document.findings) if self.document else 0
+        if merged:
+            yield "Merged into them", str(merged)
+        yield "Vetoes", str(line.vetoes)
+        yield "Flags", line.flags or "none"
+        if self.events and isinstance(self.events[0], PolicyFrozen):
+            policy = self.events[0].policy
+            yield "Blast radius", policy.blast.radius.value
+            yield "Surfaces", ", ".join(row.surface.value for row in policy.surfaces)
+        if self.document and self.document.flags.lost:
+            yield "Answers that did not come", ", ".join(self.document.flags.lost)
+
+    def _entries(self) -> Iterator[dict[str, Any]]:
+        changed = changes(self.events)
+        without_end = _without_end(self.events)
+        for number, event in enumerate(self.events):
+            if isinstance(event, CallStarted) and number not in without_end:
+                continue  # its end tells everything that its beginning tells
+            entry = entry_json(number, event)
+            yield entry | {"change": changed[number].as_json()} if number in changed else entry
+
+
+def _without_end(events: Sequence[Event]) -> set[int]:
+    """The numbers of the calls that began and whose end is not recorded."""
+    under_way: dict[tuple[object, ...], int] = {}
+    for number, event in enumerate(events):
+        if isinstance(event, CallStarted | CallEnded):
+            asked = (event.surface, event.shard, event.attempt, event.role, event.blind)
+            if isinstance(event, CallStarted):
+                under_way[asked] = number
+            else:
+                under_way.pop(asked, None)
+    return set(under_way.values())
+
+
+def _not_read(document: OutcomeDocument) -> list[str]:
+    return told_all(f"{each.path}: {each.why}" for each in document.coverage if each.read != "read")
+
+
+def shown_line(line: RunLine) -> dict[str, Any]:
+    """A run's line as a page shows it: its numbers as they are."""
+    texts = {"title": told(line.title), "label": told(line.label)}
+    return line.as_json() | texts | {"repository": None if line.repository is None else told(line.repository)}

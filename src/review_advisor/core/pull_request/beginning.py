@@ -1,0 +1,58 @@
+"""Whether an event on a pull request begins a review, and what its check says if it does not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.pull_request.memory import OPENS_BREAKER
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.state import State
+from review_advisor.core.pull_request.waiting import Waiting, breaker_open, draft_waits, fork_waits, rounds_used_up
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """``review``: one begins. ``waiting``: why not, for the check to say; None where there is nothing to say.
+
+    ``drop_fork_label``: what a maintainer had let through is no longer what is there.
+    """
+
+    review: bool
+    because: str
+    waiting: Waiting | None = None
+    drop_fork_label: bool = False
+
+
+def beginning(pull_request: PullRequest, state: State | None, rules: PublicationRules, *, asked: bool) -> Beginning:
+    """The decision. ``asked``: somebody who may push asked for a review, by a label of this very head or by a command.
+
+    A command means whatever head is there when it is heard. A fork is reviewed only when asked: a label that is still
+    there may be older than what is there now.
+    """
+    if pull_request.state != "open":
+        return Beginning(review=False, because=f"the pull request is {pull_request.state}")
+    if asked:
+        return Beginning(review=True, because="a person asked for it")
+    if pull_request.from_fork:
+        waiting, stale = fork_waits(rules, pull_request.head_sha), rules.fork_label in pull_request.labels
+        return Beginning(review=False, because="its head is in a fork", waiting=waiting, drop_fork_label=stale)
+    if pull_request.draft:
+        return Beginning(review=False, because="it is a draft", waiting=draft_waits())
+    failing = state.failing if state is not None else None
+    if failing is not None and failing.head_sha == pull_request.head_sha and failing.times >= OPENS_BREAKER:
+        waiting = breaker_open(failing.reason, failing.times)
+        return Beginning(review=False, because="the same failure came again and again", waiting=waiting)
+    if state is not None and state.rounds >= rules.most_rounds:
+        return Beginning(review=False, because="its automatic reviews are used up", waiting=rounds_used_up(rules))
+    return Beginning(review=True, because="its head is to be reviewed")
+
+
+_QUEUED = re.compile(r"(?:refs/heads/)?gh-readonly-queue/.+/pr-([1-9][0-9]{0,9})-[0-9a-f]{40}")
+
+
+def queued_pull_request(head_ref: str) -> int | None:
+    """The number of the pull request that a merge queue's branch stands for; None if it is no such branch."""
+    found = _QUEUED.fullmatch(head_ref)
+    return int(found[1]) if found else None

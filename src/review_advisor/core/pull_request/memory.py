@@ -1,0 +1,204 @@
+"""What the bot remembers after a review, from what it remembered before and what the review came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from review_advisor.core.answers.findings import Finding, id_at
+from review_advisor.core.facts.earlier import Earlier, EarlierFinding
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import PolicyFrozen
+from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.scope import policy_digest
+from review_advisor.core.pull_request.state import Failing, KnownFinding, State, unsettled, weightiest_first
+
+OPENS_BREAKER = 3
+"""So often the same failure on the same head, and no push starts another review of it."""
+MOST_FINDINGS = 120
+"""So many are remembered, the weightiest: more do not fit into a comment."""
+
+
+def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, run: str = "") -> State:
+    """The state after a review that ran. ``asked``: a person wanted it, so that it is no round of its own.
+
+    ``run`` is the workflow run that it ran in; empty outside of one.
+
+    The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed,
+    also under the name that its file had before git says that it was renamed. The same lines in any other file are not
+    settled by that, and neither is one of several equal lines after some of them came or went: which of them was meant
+    cannot be told then.
+    One that it did not raise again is fixed if its file was read whole this time, or is gone from the change while
+    nothing that could hold it was left unread; it stays as it was otherwise. After an escalation fix attempts are
+    counted anew.
+    """
+    if before is not None and before.run_id == document.run_id:
+        return before.model_copy(update={"base_ref": document.base_ref or ""})
+    if document.outcome is Outcome.STOPPED:
+        return failed(before, document.run_id, document.head_sha or "", "; ".join(document.because))
+    settled = _settles(document)
+    known = _moved(before.findings, document) if before is not None else {}
+    findings = {each.id: _raised(each, known.get(each.id), document.run_id) for each in document.findings}
+    for each in known.values():
+        fixed = each.status == "open" and settled(each.path)
+        now = each.model_copy(update={"status": "fixed", "changed_in": document.run_id}) if fixed else each
+        findings.setdefault(each.id, now)
+    weighed = weightiest_first(findings.values())
+    kept, forgotten = weighed[:MOST_FINDINGS], weighed[MOST_FINDINGS:]
+    rejected = document.outcome is Outcome.CHANGES_REQUESTED
+    attempts = before.fix_attempts if before is not None else 0
+    new_head = before is None or before.head_sha != document.head_sha
+    return State(
+        run_id=document.run_id,
+        head_sha=document.head_sha or "",
+        base_sha=document.base_sha or "",
+        base_ref=document.base_ref or "",
+        rules_sha=document.rules_sha or "",
+        reviewed_in=run,
+        policy_digest=policy_digest(document.policy),
+        outcome=Outcome.ESCALATED if document.exit_code == EXIT_CODES[Outcome.ESCALATED] else document.outcome,
+        complete=_complete(document) and not unsettled(forgotten),
+        blast=document.policy.blast.radius,
+        findings=kept,
+        rounds=(before.rounds if before is not None else 0) + (not asked),
+        fix_attempts=attempts + new_head if rejected else 0,
+    )
+
+
+def come_back(before: State | None, document: OutcomeDocument) -> frozenset[str]:
+    """What the review raised that was remembered as fixed or not at all: whatever was said of it before is closed.
+
+    What went under another name meanwhile is not remembered either. Where the memory is not whole, or there is none,
+    nobody knows what was forgotten and what is new: only what it calls fixed comes back, and what it calls dismissed
+    if that does not hold any more.
+    """
+    if before is None:
+        return frozenset()
+    known = {each.id: each for each in before.findings}
+    unknown = {each.id for each in document.findings if each.id not in known} if before.complete else set[str]()
+    back = (each for each in document.findings if each.id in known and _comes_back(each, known[each.id]))
+    return frozenset(unknown | {each.id for each in back})
+
+
+def _comes_back(finding: Finding, before: KnownFinding) -> bool:
+    return before.status == "fixed" or (before.status == "dismissed" and not _stays_dismissed(finding, before))
+
+
+def _stays_dismissed(finding: Finding, before: KnownFinding) -> bool:
+    """A dismissal is of one place. Once equal places came or went, the same id may name another one of them."""
+    return before.status == "dismissed" and before.occurrences == finding.occurrences
+
+
+def earlier_review(state: State) -> Earlier:
+    """The same as facts for the next review; what only git knows of it is still missing."""
+    return Earlier(
+        head_sha=state.head_sha,
+        base_sha=state.base_sha,
+        policy_digest=state.policy_digest,
+        rules_sha=state.rules_sha,
+        complete=state.complete,
+        is_ancestor=False,
+        paths=frozenset(),
+        findings=tuple(
+            EarlierFinding(each.id, each.path, each.line, each.title, each.severity, each.status, each.reason, each.by)
+            for each in state.findings
+            if each.status != "fixed"
+        ),
+    )
+
+
+def failed(before: State | None, run_id: str, head_sha: str, reason: str) -> State:
+    """The state after a review that did not run to its end: nothing was learned, and the failure is counted."""
+    reason = reason[:200]
+    last = before.failing if before is not None else None
+    if before is not None and before.run_id == run_id:
+        return before
+    times = last.times + 1 if last is not None and (last.head_sha, last.reason) == (head_sha, reason) else 1
+    failing = Failing(head_sha=head_sha, reason=reason, times=times)
+    if before is None:
+        before = State(
+            run_id=run_id,
+            head_sha=head_sha,
+            base_sha="",
+            policy_digest="",
+            outcome=Outcome.STOPPED,
+            complete=False,
+            blast=BlastRadius.HIGH,
+        )
+    stopped = {"run_id": run_id, "failing": failing, "complete": False, "outcome": Outcome.STOPPED, "approved_by": ""}
+    return before.model_copy(update=stopped)
+
+
+def _settles(document: OutcomeDocument) -> Callable[[str], bool]:
+    """Whether a finding at a path, which the review did not raise again, stands nowhere any more."""
+    facts = _frozen(document).files
+    now = {file.old_path: file.path for file in facts if file.old_path is not None}
+    must_be_read = {gap.path for gap in _frozen(document).unsent}
+    media = {file.path for file in facts if file.binary} - must_be_read
+    read = {file.path for file in document.coverage if file.read == "read" and not file.earlier}
+    unread = {file.path for file in document.coverage if file.read != "read"} - media
+    there = {file.path for file in document.coverage}
+
+    def settled(path: str) -> bool:
+        place = path if path in there else now.get(path, path)
+        return place in read or (place not in there and not unread)
+
+    return settled
+
+
+def _moved(known: Iterable[KnownFinding], document: OutcomeDocument) -> dict[str, KnownFinding]:
+    """What is known, by id: under the new id where the review raised it in a file that has another name since.
+
+    An id is made of the path, so the same quote in the place of one whose file is gone from the change is that finding.
+    What was dismissed follows only where git names the rename: anybody can put the same lines elsewhere.
+    """
+    there = {file.path for file in document.coverage}
+    renames = {(old, file.path) for file in _frozen(document).files for old in (file.old_path, file.earlier_path)}
+    now = {each.id: each for each in known}
+    gone = [each for each in now.values() if each.path not in there]
+    unknown = [new for new in document.findings if new.id not in now]
+    pairs = [(each, new) for each in gone for new in unknown if id_at(each.path, new) == each.id]
+    for each, new in sorted(pairs, key=lambda pair: (pair[0].path, pair[1].path) not in renames):
+        if each.id not in now or new.id in now:
+            continue
+        place: dict[str, object] = {"id": new.id, "path": new.path, "line": new.line}
+        if each.status != "dismissed" or (each.path, new.path) in renames:
+            now[new.id] = now.pop(each.id).model_copy(update=place)
+        else:
+            undone: dict[str, object] = {"status": "open", "changed_in": document.run_id, "dismissed_under": each.path}
+            now[new.id] = each.model_copy(update=place | undone)
+    return now
+
+
+def _frozen(document: OutcomeDocument) -> PolicyFrozen:
+    """The first event: an outcome's events begin with it."""
+    return next(event for event in document.events if isinstance(event, PolicyFrozen))
+
+
+def _raised(finding: Finding, before: KnownFinding | None, run_id: str) -> KnownFinding:
+    if before is not None and _stays_dismissed(finding, before):
+        return before
+    again = before is not None and before.status == "open"
+    return KnownFinding(
+        id=finding.id,
+        path=finding.path,
+        line=finding.line,
+        title=finding.title[:120],
+        severity=finding.severity,
+        changed_in=before.changed_in if again and before is not None else run_id,
+        dismissed_under=_dismissed_under(before),
+        occurrences=finding.occurrences,
+    )
+
+
+def _dismissed_under(before: KnownFinding | None) -> str:
+    """Where a person dismissed the same lines although this finding is open."""
+    if before is None:
+        return ""
+    return before.path if before.status == "dismissed" else before.dismissed_under
+
+
+def _complete(document: OutcomeDocument) -> bool:
+    """Whether a later review may rest on this one."""
+    sound = not (document.flags.degraded or document.flags.lost or document.flags.advisor_disabled)
+    return sound and all(file.read == "read" for file in document.coverage)

@@ -1,0 +1,162 @@
+"""Whether a repair that was judged right is committed to the pull request's branch, and under which message.
+
+The outcome comes from a job in which models read hostile text. So nothing that the law on repairs forbids is taken on
+its word: the patch is parsed and judged here once more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from review_advisor.core.answers.findings import FINDING_ID
+from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange, Status
+from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.patch import PatchError, split_git_diff
+from review_advisor.core.facts.patch_files import files_of_patch
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.facts.repair import WHOLE
+from review_advisor.core.outcome.document import OutcomeDocument, SuggestedRepair
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.guard import every_implementation
+from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules
+from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
+from review_advisor.core.roles.repair import LEAKS, REGULAR_MODE, PathLaw, carries_secret
+
+SUBJECT = "Repair what the review found"
+RUN_TRAILER = "Review-Advisor-Run"
+FINDING_TRAILER = "Review-Advisor-Finding"
+_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_FINDING = re.compile(FINDING_ID)
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The repair stays a suggestion, and why. ``said``: somebody who switched pushing on has to be told."""
+
+    because: str
+    said: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A repair that may be pushed as far as the outcome tells. ``touched`` is its patch as facts."""
+
+    repair: SuggestedRepair
+    touched: tuple[FileChange, ...]
+    message: str
+
+    @property
+    def changed(self) -> tuple[FileChange, ...]:
+        """The files that the head has already."""
+        return tuple(file for file in self.touched if file.status is not Status.ADDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What the forge says about the head's branch.
+
+    ``protected``: rules guard it, or it is the default branch. ``inside`` are the changed files whose lines it shows.
+    """
+
+    protected: bool
+    inside: frozenset[str]
+
+
+def wanted_push(document: OutcomeDocument, pull_request: PullRequest, rules: PublicationRules) -> Wanted | Kept:
+    """What can be decided before the forge is asked anything."""
+    repair = document.repair
+    if repair is None:
+        return Kept("there is no repair", said=False)
+    if not rules.push_repairs:
+        return Kept("pushing repairs is not switched on", said=False)
+    reasons = (
+        (document.outcome is not Outcome.CHANGES_REQUESTED, "a person was called, who decides"),
+        (pull_request.state != "open", f"the pull request is {pull_request.state}"),
+        (repair.head_sha != pull_request.head_sha, "it was made for another head"),
+        (pull_request.from_fork, "the head is in a fork"),
+        (
+            rules.login.casefold() == ACTIONS_LOGIN,
+            f"pushes of {ACTIONS_LOGIN} start no workflow, so nobody would review it",
+        ),
+        (_RUN.fullmatch(document.run_id) is None, "the run's name cannot stand in a commit message"),
+    )
+    because = next((why for holds, why in reasons if holds), None)
+    if because is not None:
+        return Kept(because)
+    try:
+        patch = repair.patch.encode()
+        split_git_diff(patch)  # not a line that only git would make something of
+        return Wanted(repair, files_of_patch(patch), commit_message(document))
+    except (PatchError, UnicodeEncodeError):
+        return Kept("its patch cannot be read")
+
+
+def forbidden(wanted: Wanted, branch: Branch) -> Kept | None:
+    """Why it is not pushed, now that the branch is known; None if it may be."""
+    if branch.protected:
+        return Kept("the branch is protected")
+    paths = [file.path for file in wanted.touched]
+    if not paths or sorted(paths) != sorted(wanted.repair.files):
+        return Kept("its patch touches other files than it names")
+    refused = PathLaw(branch.inside, every_implementation()).refusals(wanted.touched)
+    if refused:
+        named = [f"{shown_path(each.path)}: {each.why}" if each.path != WHOLE else each.why for each in refused]
+        return Kept("; ".join(named[:_MOST_NAMED]))
+    modes = {file.new_mode for file in wanted.touched}
+    if not modes <= {REGULAR_MODE, EXECUTABLE_MODE}:
+        return Kept("it holds something that is no regular file")
+    return Kept(LEAKS) if carries_secret(wanted.repair.patch) else None
+
+
+def not_as_said(wanted: Wanted, after: Sequence[CommittedFile]) -> Kept | None:
+    """Why the files that git made of the patch are not those that the patch speaks of; None if they are."""
+    said = sorted((file.path, file.new_mode) for file in wanted.touched)
+    if sorted((file.path, file.mode) for file in after) == said:
+        return None
+    return Kept("git reads its patch in another way")
+
+
+def not_as_judged(wanted: Wanted, made: MadeCommit) -> Kept | None:
+    """Why the commit is not what was judged; None if its tree is the very one."""
+    if made.tree == wanted.repair.tree:
+        return None
+    return Kept("the commit's tree is not the one that was judged")
+
+
+def commit_message(document: OutcomeDocument) -> str:
+    """Our own words, and by their ids the run and the findings that the repaired version no longer has.
+
+    Nothing that a model wrote is in it.
+    """
+    trailers = [f"{RUN_TRAILER}: {document.run_id}", *(f"{FINDING_TRAILER}: {each}" for each in _repaired(document))]
+    return "\n".join((SUBJECT, "", *trailers)) + "\n"
+
+
+def _repaired(document: OutcomeDocument) -> list[str]:
+    """The ids of what was found before the repair and not in what was judged with it."""
+    found: dict[str, None] = {}
+    for surface in document.surfaces:
+        for part in surface.parts:
+            if part.ended is not None and part.ended.repaired:
+                left = {finding.id for finding in part.reports[-1].findings}
+                before = (finding.id for report in part.reports[:-1] for finding in report.findings)
+                found |= dict.fromkeys(each for each in before if each not in left)
+    return [each for each in found if _FINDING.fullmatch(each)]
+
+
+def kept_note(kept: Kept) -> str:
+    """What the summary says of a repair that is not pushed, as plain words."""
+    return f"the repair stays a suggestion: {kept.because}"
+
+
+def coming_note(pull_request: PullRequest) -> str:
+    """What the summary says before the push, which comes last."""
+    return f"the repair is committed to {pull_request.head_ref}; that push gets a review of its own"
+
+
+def pushed_note(pull_request: PullRequest) -> str:
+    """What is said once it is done."""
+    return f"the repair was committed to {pull_request.head_ref}"

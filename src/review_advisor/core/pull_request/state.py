@@ -1,0 +1,176 @@
+"""What the bot remembers of a pull request between pushes, kept in its own summary comment.
+
+It saves repetition and grants nothing: missing, altered or of another version, it is as if this were the first review.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from review_advisor.core.answers.answers import SEVERITIES, Severity
+from review_advisor.core.answers.findings import FINDING_ID
+from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.pull_request.markers import PREFIX, SUMMARY
+from review_advisor.core.pull_request.standing import StandingComment
+
+MOST_STATE_CHARACTERS = 16_000
+_MOST_BYTES = 400_000
+_STATE = re.compile(re.escape(PREFIX) + r"state ([0-9a-f]{64}) ([A-Za-z0-9_=-]+) -->")
+
+Commit = Annotated[str, Field(pattern=rf"^({OBJECT_NAME})?$")]
+FindingStatus = Literal["open", "fixed", "dismissed"]
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class KnownFinding(_Kept):
+    """A finding that was said on this pull request.
+
+    ``changed_in`` is the run in which it got its status; ``reason`` and ``by`` are of who dismissed it.
+    ``dismissed_under``: there a person dismissed the same lines, and nobody knows that they were moved from there.
+    ``occurrences`` is in how many places of its file its quote stood when it was last raised.
+    """
+
+    id: Annotated[str, Field(pattern=rf"^{FINDING_ID}$")]
+    path: str
+    line: int
+    title: str
+    severity: Severity
+    status: FindingStatus = "open"
+    changed_in: str = ""
+    reason: str = ""
+    by: str = ""
+    dismissed_under: str = ""
+    occurrences: int = 1
+
+
+class Failing(_Kept):
+    """The same operational failure, again and again on one head."""
+
+    head_sha: Commit
+    reason: str
+    times: int
+
+
+class State(_Kept):
+    """The last review of the pull request, and every finding said so far.
+
+    ``base_ref`` is the name of the base branch, ``rules_sha`` the commit whose configuration held; empty where it was
+    not kept. ``policy_digest`` stands for that configuration and the switches. ``complete``: every file was read and
+    judged. ``rounds`` counts the reviews that pushes started. ``reviewed_in`` is the workflow run whose review this is;
+    empty where it was none, or none ended yet. ``approved_by`` is who took an escalation of ``head_sha`` upon
+    themselves.
+    """
+
+    version: Literal[1] = 1
+    run_id: str
+    head_sha: Commit
+    base_sha: Commit
+    base_ref: str = ""
+    rules_sha: Commit = ""
+    reviewed_in: str = ""
+    policy_digest: Annotated[str, Field(pattern=r"^([0-9a-f]{16})?$")]
+    outcome: Outcome
+    complete: bool
+    blast: BlastRadius
+    findings: tuple[KnownFinding, ...] = Field(default=())
+    rounds: int = 0
+    fix_attempts: int = 0
+    failing: Failing | None = None
+    approved_by: str = ""
+
+
+def state_block(state: State) -> str:
+    """The state as a hidden comment of at most 16,000 characters.
+
+    Where not all of its findings fit, the least weighty are left out; if one of them was not fixed, the next review
+    reads everything.
+    """
+    block = _block(state)
+    if block:
+        return block
+    findings = weightiest_first(state.findings)
+
+    def holding(most: int) -> str:
+        whole = state.complete and not unsettled(findings[most:])
+        return _block(state.model_copy(update={"findings": findings[:most], "complete": whole}))
+
+    too_many = bisect_left(range(len(findings)), True, key=lambda most: not holding(most))
+    return holding(max(0, too_many - 1))
+
+
+def _block(state: State) -> str:
+    """All of the state, or nothing if that is more than is read back."""
+    raw = state.model_dump_json(exclude_defaults=True).encode()
+    packed = base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode()
+    block = f"{PREFIX}state {hashlib.sha256(raw).hexdigest()} {packed} -->"
+    return block if len(block) <= MOST_STATE_CHARACTERS and len(raw) <= _MOST_BYTES else ""
+
+
+def unsettled(findings: Iterable[KnownFinding]) -> bool:
+    """Whether any of them is more than history: without it a review that shows only what is new would overlook it."""
+    return any(each.status != "fixed" for each in findings)
+
+
+def weightiest_first(findings: Iterable[KnownFinding]) -> tuple[KnownFinding, ...]:
+    """What people dismissed, for they said it once; then what is open, the worst first; then what is fixed."""
+    order = ("dismissed", "open", "fixed")
+    return tuple(sorted(worst_first(findings), key=lambda each: order.index(each.status)))
+
+
+def worst_first(findings: Iterable[KnownFinding]) -> tuple[KnownFinding, ...]:
+    """By severity, then by place."""
+    return tuple(sorted(findings, key=lambda each: (SEVERITIES.index(each.severity), each.path, each.line)))
+
+
+def block_in(body: str) -> str | None:
+    """The one hidden block of a summary's body; None where there is none, or more than one."""
+    found = [each[0] for each in _STATE.finditer(body)]
+    return found[0] if len(found) == 1 else None
+
+
+def without_state(body: str) -> str:
+    """A summary's body without the state in it."""
+    return _STATE.sub("", body)
+
+
+def own_comments(comments: tuple[StandingComment, ...], login: str, mark: str) -> tuple[StandingComment, ...]:
+    """The bot's own comments with this mark, the oldest first: they begin with it, and its account wrote them."""
+    return tuple(each for each in comments if each.author.casefold() == login.casefold() and each.body.startswith(mark))
+
+
+def own_summaries(comments: tuple[StandingComment, ...], login: str) -> tuple[StandingComment, ...]:
+    """The bot's own summaries, the oldest first."""
+    return own_comments(comments, login, SUMMARY)
+
+
+def read_state(comment: StandingComment, login: str) -> State | None:
+    """The state in the bot's own summary; None if anybody else edited it, or it does not hold together."""
+    if comment.edited_by.casefold() not in ("", login.casefold()):
+        return None
+    block = block_in(comment.body)
+    found = _STATE.fullmatch(block) if block is not None else None
+    if found is None:
+        return None
+    digest, packed = found.groups()
+    try:
+        unpack = zlib.decompressobj()
+        raw = unpack.decompress(base64.urlsafe_b64decode(packed), _MOST_BYTES)
+        if unpack.unconsumed_tail or hashlib.sha256(raw).hexdigest() != digest:
+            return None
+        return State.model_validate_json(raw)
+    except (binascii.Error, zlib.error, ValidationError):
+        return None

@@ -1,0 +1,58 @@
+"""The disagreement that nobody settled, for the human who is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.surface_records import PartRecord
+from review_advisor.core.report.blind_text import blind_words
+from review_advisor.core.report.repair_text import repair_words
+from review_advisor.core.roles.transcript import Attempt
+from review_advisor.core.safety.terminal import one_line, said
+
+
+def disagreement_transcript(document: OutcomeDocument) -> str | None:
+    """For the human who is called: every vetoed attempt of the escalated parts, as Markdown; None without any."""
+    sections: list[str] = []
+    for surface in document.surfaces:
+        for part in surface.parts:
+            if part.ended is None or part.ended.outcome is not Outcome.ESCALATED:
+                continue
+            sections.append(f"## {surface.surface.value}, part {part.shard + 1}: {one_line(part.ended.because)}")
+            sections += _attempts_markdown(part)
+    if not sections:
+        return None
+    return "\n\n".join(["# Disagreement transcript", *sections]) + "\n"
+
+
+def _attempts_markdown(part: PartRecord) -> Iterator[str]:
+    if part.blind is not None:
+        yield f"### By the diff alone\n\n{_quoted(blind_words(part.blind))}"
+    for number, report in enumerate(part.reports):
+        yield f"### Attempt {number + 1}: the executor says {report.verdict}\n\n{_quoted(report.summary)}"
+        for repaired in part.repairs:
+            if repaired.attempt == number:
+                yield f"Its repair was {repaired.result}:\n\n{_quoted(repair_words(repaired))}"
+        for attempt in part.post_verify:
+            if attempt.number == number:
+                yield f"Post-verify says {attempt.result.verdict}:\n\n{_quoted(attempt.result.reasoning)}"
+                yield from _disagreements_markdown(attempt)
+    for note in part.consults:
+        answer = note.guidance.action if note.guidance else note.reason
+        yield f"Consult, {note.status}:\n\n{_quoted(note.consult.question)}\n\n{_quoted(answer)}"
+
+
+def _disagreements_markdown(attempt: Attempt) -> Iterable[str]:
+    for identity, each in attempt.disagreements:
+        yield (
+            f"- {identity}, {each.severity}\n"
+            f"  - claim: {one_line(each.executor_claim)}\n  - assessment: {one_line(each.advisor_assessment)}"
+        )
+    if attempt.result.suggested_fix_direction:
+        yield f"Suggested direction:\n\n{_quoted(attempt.result.suggested_fix_direction)}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in said(text).split("\n"))

@@ -1,0 +1,81 @@
+"""The review while it runs: one line an event, for a person who waits."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from review_advisor.core.outcome.events import (
+    BlindJudged,
+    CallEnded,
+    CallStarted,
+    Consulted,
+    Event,
+    KnowledgeStored,
+    PartEnded,
+    Planned,
+    PolicyFrozen,
+    Repaired,
+    Reported,
+    ReviewEnded,
+    ReviewStopped,
+    RoleSkipped,
+    Ruled,
+    StepEvent,
+    SurfaceEnded,
+    Verified,
+)
+from review_advisor.core.report.repair_text import repair_words
+from review_advisor.core.safety.terminal import one_line
+
+
+def progress_line(event: Event) -> str | None:
+    """One line for a person who waits, or None for an event that says nothing new to them."""
+    match event:
+        case PolicyFrozen():
+            surfaces = ", ".join(row.surface.value for row in event.policy.surfaces)
+            return f"{len(event.files)} files, blast radius {event.policy.blast.radius.value}; surfaces: {surfaces}"
+        case SurfaceEnded():
+            return f"{event.surface.value}: {event.outcome.value}"
+        case ReviewStopped():
+            return one_line(f"stopped: {event.detail}")
+        case ReviewEnded():
+            return None
+        case _:
+            line = _step_line(event)
+            return None if line is None else one_line(f"{event.surface.value}: {line}")
+
+
+def _step_line(event: StepEvent) -> str | None:
+    match event:
+        case RoleSkipped():
+            return f"{event.role.value} does not run: {', '.join(event.because)}"
+        case CallStarted():
+            return f"{_role_words(event)} ({event.requested_model}) ..."
+        case CallEnded():
+            took = "in an earlier run" if event.kept else f"in {event.duration_seconds:.1f} s"
+            return f"{_role_words(event)} {event.ended}{f': {event.detail}' if event.detail else f' {took}'}"
+        case Consulted():
+            return f"consult {event.note.status}: {event.note.consult.question}"
+        case Ruled():
+            return f"{event.ruling.move.value}: {event.ruling.because}"
+        case Verified() | BlindJudged():
+            return _verdict_words(event)
+        case Repaired():
+            return f"repair {event.result}: {repair_words(event)}"
+        case Planned() | Reported() | PartEnded() | KnowledgeStored():
+            return None
+        case _:
+            assert_never(event)
+
+
+def _verdict_words(event: Verified | BlindJudged) -> str:
+    if isinstance(event, Verified):
+        return f"post_verify says {event.judged.result.verdict}"
+    return f"by the diff alone: {event.report.verdict if event.report else 'no verdict'}"
+
+
+def _role_words(event: CallStarted | CallEnded) -> str:
+    words = event.role.value + (", diff alone" if event.blind else "")
+    if event.attempt:
+        words += f", attempt {event.attempt + 1}"
+    return words + (f", part {event.shard + 1}" if event.shard else "")

@@ -1,0 +1,271 @@
+"""The report of a review, as a person reads it: the verdict first, then who said what, and what it rests on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.answers.findings import Finding, merged_into, ordered
+from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.shards import EXTENT_WORDS
+from review_advisor.core.outcome.cost import RoleCost, total_usage
+from review_advisor.core.outcome.document import OutcomeDocument, answer_notes
+from review_advisor.core.outcome.events import CallEnded, Consulted
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.report.blind_text import blind_words, lacks_blind
+from review_advisor.core.report.repair_text import no_repair_words, offered_repair, repair_words
+from review_advisor.core.report.wording import and_unknown, counted, counted_findings
+from review_advisor.core.roles.calls import Usage
+from review_advisor.core.roles.mid_flight import ConsultNote
+from review_advisor.core.roles.pictures import picture_words
+from review_advisor.core.roles.transcript import Attempt
+from review_advisor.core.safety.terminal import WIDTH, said, wrapped
+
+HEADLINES: dict[Outcome, str] = {
+    Outcome.APPROVED: "APPROVED",
+    Outcome.CHANGES_REQUESTED: "CHANGES REQUESTED",
+    Outcome.ESCALATED: "ESCALATED TO A HUMAN",
+    Outcome.STOPPED: "STOPPED: the review did not run to its end",
+}
+
+Consults = dict[tuple[Surface, int, int], list[ConsultNote]]
+"""By surface, part and attempt."""
+
+
+def headline(document: OutcomeDocument) -> str:
+    """The verdict in one line, with everything that must not be overlooked."""
+    notes = []
+    if document.outcome is Outcome.APPROVED and not document.coverage:
+        notes.append("NOTHING TO REVIEW: the change is empty")
+    if document.outcome is Outcome.APPROVED and document.exit_code:
+        notes.append("A HUMAN MUST DECIDE: fail_on asks for a verified approval")
+    if document.flags.recovered:
+        notes.append("after a veto was answered")
+    if document.flags.exhausted:
+        notes.append("retries exhausted")
+    if document.repair is not None:
+        notes.append("a repair is attached")
+    notes += _degraded(document)
+    if document.flags.advisor_disabled:
+        notes.append("ADVISOR SWITCHED OFF: " + ", ".join(document.flags.advisor_disabled))
+    tail = f" ({'; '.join(notes)})" if notes else ""
+    return HEADLINES[document.outcome] + tail
+
+
+def _degraded(document: OutcomeDocument) -> Iterator[str]:
+    if any(part.ended and part.ended.degraded for surface in document.surfaces for part in surface.parts):
+        yield "DEGRADED: not verified by the advisor"
+    if lacks_blind(document):
+        yield "DEGRADED: not judged by the diff alone"
+
+
+def report_text(document: OutcomeDocument) -> str:
+    """The whole report, plain text, at most about a hundred columns."""
+    blocks = [_opening(document)]
+    consults = _consults(document)
+    blocks += [_surface_text(surface, consults) for surface in document.surfaces]
+    blocks += [_findings_text(document.findings), _pictures_text(document.pictures)]
+    blocks += ["\n".join(map(said, offered_repair(document))), _coverage_text(document), _cost_text(document)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _opening(document: OutcomeDocument) -> str:
+    policy = document.policy
+    lines = [headline(document)]
+    lines += [wrapped("  because ", reason) for reason in document.because]
+    lines.append(wrapped(f"  {document.label}  ", document.title))
+    files = counted(len(document.coverage), "file")
+    lines.append(f"  {files}, {policy.code_lines} changed lines of code, blast radius {policy.blast.radius.value}")
+    lines += [wrapped("    ", reason) for reason in _first(policy.blast.because, 3)]
+    if document.rules_ref != document.base_ref and document.rules_ref is not None:
+        lines.append(said(f"  configuration: that of {document.rules_ref}, which does not name {document.base_ref}"))
+    if no_repair := no_repair_words(document):
+        lines.append(f"  {no_repair}")
+    if policy.guard.holds:
+        lines.append("  self-modification guard holds: veto authority on every surface")
+    if document.flags.lost:
+        lines.append("  answers lost or refused: " + ", ".join(document.flags.lost))
+    return "\n".join(lines)
+
+
+def _first(items: tuple[str, ...], count: int) -> list[str]:
+    shown = list(items[:count])
+    if len(items) > count:
+        shown.append(f"and {len(items) - count} more")
+    return shown
+
+
+def _consults(document: OutcomeDocument) -> Consults:
+    found: Consults = defaultdict(list)
+    for event in document.events:
+        if isinstance(event, Consulted):
+            found[event.surface, event.shard, event.attempt].append(event.note)
+    return found
+
+
+def _surface_text(surface: SurfaceRecord, consults: Consults) -> str:
+    skipped = any(skip.role is Role.EXECUTOR for skip in surface.skipped)
+    ended = surface.outcome.value if surface.outcome else "did not run" if skipped else "not finished"
+    lines = [f"{surface.surface.value}: {ended}"]
+    lines += [
+        wrapped("  ", f"{skip.role.value} did not run: {', '.join(skip.because)}")
+        for skip in {skip.role: skip for skip in surface.skipped}.values()
+    ]
+    if surface.plan is not None:
+        lines.append(wrapped("  pre-flight   ", surface.plan.risk_summary))
+        lines += [wrapped("               look at ", area.description) for area in surface.plan.focus_areas]
+    for part in surface.parts:
+        if len(surface.parts) > 1:
+            lines.append(f"  part {part.shard + 1}")
+        if part.blind is not None:
+            lines.append(wrapped("  diff alone   ", blind_words(part.blind)))
+        lines += _part_lines(surface.surface, part, consults)
+    for each in surface.stored:
+        missing = f" (not in the repository: {each.not_in_repository})" if each.not_in_repository else ""
+        lines.append(wrapped("  stored       ", f"{each.name}: {each.title}{missing}"))
+    return "\n".join(lines)
+
+
+def _part_lines(surface: Surface, part: PartRecord, consults: Consults) -> Iterator[str]:
+    for number, report in enumerate(part.reports):
+        found = counted_findings(len(report.findings), merged_into(report.findings), len(report.refused))
+        yield wrapped(
+            "  executor     ", f"{report.verdict}, {found}, confidence {report.confidence:.2f}: {report.summary}"
+        )
+        yield from _report_lines(report)
+        for repaired in part.repairs:
+            if repaired.attempt == number:
+                yield wrapped("  repair       ", f"{repaired.result}: {repair_words(repaired)}")
+        for note in consults.get((surface, part.shard, number), ()):
+            yield from _consult_lines(note)
+        for attempt in part.post_verify:
+            if attempt.number == number:
+                yield from _verdict_lines(attempt)
+        if number < len(part.rulings):
+            ruling = part.rulings[number]
+            yield wrapped("  ruling       ", f"{ruling.move.value}: {ruling.because}")
+    for note in consults.get((surface, part.shard, len(part.reports)), ()):  # of an attempt that brought no report
+        yield from _consult_lines(note)
+    if part.ended is not None and len(part.rulings) < max(1, len(part.reports)):
+        yield wrapped("  ended        ", f"{part.ended.outcome.value}: {part.ended.because}")
+
+
+def _report_lines(report: CheckedReport) -> Iterator[str]:
+    for refused in report.refused:
+        words = f"{refused.title} ({refused.path}): {refused.why} ({refused.severity})"
+        yield wrapped("               refused: ", words)
+    for dropped in report.dropped:
+        yield wrapped("               not kept: ", f"{dropped.title}: {dropped.why}")
+    for answer in report.answers:
+        settled = "with evidence" if answer.disagreement in report.settled else "without evidence"
+        yield wrapped(
+            "               answers ", f"{answer.disagreement}, {answer.position}, {settled}: {answer.evidence}"
+        )
+
+
+def _consult_lines(note: ConsultNote) -> Iterator[str]:
+    yield wrapped("  consult      asked: ", note.consult.question)
+    if note.guidance is not None:
+        stop = " (STOP)" if note.guidance.stop_signal else ""
+        yield wrapped(f"               advice{stop}: ", note.guidance.action)
+    else:
+        yield wrapped(f"               {note.status}: ", note.reason)
+    if note.tokens is not None:
+        yield f"               used {note.tokens:,} tokens"
+
+
+def _verdict_lines(attempt: Attempt) -> Iterator[str]:
+    yield wrapped("  post-verify  ", f"{attempt.result.verdict}: {attempt.result.reasoning}")
+    for identity, each in attempt.disagreements:
+        yield wrapped(f"               {identity} {each.severity}: ", each.advisor_assessment)
+    if attempt.result.suggested_fix_direction:
+        yield wrapped("               direction: ", attempt.result.suggested_fix_direction)
+
+
+def _findings_text(findings: tuple[Finding, ...]) -> str:
+    if not findings:
+        return "Findings: none"
+    others = merged_into(findings)
+    lines = [f"Findings: {len(findings)}{f' ({others} more merged into them)' if others else ''}"]
+    for each in ordered(findings):
+        where = f"{shown_path(each.path)}:{each.line}"
+        lines.append(
+            wrapped(
+                f"  {each.severity:<8} {where}  ",
+                f"{each.title} [{each.category}, {each.id}, confidence {each.confidence:.2f}]",
+            )
+        )
+        lines += [wrapped("           ", body) for body in each.words.split("\n") if body.strip()]
+        lines += [f"           > {said(quote)[:WIDTH]}" for quote in each.evidence.split("\n")[:5] if quote]
+        if each.corrected:
+            lines.append(wrapped("           ", f"({each.corrected})"))
+    return "\n".join(lines)
+
+
+def _pictures_text(pictures: tuple[PictureDifference, ...]) -> str:
+    lines = [f"Pictures: {len(pictures)}", *(wrapped("  ", picture_words(picture)) for picture in pictures)]
+    return "\n".join(lines) if pictures else ""
+
+
+def _coverage_text(document: OutcomeDocument) -> str:
+    gaps = [file for file in document.coverage if file.read != "read"]
+    if not document.coverage:
+        return ""
+    read = (
+        f"all {len(document.coverage)}"
+        if not gaps
+        else f"{len(document.coverage) - len(gaps)} of {len(document.coverage)}"
+    )
+    pictures = sum(file.picture and file.read == "read" for file in document.coverage)
+    lines = [f"Read: {read} files{f', {pictures} of them as pictures by visual_gate' if pictures else ''}"]
+    lines += [wrapped("  ", f"{shown_path(file.path)} was {EXTENT_WORDS[file.read]}: {file.why}") for file in gaps]
+    lines += [wrapped("  shortened in the prompts: ", words) for words in document.cut]
+    lines += [wrapped("  in an answer: ", words) for words in answer_notes(document)]
+    return "\n".join(lines)
+
+
+def _cost_text(document: OutcomeDocument) -> str:
+    calls = [event for event in document.events if isinstance(event, CallEnded) and event.ended != "refused"]
+    if not calls:
+        return "Calls: none"
+    consults = sum(isinstance(event, Consulted) and event.note.asked for event in document.events)
+    asked = f", with {counted(consults, 'consult')} inside them" if consults else ""
+    lines = [f"Calls: {len(calls)}{asked}"]
+    for row in document.cost:
+        times = counted(row.calls, _what(row))
+        lines.append(f"  {row.role.value:<12} {said(row.model):<24} {times:<11} {_row_text(row)}")
+    total = total_usage(row.usage for row in document.cost)
+    lines.append(f"  {'total':<49} {_usage_text(total, document.unpriced)}")
+    return "\n".join(lines)
+
+
+def _what(row: RoleCost) -> str:
+    return "consult" if row.role is Role.MID_FLIGHT else "call"
+
+
+def _row_text(row: RoleCost) -> str:
+    """Money that is known only for the executor and its consults together stands with the executor."""
+    told = _usage_text(row.usage, row.unpriced, _what(row))
+    if not row.shared:
+        return told
+    if row.role is not Role.MID_FLIGHT:
+        return f"{told}, consults included"
+    if row.usage == Usage():
+        return "counted with the executor"
+    if row.usage.cost_usd is None:
+        return f"{_tokens_text(row.usage)}  cost counted with the executor{and_unknown(row.unpriced, 'consult')}"
+    return f"{told}, and the rest counted with the executor"
+
+
+def _usage_text(usage: Usage, unpriced: int, what: str = "call") -> str:
+    cost = "cost not reported" if usage.cost_usd is None else f"${usage.cost_usd:.4f}{and_unknown(unpriced, what)}"
+    return f"{_tokens_text(usage)}  {cost}"
+
+
+def _tokens_text(usage: Usage) -> str:
+    cached = usage.cache_read_tokens + usage.cache_write_tokens
+    return f"{usage.input_tokens:>9,} in {cached:>9,} cached {usage.output_tokens:>7,} out"

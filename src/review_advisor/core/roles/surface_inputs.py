@@ -1,0 +1,200 @@
+"""What a surface looks at, what our own checks say before any paid call, and what holds its remarks: one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.answers.evidence import CheckedReport, ShownChange
+from review_advisor.core.answers.findings import Finding, finding_id
+from review_advisor.core.facts.adr_record import changed_records, structure_faults
+from review_advisor.core.facts.change import Change, FileChange
+from review_advisor.core.facts.pictures import PictureDifference, judged_pictures
+from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.roles.knowledge import Page, Proposal, knowledge_section, proposal_report
+from review_advisor.core.roles.pictures import ShownPictures, compared_report, pictures_section, unread_pictures
+from review_advisor.core.safety.redaction import Redactor
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """All that is known when a surface begins: the whole change, its pictures, and what earlier surfaces brought."""
+
+    change: Change
+    rules: Rules
+    whole: ShownChange
+    redactor: Redactor
+    head_text: Callable[[str], str | None]
+    pictures: tuple[PictureDifference, ...]
+    proposal: Callable[[], Proposal]
+
+
+class Checker(Protocol):
+    """What an executor's report is held against."""
+
+    def check(self, report: ReviewReport, open_disagreements: Collection[str] = ()) -> CheckedReport:
+        """Keep, correct or refuse each finding."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Structural:
+    """What our own check says instead of a model. ``judged``: post-verify still has its say."""
+
+    report: CheckedReport
+    judged: bool = False
+
+
+def _everything(subject: Subject) -> Change:
+    return subject.change
+
+
+def _nothing_yet(subject: Subject) -> Structural | None:
+    del subject
+    return None
+
+
+def _no_section(subject: Subject, nonce: str) -> str:
+    del subject, nonce
+    return ""
+
+
+def _all_readable(pictures: Sequence[PictureDifference]) -> tuple[str, ...]:
+    del pictures
+    return ()
+
+
+def _against_the_diff(subject: Subject, files: Sequence[FileChange]) -> Checker:
+    if tuple(files) == subject.change.files:
+        return subject.whole
+    return ShownChange(files, subject.whole, subject.redactor)
+
+
+def _no_pages(subject: Subject) -> tuple[Page, ...]:
+    del subject
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceInput:
+    """One row.
+
+    ``about`` is what prompts call its matter. ``narrow`` keeps the files it is about. ``structural`` is what our own
+    check finds without asking a model, None when a model has to look. ``section`` is shown beside the diff. ``unread``
+    names what can be seen by nobody. ``checker`` is what the executor's report is held against. ``reads`` is the
+    folder its agents work in. ``teaches``: its reports may carry knowledge. ``pages`` are stored once it is approved.
+    ``goes_on``: it may begin where the last review of the same pull request ended. ``stands_alone``: its diff can be
+    judged without anything that is said about the change.
+    """
+
+    about: str = "this change"
+    narrow: Callable[[Subject], Change] = _everything
+    structural: Callable[[Subject], Structural | None] = _nothing_yet
+    section: Callable[[Subject, str], str] = _no_section
+    unread: Callable[[Sequence[PictureDifference]], tuple[str, ...]] = _all_readable
+    checker: Callable[[Subject, Sequence[FileChange]], Checker] = _against_the_diff
+    reads: Literal["head tree", "gallery"] = "head tree"
+    teaches: bool = False
+    goes_on: bool = False
+    stands_alone: bool = False
+    pages: Callable[[Subject], tuple[Page, ...]] = _no_pages
+
+    @property
+    def checks_itself(self) -> bool:
+        """Whether our own check may stand in for its executor."""
+        return self.structural is not _nothing_yet
+
+    @property
+    def stores(self) -> bool:
+        """Whether it leaves pages behind."""
+        return self.pages is not _no_pages
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether it looks at all files of the change, so that the change's parts are its own."""
+        return self.narrow is _everything
+
+
+# --- adr_review -------------------------------------------------------------------------------------------------------
+
+
+def _records(subject: Subject) -> Change:
+    return replace(subject.change, files=changed_records(subject.change, subject.rules.adr_folders))
+
+
+def _unsound_records(subject: Subject) -> Structural | None:
+    findings = tuple(_faults(_records(subject).files, subject.head_text))
+    if not findings:
+        return None
+    return Structural(CheckedReport("reject", "The structural check refuses this change.", 1.0, findings))
+
+
+def _faults(files: Sequence[FileChange], head_text: Callable[[str], str | None]) -> Iterator[Finding]:
+    for file in files:
+        text = head_text(file.path)
+        for fault in structure_faults(text) if text is not None else ():
+            yield Finding(
+                id=finding_id(file.path, "adr-structure", fault),
+                path=file.path,
+                line=1,
+                end_line=1,
+                removed=False,
+                severity="high",
+                category="adr-structure",
+                title=fault,
+                body="A record needs context, decision and consequences, its status, and a decision to follow.",
+                suggestion=None,
+                confidence=1.0,
+                evidence="",
+            )
+
+
+# --- visual_gate ------------------------------------------------------------------------------------------------------
+
+
+def _picture_files(subject: Subject) -> Change:
+    shown = {picture.name for picture in judged_pictures(subject.pictures)}
+    return replace(subject.change, files=tuple(file for file in subject.change.files if file.path in shown))
+
+
+def _compared(subject: Subject) -> Structural | None:
+    report = compared_report(subject.pictures)
+    return None if report is None else Structural(report)
+
+
+# --- wiki_ingest ------------------------------------------------------------------------------------------------------
+
+
+def _no_files(subject: Subject) -> Change:
+    return replace(subject.change, files=())
+
+
+def _entries(subject: Subject) -> Structural:
+    proposal = subject.proposal()
+    return Structural(proposal_report(proposal), judged=bool(proposal.pages))
+
+
+SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
+    Surface.PR_REVIEW: SurfaceInput(teaches=True, goes_on=True, stands_alone=True),
+    Surface.PRE_MERGE_SPEC_CHECK: SurfaceInput(),
+    Surface.ADR_REVIEW: SurfaceInput(narrow=_records, structural=_unsound_records, stands_alone=True),
+    Surface.VISUAL_GATE: SurfaceInput(
+        about="these pictures",
+        narrow=_picture_files,
+        structural=_compared,
+        section=lambda subject, nonce: pictures_section(subject.pictures, nonce),
+        unread=unread_pictures,
+        checker=lambda subject, _files: ShownPictures(subject.pictures),
+        reads="gallery",
+    ),
+    Surface.WIKI_INGEST: SurfaceInput(
+        about="these knowledge entries",
+        narrow=_no_files,
+        structural=_entries,
+        section=lambda subject, nonce: knowledge_section(subject.proposal().pages, nonce),
+        pages=lambda subject: subject.proposal().pages,
+    ),
+}

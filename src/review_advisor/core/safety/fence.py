@@ -1,0 +1,46 @@
+"""The one place where untrusted text enters a prompt: cleaned, then fenced with the run's nonce."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pydantic import TypeAdapter
+
+from review_advisor.core.safety.frame import framed, visible
+from review_advisor.core.safety.secret_shapes import redact
+
+_FACTS: TypeAdapter[object] = TypeAdapter(object)
+
+
+def clean(text: str) -> str:
+    """``text``, redacted, with invisible and bidi characters shown as ``<U+XXXX>``; line feeds and tabs stay."""
+    return visible(redact(text))
+
+
+@lru_cache(maxsize=16)
+def _cleaned(text: str) -> str:
+    """Every role of a part is shown the same matter: it is cleaned once."""
+    return clean(text)
+
+
+def fence(label: str, text: str, nonce: str) -> str:
+    """``text``, cleaned, between two marker lines that only this run can know (see ``framed``)."""
+    return framed(label, _cleaned(text), nonce)
+
+
+def fence_facts(label: str, facts: object, nonce: str) -> str:
+    """The same for values: as JSON."""
+    return fence(label, facts_text(facts), nonce)
+
+
+def facts_text(facts: object) -> str:
+    """Plain values, dataclasses and answers as JSON to read."""
+    return _FACTS.dump_json(facts, indent=1).decode()
+
+
+def fenced(prompt: str, label: str, nonce: str) -> str | None:
+    """What stands inside the first fence of that label, or None: the inverse of ``fence``."""
+    _, opening, rest = prompt.partition(f"<<<UNTRUSTED {label} {nonce}\n")
+    if not opening:
+        return None
+    return rest.partition(f"\n{label} {nonce} UNTRUSTED>>>")[0]

@@ -1,0 +1,36 @@
+"""The bot on one repository: what it speaks to, the rules it keeps, and whose run it is in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.safety.redaction import NO_SECRETS, Redactor
+from review_advisor.ports.forge import Forge
+from review_advisor.ports.review import Clock
+from review_advisor.pull_request.writer import Memory, Scribe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """The bot in one run on one repository.
+
+    ``details_url`` is where its checks lead. ``run`` is this workflow run, which concludes the reviews that it began;
+    empty outside of one, which leaves nothing to another run. ``redactor`` knows what a review's outcome and memory are
+    not to say: names are compared as it leaves them. ``repository`` is ``owner/name``. ``state_key`` signs what is
+    remembered; None where nothing is signed.
+    """
+
+    forge: Forge
+    clock: Clock
+    rules: PublicationRules
+    details_url: str | None = None
+    run: str = ""
+    redactor: Redactor = NO_SECRETS
+    repository: str = ""
+    state_key: bytes | None = field(default=None, repr=False)
+
+    def scribe(self, number: int) -> Scribe:
+        """Whoever writes for it on a pull request."""
+        memory = Memory(self.repository, self.state_key)
+        return Scribe(self.forge, self.clock, self.rules, number, run=self.run, memory=memory)

@@ -1,0 +1,158 @@
+"""The check run of a pull request: one on a commit, which the run that began last concludes.
+
+What passed is looked at once more: until it stood, anything may have happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+from review_advisor.core.forge_text.check import check_waiting
+from review_advisor.core.pull_request.markers import begun_by, external_id, is_by_newer, is_check_of, number_in, seal_in
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.standing import StandingCheck
+from review_advisor.core.pull_request.waiting import same_head
+from review_advisor.core.pull_request.writes import Check, Conclusion
+from review_advisor.ports.forge import Forge, ForgeDenied, ForgeError, ForgeMissing, ForgeRejected
+from review_advisor.pull_request.retries import Patience
+
+Words = TypeVar("Words", bound=Check | None)
+
+
+class CheckScribe:
+    """Writes the check runs of one pull request. Raises ``ForgeError`` once the forge stays silent.
+
+    ``run`` is this workflow run, which its checks name; empty outside of one.
+    """
+
+    def __init__(self, forge: Forge, patience: Patience, rules: PublicationRules, number: int, *, run: str) -> None:
+        self._forge = forge
+        self._patience = patience
+        self._rules = rules
+        self._number = number
+        self._run = run
+
+    def stand(self, commit: str, check: Check) -> None:
+        """Make the one check run of this pull request on ``commit`` stand as ``check`` says.
+
+        A check run cannot be deleted: a second one of ours, should there be one, is made to say the same. Unless it
+        passes, or says nothing about ``commit`` any more, no check that we made there for another pull request passes
+        either: a check belongs to a commit.
+        """
+        self._patience.until_it_stands(lambda: self._write(commit, check, self._forge.checks(commit, check.name)))
+
+    def conclude(self, commit: str, name: str, words: Callable[[], Words]) -> Words | StandingCheck:
+        """Make the check of that name conclude as ``words`` says; what was written, or None where that says nothing.
+
+        ``words`` is asked again after each wait for a request that nobody answered: meanwhile anything may have
+        happened. Once the check passes it is asked a last time, because reads wait by themselves and a check may take
+        several writes; if that is no success any more, the check is made to say so, and until then it passes. Where
+        another run has the word on the check by then, nothing is written, and that check as it stands is the answer.
+        """
+        stands = self._patience.until_it_stands(lambda: self._conclude(commit, name, words))
+        passes = isinstance(stands, Check) and stands.conclusion is Conclusion.SUCCESS
+        again = partial(self._looked_at_again, commit, name, words, passed=stands)
+        return self._patience.until_it_stands(again) if passes else stands
+
+    def _conclude(self, commit: str, name: str, words: Callable[[], Words]) -> Words | StandingCheck:
+        check = words()
+        if check is None:
+            return check
+        every = self._forge.checks(commit, name)
+        left = self._left(every)
+        if left is not None:
+            return left
+        self._write(commit, check, every)
+        return check
+
+    def _looked_at_again(
+        self, commit: str, name: str, words: Callable[[], Words], *, passed: Words | StandingCheck
+    ) -> Words | StandingCheck:
+        """``passed``, while it does; otherwise what was written instead, or what another run has written since."""
+        check = words()
+        if check is None or check.conclusion is Conclusion.SUCCESS:
+            return passed
+        every = self._forge.checks(commit, name)
+        for first in self._own(every)[:1]:
+            if first.conclusion != Conclusion.SUCCESS and begun_by(first.external_id) != self._run:
+                return first
+        self._write(commit, check, every)
+        return check
+
+    def _write(self, commit: str, check: Check, every: Iterable[StandingCheck]) -> None:
+        """Write ``check``. ``every``: all of its name on ``commit``, as they stood one request before."""
+        own = self._own(every)
+        seal = check.seal or (seal_in(own[0].external_id) if own else "")
+        check = replace(check, external_id=external_id(self._number, self._run, seal))
+        if check.conclusion not in (Conclusion.SUCCESS, Conclusion.CANCELLED):
+            self._take_back(every)
+        standing = [each.id for each in own]
+        if not standing:
+            made = self._forge.create_check(commit, check)
+            every = self._forge.checks(commit, check.name)
+            made_by_us(next((f"{each.app}[bot]" for each in every if each.id == made), None), self._rules)
+            standing = [each.id for each in self._own(every) if each.id != made]
+        for each in standing:
+            self._forge.update_check(each, check)
+
+    def externals(self, commit: str, name: str) -> tuple[str, ...]:
+        """The external ids of our check runs on ``commit``; none on one that the forge does not know or show."""
+        try:
+            every = self._forge.checks(commit, name) if commit else ()
+        except (ForgeDenied, ForgeMissing, ForgeRejected):
+            return ()
+        return tuple(each.external_id for each in self._own(every))
+
+    def mark(self, commit: str, name: str, seal: str) -> None:
+        """Have our check runs on ``commit`` bear this seal, and leave everything else of them."""
+        self._patience.until_it_stands(lambda: self._mark(commit, name, seal))
+
+    def _mark(self, commit: str, name: str, seal: str) -> None:
+        for each in self._own(self._forge.checks(commit, name)):
+            marked = external_id(self._number, begun_by(each.external_id), seal)
+            if marked != each.external_id:
+                self._forge.mark_check(each.id, marked)
+
+    def _take_back(self, checks: Iterable[StandingCheck]) -> None:
+        for each in checks:
+            other = number_in(each.external_id)
+            theirs = self._rules.is_ours(f"{each.app}[bot]") and other not in (None, self._number)
+            if theirs and other is not None and each.conclusion == Conclusion.SUCCESS:
+                undecided = check_waiting(self._rules, other, same_head(self._number))
+                self._forge.update_check(each.id, replace(undecided, external_id=each.external_id))
+
+    def conclusions(self, commit: str, name: str) -> set[str | None]:
+        """What our check runs on ``commit`` conclude; None is one in progress."""
+        every = self._patience.until_it_stands(lambda: self._forge.checks(commit, name))
+        return {each.conclusion for each in self._own(every)}
+
+    def left_to_another(self, commit: str, name: str) -> StandingCheck | None:
+        """The check, where another workflow run has the word on it: it is to conclude it, or has and is the newer one.
+
+        Outside of a workflow run nothing is left to others. Of two checks of ours the older one says whose they are.
+        """
+        return self._patience.until_it_stands(lambda: self._left(self._forge.checks(commit, name)))
+
+    def _left(self, every: Iterable[StandingCheck]) -> StandingCheck | None:
+        standing = self._own(every) if self._run else []
+        for first in standing[:1]:
+            begun = first.conclusion is None and begun_by(first.external_id) not in ("", self._run)
+            if begun or is_by_newer(first.external_id, self._run):
+                return first
+        return None
+
+    def _own(self, checks: Iterable[StandingCheck]) -> list[StandingCheck]:
+        ours = self._rules.is_ours
+        return [each for each in checks if is_check_of(self._number, each.external_id) and ours(f"{each.app}[bot]")]
+
+
+def made_by_us(maker: str | None, rules: PublicationRules) -> None:
+    """Refuse to go on where ``maker``, if it was found, is not the configured account: it would be made anew each time.
+
+    Raises ``ForgeError``.
+    """
+    if maker is not None and not rules.is_ours(maker):
+        raise ForgeError(f"The token writes as {maker}, but github.login is {rules.login}: set it to that name.")

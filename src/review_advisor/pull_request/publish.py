@@ -1,0 +1,266 @@
+"""Putting a review on its pull request, in the order that is safe to be killed in: the verdict's check comes last.
+
+After it only a repair is pushed, if there is one to push: that makes a new head, which gets a review of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from review_advisor.core.answers.findings import Finding
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.forge_text.check import (
+    check_did_not_run,
+    check_not_published,
+    check_of,
+    check_superseded,
+    check_waiting,
+)
+from review_advisor.core.forge_text.conclusion import SUPERSEDED
+from review_advisor.core.forge_text.inline import inline_comments, review_body
+from review_advisor.core.forge_text.summary import open_findings, summary_body, summary_did_not_run
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.pull_request.base_branch import names_base
+from review_advisor.core.pull_request.dismissals import remembered_beside, with_dismissals_of
+from review_advisor.core.pull_request.markers import is_newer
+from review_advisor.core.pull_request.memory import come_back, failed, remembered
+from review_advisor.core.pull_request.repair_push import Kept, coming_note, kept_note, pushed_note
+from review_advisor.core.pull_request.standing import StandingCheck, Thread
+from review_advisor.core.pull_request.state import State
+from review_advisor.core.pull_request.threads import about, left_behind, said, shown
+from review_advisor.core.pull_request.waiting import same_head
+from review_advisor.core.pull_request.writes import Check, Conclusion, InlineComment
+from review_advisor.ports.forge import ForgeError, Patcher
+from review_advisor.pull_request.bot import Bot
+from review_advisor.pull_request.repair_commit import Committer, Ready
+from review_advisor.pull_request.writer import Scribe
+
+LEFT = "another run has begun on this head since, and has the word on the check"
+
+
+@dataclass(frozen=True, slots=True)
+class DidNotRun:
+    """There is no outcome: ``run_id`` tells this failure from another one, ``reason`` is a sentence."""
+
+    run_id: str
+    head_sha: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What now stands: the check, and in words what could not be written."""
+
+    check: Check
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Coming:
+    """A push that comes after the check, and how the summary is said with other notes than those that announce it."""
+
+    repair: Ready
+    say: Callable[[tuple[str, ...]], None]
+
+
+class PublishPhase:
+    """Publishes reviews of one repository. Every method may be repeated: what stands already is not written again."""
+
+    def __init__(self, bot: Bot, patcher: Patcher) -> None:
+        self._bot = bot
+        self._patcher = patcher
+
+    @contextmanager
+    def decided(self, number: int, head_sha: str) -> Iterator[None]:
+        """Whatever is raised within, the check of ``head_sha`` does not stay in progress: it fails, and says why.
+
+        The error is raised all the same. A check that the forge does not take either stays as it is, and so does one
+        that another run has begun anew.
+        """
+        try:
+            yield
+        except Exception as error:
+            with suppress(ForgeError):
+                self._fail(number, head_sha, str(error) if isinstance(error, ForgeError) else "")
+            raise
+
+    def _fail(self, number: int, head_sha: str, why: str) -> None:
+        checks, name = self._bot.scribe(number).checks, self._bot.rules.check_name
+        failed = check_not_published(self._bot.rules, number, why, self._bot.details_url)
+        if None in checks.conclusions(head_sha, name):
+            checks.conclude(head_sha, name, lambda: failed)
+
+    def publish(
+        self, number: int, outcome: OutcomeDocument | DidNotRun, *, asked: bool, notes: tuple[str, ...] = ()
+    ) -> Published:
+        """Make the pull request say what the review came to. Raises ``ForgeError``.
+
+        A head that has moved since gets nothing but a superseded check on the old one, and so does one whose base
+        branch is another now. A check that another run has begun anew since is that run's, and so is one that a newer
+        run has concluded: this one says what it reviewed and leaves the check. It writes nothing at all where it has no
+        review, or where the summary is of a review that a newer run ended.
+        ``asked``: a person wanted this review, so it is no round of its own. ``notes`` are said in the summary and on
+        the check's page. A repair that cannot be pushed is a note.
+        """
+        scribe = self._bot.scribe(number)
+        head, name = outcome.head_sha or "", self._bot.rules.check_name
+        left = scribe.checks.left_to_another(head, name)
+        if left is not None and self._is_outdone(scribe, outcome):
+            return _left(left)
+        pull_request = scribe.pull_request_at(head)
+        written, coming = None, None
+        if self._is_of(outcome, pull_request):
+            written, coming = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
+        stands = scribe.checks.conclude(head, name, partial(self._now, scribe, outcome, written))
+        if isinstance(stands, StandingCheck):
+            published = _left(stands, () if written is None else written.notes)
+        elif written is None or stands.conclusion is SUPERSEDED:
+            return Published(stands)
+        else:
+            published = replace(written, check=stands)
+        return published if coming is None else self._pushed(scribe, pull_request, published, coming)
+
+    def _is_outdone(self, scribe: Scribe, outcome: OutcomeDocument | DidNotRun) -> bool:
+        """Whether there is nothing to say of it beside another run: no review, or an older one than the summary's."""
+        if isinstance(outcome, DidNotRun):
+            return True
+        standing = scribe.remembered()
+        return standing is not None and is_newer(standing.reviewed_in, self._bot.run)
+
+    def _now(self, scribe: Scribe, outcome: OutcomeDocument | DidNotRun, written: Published | None) -> Check:
+        """The check of what was written, as the pull request is at this moment."""
+        pull_request = scribe.pull_request() if written is None else scribe.pull_request_at(outcome.head_sha or "")
+        if written is None or not self._is_of(outcome, pull_request):
+            now = replace(pull_request, base_ref=self._bot.redactor.redact(pull_request.base_ref))
+            return check_superseded(self._bot.rules, now, outcome.head_sha or "", self._bot.details_url)
+        return self._alone(pull_request, written.check)
+
+    def _pushed(self, scribe: Scribe, pull_request: PullRequest, published: Published, coming: _Coming) -> Published:
+        kept = self._committer(scribe).push(pull_request, coming.repair)
+        if kept is None:
+            return replace(published, notes=(*published.notes, pushed_note(pull_request)))
+        notes = (*published.notes, kept_note(kept))
+        coming.say(notes)
+        scribe.reseal()
+        return replace(published, notes=notes)
+
+    def _committer(self, scribe: Scribe) -> Committer:
+        return Committer(self._bot.forge, scribe, self._bot.rules, self._patcher)
+
+    def _written(
+        self,
+        scribe: Scribe,
+        pull_request: PullRequest,
+        outcome: OutcomeDocument | DidNotRun,
+        *,
+        asked: bool,
+        notes: tuple[str, ...],
+    ) -> tuple[Published, _Coming | None]:
+        """Everything but the check and the push; those are returned."""
+        before = scribe.remembered()
+        number = pull_request.number
+        if isinstance(outcome, DidNotRun):
+            why = (outcome.run_id, outcome.head_sha, outcome.reason)
+            scribe.summary(lambda _, standing: summary_did_not_run(outcome.reason, failed(standing, *why)))
+            check = check_did_not_run(self._bot.rules, number, outcome.reason, self._bot.details_url)
+            return Published(replace(check, seal=scribe.seal())), None
+        state = remembered(before, outcome, asked=asked)
+        not_placed, unsaid = self._review(scribe, outcome, before, state)
+        notes += () if unsaid is None else (unsaid,)
+        notes += self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
+        settled = self._resolved(scribe, outcome, state)
+        notes += () if settled is None else (settled,)
+        repair = self._committer(scribe).prepare(pull_request, outcome)
+        notes += (kept_note(repair),) if isinstance(repair, Kept) and repair.said else ()
+        say = partial(
+            self._say,
+            scribe,
+            outcome,
+            partial(remembered_beside, before=before, document=outcome, asked=asked, run=self._bot.run),
+            not_placed,
+        )
+        coming = None if isinstance(repair, Kept) else _Coming(repair, say)
+        say(notes if coming is None else (*notes, coming_note(pull_request)))
+        now = with_dismissals_of(state, scribe.remembered())
+        found = [each.severity for each in open_findings(outcome, now).values()]
+        check = check_of(outcome, self._bot.rules, number, notes, self._bot.details_url, found=found)
+        return Published(replace(check, seal=scribe.seal()), notes), coming
+
+    def _say(
+        self,
+        scribe: Scribe,
+        document: OutcomeDocument,
+        beside: Callable[[State | None], State],
+        not_placed: tuple[Finding, ...],
+        notes: tuple[str, ...],
+    ) -> None:
+        """Write the summary. What people dismissed while the review was published stays dismissed."""
+        scribe.summary(lambda _, standing: summary_body(document, self._bot.rules, beside(standing), not_placed, notes))
+
+    def _review(
+        self, scribe: Scribe, document: OutcomeDocument, before: State | None, state: State
+    ) -> tuple[tuple[Finding, ...], str | None]:
+        """Post the comments in the diff that are new; the findings that have none there, and a note if that is odd.
+
+        One whose thread lost its lines is said again where it is now.
+        """
+        dismissed = {each.id for each in state.findings if each.status == "dismissed"}
+        wanted = tuple(each for each in document.findings if each.id not in dismissed)
+        closed = come_back(before, document)
+        found = [each.severity for each in open_findings(document, state).values()]
+
+        def already(threads: tuple[Thread, ...]) -> frozenset[str]:
+            return shown(threads) | (said(threads) - closed)
+
+        def words(threads: tuple[Thread, ...]) -> tuple[str, tuple[InlineComment, ...]]:
+            comments = inline_comments(wanted, already(threads), self._bot.rules)
+            return review_body(document, len(comments), found), comments
+
+        scribe.reviews.discard_unfinished(document.run_id)
+        note = scribe.reviews.post(document.head_sha or "", document.run_id, words)
+        placed = already(scribe.reviews.threads())
+        return tuple(each for each in wanted if each.id not in placed), note
+
+    def _resolved(self, scribe: Scribe, document: OutcomeDocument, state: State) -> str | None:
+        """Resolve the threads of what is settled, and those that are left behind; a note where the token may not."""
+        settled = {each.id for each in state.findings if each.status != "open"}
+        known = {each.id for each in state.findings} | {each.id for each in document.findings}
+        threads = scribe.reviews.threads()
+        return scribe.resolve(dict.fromkeys((*about(threads, settled), *left_behind(threads, known))))
+
+    def _called(
+        self, scribe: Scribe, pull_request: PullRequest, document: OutcomeDocument, *, first_time: bool
+    ) -> tuple[str, ...]:
+        """Call people to an escalation, once; any other outcome loses the label. What could not be done, in words."""
+        escalated = document.outcome is Outcome.ESCALATED
+        label = self._bot.rules.escalation_label
+        note = scribe.label(label, wanted=escalated, present=label in pull_request.labels)
+        asked = scribe.ask(self._bot.rules.reviewers) if escalated and first_time else ()
+        return (*(() if note is None else (note,)), *asked)
+
+    def _alone(self, pull_request: PullRequest, check: Check) -> Check:
+        """The check, which never passes while another open pull request has the same head: a check is a commit's."""
+        if check.conclusion is not Conclusion.SUCCESS:
+            return check
+        found = self._bot.forge.open_pull_requests(pull_request.head_sha)
+        others = [each.number for each in found if each.number != pull_request.number]
+        if not others:
+            return check
+        waits = check_waiting(self._bot.rules, pull_request.number, same_head(min(others)), self._bot.details_url)
+        return replace(waits, seal=check.seal)
+
+    def _is_of(self, outcome: OutcomeDocument | DidNotRun, pull_request: PullRequest) -> bool:
+        """Whether it is about what the pull request is now. What did not run was against no base branch."""
+        if pull_request.head_sha != outcome.head_sha:
+            return False
+        return isinstance(outcome, DidNotRun) or names_base(outcome.base_ref, pull_request.base_ref, self._bot.redactor)
+
+
+def _left(standing: StandingCheck, notes: tuple[str, ...] = ()) -> Published:
+    """The check as another run has it: it is left to that one."""
+    concluded = next((each for each in Conclusion if each == standing.conclusion), None)
+    return Published(Check(standing.name, standing.external_id, standing.title, "", concluded), (*notes, LEFT))

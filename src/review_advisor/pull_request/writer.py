@@ -1,0 +1,244 @@
+"""Writing on one pull request: what stands is looked at first, so that doing anything twice does it once.
+
+A process that is killed between any two requests and started again leaves one check run, one review and one summary. So
+does a request whose answer was lost: nobody knows then what it did, and the next look tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.pull_request.markers import SUMMARY, answer_marker
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.seals import (
+    PeoplesWord,
+    Vouched,
+    believed,
+    needs_people,
+    seal,
+    sealed_on,
+    vouched,
+    word_on,
+)
+from review_advisor.core.pull_request.standing import StandingComment, Thread
+from review_advisor.core.pull_request.state import State, block_in, own_comments, read_state
+from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
+from review_advisor.ports.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected
+from review_advisor.ports.review import Clock
+from review_advisor.pull_request.check_run import CheckScribe, made_by_us
+from review_advisor.pull_request.peoples_word import peoples_word
+from review_advisor.pull_request.retries import Patience
+from review_advisor.pull_request.review_writer import ReviewScribe
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Whose memory it is: the repository ``owner/name``, and the key that seals it; None where there is none."""
+
+    repository: str = ""
+    key: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What is remembered, as far as it is believed, and the word that tells ``review`` the same (``seals``)."""
+
+    state: State | None = None
+    word: str = ""
+
+
+class Scribe:
+    """Writes as the configured account on one pull request. Raises ``ForgeError`` once the forge stays silent.
+
+    ``run`` is this workflow run, which its checks name; empty outside of one. ``checks`` writes those, ``reviews``
+    what is said on the diff. What this scribe wrote into the summary itself, it believes.
+    """
+
+    def __init__(
+        self, forge: Forge, clock: Clock, rules: PublicationRules, number: int, *, run: str = "", memory: Memory
+    ) -> None:
+        self._forge = forge
+        self._patience = Patience(clock)
+        self._rules = rules
+        self._number = number
+        self._memory = memory
+        self._written: str | None = None
+        self.checks = CheckScribe(forge, self._patience, rules, number, run=run)
+        self.reviews = ReviewScribe(forge, self._patience, rules, number)
+
+    def pull_request(self) -> PullRequest:
+        """The pull request as it is now."""
+        return self._until_it_stands(lambda: self._forge.pull_request(self._number))
+
+    def pull_request_at(self, head_sha: str) -> PullRequest:
+        """The pull request as it is now. Another head than this is believed only after some waits: answers may lag."""
+        return self._patience.until_believed(self.pull_request, lambda found: found.head_sha == head_sha)
+
+    def open_with(self, head_sha: str) -> tuple[int, ...]:
+        """The numbers of all open pull requests with this head, the lowest first."""
+        found = self._until_it_stands(lambda: self._forge.open_pull_requests(head_sha))
+        return tuple(sorted(each.number for each in found))
+
+    def makers(self, commit: str) -> tuple[str, ...]:
+        """The accounts that the forge names as those who made a commit."""
+        return self._until_it_stands(lambda: self._forge.makers(commit))
+
+    def remembered(self) -> State | None:
+        """The state in the standing summary, as far as it is believed; None where there is none to read."""
+        return self.recalled().state
+
+    def recalled(self) -> Recalled:
+        """The same, with the word on it."""
+        return self._until_it_stands(lambda: self._recalled(self._forge.comments(self._number)))
+
+    def _recalled(self, comments: tuple[StandingComment, ...]) -> Recalled:
+        for first in own_comments(comments, self._rules.login, SUMMARY)[:1]:
+            state = read_state(first, self._rules.login)
+            if state is not None:
+                found = self._vouched(state, first)
+                asked = (self._forge, self._rules, self._number, comments, state)
+                people = peoples_word(*asked) if needs_people(state, found) else PeoplesWord()
+                return Recalled(believed(state, found, people), word_on(first.body, found))
+        return Recalled()
+
+    def _vouched(self, state: State, comment: StandingComment) -> Vouched:
+        if block_in(comment.body) == self._written:
+            return "signed"
+        wanted = self._seal_of(state, comment)
+        return vouched(wanted, self.checks.externals(sealed_on(state), self._rules.check_name))
+
+    def _seal_of(self, state: State, comment: StandingComment) -> str:
+        return seal(self._memory.key, self._memory.repository, self._number, state, comment)
+
+    def seal(self) -> str:
+        """The seal of the summary that this scribe wrote; empty where another one stands. Answers may lag."""
+        found = self._patience.until_believed(self._sealed, lambda each: each is not None)
+        return "" if found is None else found[1]
+
+    def reseal(self) -> None:
+        """Have the check of the head that the state is of vouch for the summary that this scribe wrote."""
+        found = self._patience.until_believed(self._sealed, lambda each: each is not None)
+        if found is not None:
+            self.checks.mark(sealed_on(found[0]), self._rules.check_name, found[1])
+
+    def _sealed(self) -> tuple[State, str] | None:
+        """The state in the summary that this scribe wrote, and its seal."""
+        for each in self._until_it_stands(lambda: self._own_comments(SUMMARY))[:1]:
+            state = read_state(each, self._rules.login)
+            if state is not None and block_in(each.body) == self._written:
+                return state, self._seal_of(state, each)
+        return None
+
+    def summary(self, words: Callable[[str, State | None], str]) -> None:
+        """Make the one summary comment say what ``words`` makes of its body and of the state to believe in it.
+
+        Both are read one request before the write. Nothing is written where it makes nothing. Of several summaries of
+        ours the oldest stays.
+        """
+        try:
+            self._until_it_stands(lambda: self._summary(words))
+        except ForgeMissing:  # a person deleted it between the look and the write
+            self._until_it_stands(lambda: self._summary(words))
+
+    def _summary(self, words: Callable[[str, State | None], str]) -> None:
+        comments = self._forge.comments(self._number)
+        standing = own_comments(comments, self._rules.login, SUMMARY)
+        body = words(standing[0].body if standing else "", self._recalled(comments).state)
+        self._written = block_in(body) or self._written
+        if body and not standing:
+            standing = self._commented(SUMMARY, body)
+        for first in standing[:1]:
+            if body not in ("", first.body):
+                self._forge.update_comment(first.id, body)
+        self._leave_the_oldest(standing)
+
+    def answer(self, comment_id: int, body: str) -> None:
+        """Answer a person's comment, once. Of several answers of ours to it the oldest stays."""
+        mark = answer_marker(comment_id)
+        self._until_it_stands(lambda: self._answer(mark, f"{mark}\n{body}"))
+
+    def _answer(self, mark: str, body: str) -> None:
+        self._leave_the_oldest(self._own_comments(mark) or self._commented(mark, body))
+
+    def _own_comments(self, mark: str) -> tuple[StandingComment, ...]:
+        """More than one with this mark only where two were written in one moment, or something went wrong."""
+        return own_comments(self._forge.comments(self._number), self._rules.login, mark)
+
+    def _commented(self, mark: str, body: str) -> tuple[StandingComment, ...]:
+        """Comment; what then stands with this mark."""
+        made = self._forge.create_comment(self._number, body)
+        every = self._forge.comments(self._number)
+        made_by_us(next((each.author for each in every if each.id == made), None), self._rules)
+        return own_comments(every, self._rules.login, mark)
+
+    def _leave_the_oldest(self, standing: tuple[StandingComment, ...]) -> None:
+        for other in standing[1:]:
+            with suppress(ForgeMissing):  # somebody was quicker
+                self._forge.delete_comment(other.id)
+
+    def resolve(self, threads: Iterable[Thread]) -> str | None:
+        """Mark these threads as resolved; a note where the token may not."""
+        for each in threads:
+            refused = self._allowed(lambda thread=each.id: self._forge.resolve_thread(thread))  # type: ignore[misc]
+            if refused is not None:
+                return f"threads of settled findings stay open: {refused}"
+        return None
+
+    def label(self, label: str, *, wanted: bool, present: bool) -> str | None:
+        """Put a label on or take it off; a note where the token may not."""
+        if wanted is present:
+            return None
+        change = self._forge.add_label if wanted else self._forge.remove_label
+        refused = self._allowed(lambda: change(self._number, label))
+        return (
+            None
+            if refused is None
+            else f"the label {label!r} could not be {'set' if wanted else 'taken off'}: {refused}"
+        )
+
+    def ask(self, reviewers: Iterable[str]) -> tuple[str, ...]:
+        """Ask each person and team for a review; a note for each that could not be asked."""
+        notes = []
+        for each in reviewers:
+            refused = self._allowed(lambda name=each: self._forge.request_review(self._number, (name,)))  # type: ignore[misc]
+            if refused is not None:
+                notes.append(f"{each} could not be asked for a review: {refused}")
+        return tuple(notes)
+
+    def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
+        """A commit on ``parent``, to which no branch leads. One that was made in vain is nowhere to be seen."""
+        return self._until_it_stands(lambda: self._forge.make_commit(parent, files, message))
+
+    def advance(self, branch: str, parent: str, commit: str) -> None:
+        """Move the pull request's own branch from ``parent`` to ``commit``, unless it is there already.
+
+        A branch that is anywhere else is left there: its author took ``parent`` back, or pushed on. Between this look
+        and the move one request's time goes by, in which a force-push would still be undone: the forge cannot be told
+        from where to move a branch.
+        """
+        self._until_it_stands(lambda: self._advance(branch, parent, commit))
+
+    def _advance(self, branch: str, parent: str, commit: str) -> None:
+        head = self._forge.pull_request(self._number).head_sha
+        if head == commit:
+            return
+        if head != parent:
+            raise ForgeRejected("the branch has moved meanwhile")
+        self._forge.advance_branch(branch, commit)
+
+    def _allowed(self, write: Callable[[], None]) -> str | None:
+        """Do what may be done without; why it was not done, if it was not."""
+        try:
+            self._until_it_stands(write)
+        except (ForgeDenied, ForgeMissing, ForgeRejected) as refused:
+            return str(refused)
+        return None
+
+    def _until_it_stands(self, look_and_write: Callable[[], T]) -> T:
+        return self._patience.until_it_stands(look_and_write)

@@ -1,0 +1,210 @@
+"""One review's calls: allowed by the budgets, made, asked once more if the reply is unusable, and recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from review_advisor.core.answers.answers import Answer
+from review_advisor.core.outcome.ends import stop_words
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, RoleSkipped
+from review_advisor.core.policy.budgets import Allowance, Budgets, Refused, Spending, allow
+from review_advisor.core.policy.policy import SurfacePolicy
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.advisors import Part
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
+from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
+from review_advisor.core.roles.replies import REPAIRABLE, checked_reply, cut_short, lost_twice, repair_ask
+from review_advisor.core.safety.legible import legible
+from review_advisor.core.safety.redaction import Redactor
+from review_advisor.ports.review import Ports
+
+Checked = TypeVar("Checked", bound=Answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[Checked]):
+    """What came of one question: the checked answer or why there is none, and the consults made.
+
+    ``raw`` is the answer as the model gave it, as JSON; empty without one.
+    """
+
+    answer: Checked | Lost | Refused
+    raw: str = ""
+    consults: tuple[ConsultNote, ...] = ()
+
+
+class Dispatch:
+    """All calls of one review. Used from several threads when parts run in parallel.
+
+    Every prompt, every reply and every event passes the redactor here. What is kept of a reply has passed it, too.
+    """
+
+    def __init__(self, ports: Ports, budgets: Budgets, jobs: int, redactor: Redactor) -> None:
+        self._ports = ports
+        self._budgets = budgets
+        self._jobs = jobs
+        self._redactor = redactor
+        self._lock = threading.Lock()
+        self._started = ports.clock.monotonic()
+        self._spending = Spending()
+        self._stopped: Stop | None = None
+        self._events: list[Event] = []
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything recorded so far, in order."""
+        return tuple(self._events)
+
+    def now(self) -> datetime:
+        """The moment an event happens."""
+        return self._ports.clock.now()
+
+    def record(self, event: Event) -> None:
+        """Append one event to the review's stream and hand it to the journal."""
+        told = self._redactor.everywhere(event)
+        with self._lock:
+            self._events.append(told)
+            self._ports.journal.record(told)
+
+    def record_step(
+        self, event: Callable[..., Event], row: SurfacePolicy, part: Part, attempt: int = 0, **facts: Any
+    ) -> None:
+        """The same for what happened now in one part of a surface. ``facts`` are the event's own fields."""
+        self.record(event(at=self.now(), surface=row.surface, attempt=attempt, shard=part.shard.index, **facts))
+
+    def record_skipped(self, role: Role, row: SurfacePolicy, part: Part) -> None:
+        """The same for a role that the policy keeps out of a surface."""
+        decision = row.decisions[role]
+        because, disabled_by = decision.because, decision.disabled_by
+        self.record_step(RoleSkipped, row, part, role=role, because=because, disabled_by=disabled_by)
+
+    def ask(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
+        """Make ``call`` within the budgets. Raises ``Stop``; after one, no further call starts."""
+        first = self._ask_once(call, answer)
+        if not isinstance(first.answer, Lost) or first.answer.reason not in REPAIRABLE:
+            return first
+        second = self._ask_once(repair_ask(call, first.answer), answer)
+        came = lost_twice(first.answer, second.answer) if isinstance(second.answer, Lost) else second.answer
+        return replace(second, answer=came, consults=first.consults + second.consults)
+
+    def _ask_once(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
+        self._ports.agents.check_interrupt()
+        allowed = self._reserve()
+        if isinstance(allowed, Refused):
+            self._record_call(call, Receipt(), "refused", allowed.reason, allowed.detail)
+            return Asked(allowed)
+        priced = replace(
+            call,
+            prompt=self._redactor.redact(call.prompt),
+            max_usd=allowed.max_usd,
+            timeout_seconds=allowed.timeout_seconds,
+        )
+        self.record(
+            CallStarted(
+                at=self.now(),
+                surface=call.surface,
+                attempt=call.attempt,
+                shard=call.shard,
+                role=call.role,
+                requested_model=call.model,
+                blind=call.blind,
+            )
+        )
+        try:
+            reply = self._redactor.everywhere(legible(self._ports.agents.run(priced)))
+        except Stop as stop:
+            stop.detail = self._redactor.redact(legible(stop_words(stop, priced)))
+            stop.receipt = legible(stop.receipt)
+            self._settle(priced, stop.receipt)
+            self._record_call(priced, stop.receipt, "stopped", type(stop).__name__, stop.detail)
+            self._record_consults(priced, stop.receipt)
+            self.halt(stop)
+            raise
+        self._settle(priced, reply.receipt)
+        checked = self._checked(priced, reply, answer)
+        return replace(checked, consults=self._record_consults(priced, reply.receipt))
+
+    def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> Asked[Checked]:
+        """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
+        checked = checked_reply(answer, reply)
+        if not isinstance(checked.answer, Lost):
+            self._record_call(call, reply.receipt, "answered", "", "", notes=checked.notes)
+            return Asked(checked.answer, checked.raw)
+        refused = cut_short(checked.answer, call, self._budgets.call_seconds)
+        if refused is not None:
+            self._record_call(call, reply.receipt, "cut_short", refused.reason, refused.detail)
+            return Asked(refused)
+        self._record_call(call, reply.receipt, "lost", checked.answer.reason.value, checked.answer.detail)
+        return Asked(checked.answer)
+
+    def _reserve(self) -> Allowance | Refused:
+        with self._lock:
+            if self._stopped is not None:
+                raise self._stopped
+            self._spending.elapsed_seconds = self._ports.clock.monotonic() - self._started
+            allowance = allow(self._budgets, self._spending, self._jobs)
+            if isinstance(allowance, Refused):
+                return allowance
+            self._spending.reserved_usd += allowance.max_usd
+            self._spending.running += 1
+            return allowance
+
+    def _settle(self, call: AgentCall, receipt: Receipt) -> None:
+        with self._lock:
+            self._spending.spent_usd += receipt.usage.cost_usd or 0.0
+            self._spending.reserved_usd -= call.max_usd
+            self._spending.running -= 1
+
+    def halt(self, stop: Stop) -> None:
+        """Let no further call start, and end the running ones. The first reason counts."""
+        with self._lock:
+            first = self._stopped is None
+            self._stopped = self._stopped or stop
+        if first:
+            self._ports.agents.end_running()
+
+    def _record_consults(self, call: AgentCall, receipt: Receipt) -> tuple[ConsultNote, ...]:
+        notes = tuple(read_consult(record) for record in receipt.consults)
+        for note in notes:
+            self.record(
+                Consulted(at=self.now(), surface=call.surface, attempt=call.attempt, shard=call.shard, note=note)
+            )
+        return notes
+
+    def _record_call(
+        self, call: AgentCall, receipt: Receipt, ended: Ended, reason: str, detail: str, *, notes: tuple[str, ...] = ()
+    ) -> None:
+        self.record(
+            CallEnded(
+                at=self.now(),
+                surface=call.surface,
+                attempt=call.attempt,
+                shard=call.shard,
+                role=call.role,
+                ended=ended,
+                reason=reason,
+                detail=detail,
+                notes=notes,
+                requested_model=call.model,
+                resolved_model=receipt.resolved_model,
+                session_id=receipt.session_id,
+                usage=receipt.usage,
+                by_model=receipt.by_model,
+                own=receipt.own,
+                consulted=tuple(each.resolved_model for each in receipt.consults if each.status != "denied"),
+                duration_seconds=receipt.duration_seconds,
+                tool_failures=receipt.tool_failures,
+                prompt_characters=len(call.prompt),
+                prompt_sha256=hashlib.sha256(call.prompt.encode("utf-8", "replace")).hexdigest(),
+                blind=call.blind,
+                kept=receipt.kept,
+                reply=receipt.reply,
+                paid_by=receipt.paid_by,
+                tools=call.tree is not None,
+            )
+        )

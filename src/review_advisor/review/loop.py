@@ -1,0 +1,139 @@
+"""The self-repairing loop of ADR-0059, over one part of a surface.
+
+alone   <- executor, shown the diff and nothing that is said about it, if that is switched on
+loop:   report <- executor, which may consult mid-flight
+        answer <- post-verify
+        ruling <- accept | retry with the full transcript | escalate to a human
+"""
+
+from __future__ import annotations
+
+from review_advisor.core.answers.answers import PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.outcome.ends import (
+    PartEnding,
+    flipped,
+    halted,
+    never_approved,
+    nothing_changed,
+    ruled,
+    settled,
+    unread,
+    unseen_blind,
+)
+from review_advisor.core.outcome.events import PartEnded, Reported, Ruled, Verified
+from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, rule
+from review_advisor.core.policy.budgets import Refused
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.advisors import Executor, PostVerifyAdvisor
+from review_advisor.core.roles.calls import Lost
+from review_advisor.core.roles.mid_flight import ConsultNote
+from review_advisor.core.roles.surface_inputs import Structural
+from review_advisor.core.roles.transcript import Attempt, disagreement_ids
+from review_advisor.ports.review import Source
+from review_advisor.review.blind import judged_blind
+from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.repair import Version, Workshop
+
+
+class ReviewLoop:
+    """How one part is reviewed. It keeps nothing between parts, and several threads may use it."""
+
+    def __init__(self, source: Source, dispatch: Dispatch) -> None:
+        self._source = source
+        self._dispatch = dispatch
+
+    def review(self, head: Version, plan: ReviewPlan | None) -> PartEnded:
+        """Ask about the head at first, and about what a repair made of it after a veto. Raises ``Stop``."""
+        row, part = head.row, head.part
+        if not row.mid_flight.runs:
+            self._dispatch.record_skipped(Role.MID_FLIGHT, row, part)
+        blind = judged_blind(self._dispatch, head)
+        alone = blind if isinstance(blind, CheckedReport) else None
+        with Workshop(self._source, self._dispatch, head) as workshop:
+            attempt, ending = self._attempts(workshop, head, plan, alone)
+        if isinstance(blind, Lost | Refused):
+            ending = unseen_blind(ending, blind, guarded=head.briefing.policy.guard.holds)
+        return self._end(head, attempt, ending)
+
+    def judge(self, version: Version, found: Structural) -> PartEnded:
+        """Our own check stands in for the executor; post-verify is asked where the check does not settle it."""
+        self._dispatch.record_step(Reported, version.row, version.part, report=found.report, structural=True)
+        if not found.judged:
+            return self._end(version, 0, settled(found.report))
+        ruling, _ = self._post_verify(version, None, found.report, ())
+        return self._end(version, 0, ruled(ruling, found.report, ()))
+
+    def _attempts(
+        self, workshop: Workshop, version: Version, plan: ReviewPlan | None, alone: CheckedReport | None
+    ) -> tuple[int, PartEnding]:
+        """The self-repairing loop: execute, verify, rule; a retry hands back the whole transcript.
+
+        ``alone`` is the report on the diff alone, against which every verdict is held.
+        """
+        row, part = version.row, version.part
+        attempts: tuple[Attempt, ...] = ()
+        before: CheckedReport | None = None
+        consults: tuple[ConsultNote, ...] = ()
+        while True:
+            with workshop.bench(version, attempts) as bench:
+                ask = Executor(version.briefing).call
+                call = ask(version.row, version.part, plan, attempts, before=before, consults=consults, bench=bench)
+                asked = self._dispatch.ask(call, ReviewReport)
+                if not isinstance(asked.answer, ReviewReport):
+                    return len(attempts), unread(asked.answer)
+                latest = workshop.read_back(version, bench, len(attempts))
+            report = latest.check(asked.answer, disagreement_ids(attempts))
+            self._dispatch.record_step(Reported, row, part, len(attempts), report=report)
+            unchanged = nothing_changed(before, report, same_diff=latest.tree == version.tree)
+            version = latest
+            turned = flipped(alone, report, len(attempts)) if alone is not None else None
+            halt = version.halt(asked.consults) or turned or unchanged
+            if halt is not None:
+                return len(attempts), halted(halt)
+            ruling, judged = self._post_verify(version, plan, report, attempts)
+            if ruling.move is not Move.RETRY or judged is None:
+                return len(attempts), ruled(ruling, report, attempts, version.briefing.repair)
+            attempts += (judged,)
+            consults += asked.consults
+            before = report
+
+    def _post_verify(
+        self, version: Version, plan: ReviewPlan | None, report: CheckedReport, attempts: tuple[Attempt, ...]
+    ) -> tuple[Ruling, Attempt | None]:
+        """The ruling on the executor's verdict, and the judgement if there was one."""
+        row, part = version.row, version.part
+        answer: PostVerifyResult | Lost | Refused | Disabled
+        judged: Attempt | None = None
+        if row.post_verify.disabled_by is not None:
+            self._dispatch.record_skipped(Role.POST_VERIFY, row, part)
+            answer = Disabled(row.post_verify.disabled_by)
+        else:
+            call = PostVerifyAdvisor(version.briefing).call(row, part, plan, report, attempts)
+            asked = self._dispatch.ask(call, PostVerifyResult)
+            answer = asked.answer
+            if isinstance(answer, PostVerifyResult):
+                judged = Attempt(len(attempts), report.verdict, report.summary, answer, asked.raw)
+                self._dispatch.record_step(Verified, row, part, len(attempts), judged=judged)
+        ruling = rule(version.standing(report, attempts), answer)
+        self._dispatch.record_step(Ruled, row, part, len(attempts), ruling=ruling)
+        return ruling, judged
+
+    def _end(self, version: Version, attempt: int, ending: PartEnding) -> PartEnded:
+        row, part = version.row, version.part
+        ending = never_approved(ending, part.unread)
+        ended = PartEnded(
+            at=self._dispatch.now(),
+            surface=row.surface,
+            attempt=attempt,
+            shard=part.shard.index,
+            outcome=ending.outcome,
+            because=ending.because,
+            read=ending.read,
+            degraded=ending.degraded,
+            recovered=ending.recovered,
+            exhausted=ending.exhausted,
+            repaired=ending.repaired,
+        )
+        self._dispatch.record(ended)
+        return ended

@@ -1,0 +1,154 @@
+"""Where a vetoed approval is repaired: a throw-away copy to edit, read back by the harness, taken whole or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Self
+
+from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.answers.evidence import CheckedReport, ShownChange
+from review_advisor.core.answers.findings import RefusedFinding
+from review_advisor.core.facts.repair import Edits, RefusedPath, RepairState
+from review_advisor.core.facts.shards import shards, unsent_of
+from review_advisor.core.outcome.events import Repaired
+from review_advisor.core.outcome.rulings import Standing, standing
+from review_advisor.core.policy.policy import SurfacePolicy, policy_of_repaired
+from review_advisor.core.policy.scope import WHOLE
+from review_advisor.core.roles.advisors import Briefing, Part, Workbench
+from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
+from review_advisor.core.roles.repair import Law, edit_grant, may_repair
+from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
+from review_advisor.core.roles.transcript import Attempt
+from review_advisor.ports.review import Source
+from review_advisor.review.dispatch import Dispatch
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What one part's next question and judgement are about: the change as it came, or with a repair in it.
+
+    ``tree`` names its tree, None for the head's own.
+    """
+
+    briefing: Briefing
+    row: SurfacePolicy
+    part: Part
+    subject: Subject
+    tree: str | None = None
+
+    def check(self, report: ReviewReport, open_disagreements: Collection[str]) -> CheckedReport:
+        """The report held against this version. What only a repair brought is no knowledge about the code."""
+        checker = SURFACE_INPUTS[self.row.surface].checker(self.subject, self.part.shard.files)
+        checked = checker.check(report, open_disagreements)
+        unreadable = tuple(RefusedFinding(each.path, each.title, each.severity, each.why) for each in report.unreadable)
+        checked = replace(checked, refused=(*unreadable, *checked.refused)) if unreadable else checked
+        return checked if self.tree is None else replace(checked, knowledge=(), dropped=())
+
+    def halt(self, consults: tuple[ConsultNote, ...]) -> str | None:
+        """Why a report must go to a human before it is judged, if its consults say so."""
+        seen = self.briefing
+        return stop_signal(consults) or unanswered_critical(consults, seen.policy.critical_touched, seen.change)
+
+    def standing(self, report: CheckedReport, attempts: tuple[Attempt, ...]) -> Standing:
+        """Where this version stands when a judgement of ``report`` comes in."""
+        return standing(self.briefing.policy, self.row, report.verdict, attempts)
+
+
+class Workshop:
+    """The repairs of one part. A context manager: the repaired trees are there until it is left."""
+
+    def __init__(self, source: Source, dispatch: Dispatch, head: Version) -> None:
+        self._source = source
+        self._dispatch = dispatch
+        self._head = head
+        self._trees = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._trees.close()
+
+    @contextmanager
+    def bench(self, version: Version, attempts: tuple[Attempt, ...]) -> Iterator[Workbench | None]:
+        """A fresh copy of the version's tree to edit, gone afterwards; None where nothing may be repaired."""
+        if not may_repair(version.briefing.policy, version.row.surface, attempts):
+            yield None
+            return
+        with self._source.head_tree(version.tree) as folder:
+            grant = edit_grant(self._head.subject.change, self._head.subject.rules.config_path)
+            yield None if folder is None else Workbench(folder, grant)
+
+    def read_back(self, version: Version, bench: Workbench | None, attempt: int) -> Version:
+        """The version to judge after an executor's turn: what its edits made, if they were fit to be judged."""
+        if bench is None:
+            return _with_state(version, ())
+        edits = self._source.edits(bench.folder)
+        if not edits.unfit and edits.tree == (version.tree or self._head.subject.change.tree):
+            return _with_state(version, ())
+        its_head = self._head.subject
+        refused = Law(its_head.change, its_head.rules, its_head.redactor.redact).refusals(edits)
+        if refused:
+            self._dispatch.record_step(Repaired, version.row, version.part, attempt, result="refused", refused=refused)
+            return _with_state(version, refused)
+        return self._repaired(edits, attempt)
+
+    def _repaired(self, edits: Edits, attempt: int) -> Version:
+        head = self._head
+        made = head if edits.tree == head.subject.change.tree else self._with(edits)
+        policy = made.briefing.policy
+        self._dispatch.record_step(
+            Repaired,
+            made.row,
+            made.part,
+            attempt,
+            result="withdrawn" if made is head else "accepted",
+            patch=edits.patch,
+            files=tuple(file.path for file in edits.touched),
+            tree=edits.tree,
+            blast=policy.blast,
+            guard=policy.guard,
+        )
+        return made
+
+    def _with(self, edits: Edits) -> Version:
+        """The head's version with the edits in it: its diff, its tree, and what the policy says about them."""
+        head = self._head
+        policy = policy_of_repaired(head.briefing.policy, edits.change, head.subject.rules)
+        subject = replace(
+            head.subject,
+            change=edits.change,
+            whole=ShownChange(edits.change.files, redactor=head.subject.redactor, head_text=self._unchanged),
+        )
+        cut, unsent = shards(SURFACE_INPUTS[head.row.surface].narrow(subject), policy.shard_tokens)
+        briefing = replace(
+            head.briefing,
+            change=edits.change,
+            policy=policy,
+            tree=self._trees.enter_context(self._source.head_tree(edits.tree)),
+            repair=RepairState(edits.patch),
+            scope=WHOLE,
+        )
+        return Version(
+            briefing=briefing,
+            row=next(row for row in policy.surfaces if row.surface is head.row.surface),
+            part=replace(head.part, shard=cut[0], unsent=unsent_of(cut[0], unsent)),
+            subject=subject,
+            tree=edits.tree,
+        )
+
+    def _unchanged(self, path: str) -> str | None:
+        """The text of a file that the change does not touch. Of one that a repair took back, nothing is the head's."""
+        changed = any(file.path == path for file in self._head.subject.change.files)
+        return None if changed else self._source.head_text(path)
+
+
+def _with_state(version: Version, refused: tuple[RefusedPath, ...]) -> Version:
+    """The version after a turn of which ``refused`` was not taken."""
+    seen = version.briefing
+    if seen.repair.refused == refused:
+        return version
+    return replace(version, briefing=replace(seen, repair=replace(seen.repair, refused=refused)))

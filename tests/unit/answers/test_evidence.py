@@ -1,0 +1,170 @@
+from typing import Any
+
+import pytest
+
+from review_advisor.core.answers.answers import DisagreementAnswer, ReportedFinding, ReviewReport
+from review_advisor.core.answers.evidence import CheckedReport, ShownChange
+from review_advisor.core.answers.findings import Finding
+from review_advisor.core.facts.change import FileChange, Hunk, Status
+
+LINES = (
+    " def pay(amount):",
+    "-    check(amount)",
+    "-    log(amount)",
+    "+    total = amount * 2",
+    "+",
+    "+    if total > 10:",
+    "+        refund(total)",
+    "     return None",
+    "\\ No newline at end of file",
+)
+PAY = FileChange(Status.MODIFIED, "src/pay.py", added=4, removed=2, hunks=(Hunk(10, 4, 10, 6, "", LINES),))
+ODD = FileChange(Status.ADDED, 'odd "name".py', added=1, hunks=(Hunk(0, 0, 1, 1, "", ("+run()",)),))
+TWICE = FileChange(Status.ADDED, "twice.py", added=9, hunks=(Hunk(0, 0, 1, 9, "", ("+same()",) * 9),))
+CHANGE = (PAY, ODD, TWICE)
+
+
+def remark(evidence: str, line: int = 11, path: str = "src/pay.py", **more: Any) -> ReportedFinding:
+    facts = {"severity": "high", "category": "money", "title": "t", "confidence": 0.5, **more}
+    return ReportedFinding(path=path, line=line, evidence=evidence, **facts)
+
+
+def checked(*remarks: ReportedFinding) -> CheckedReport:
+    report = ReviewReport(verdict="reject", summary="s", confidence=0.5, findings=remarks)
+    return ShownChange(CHANGE).check(report)
+
+
+def kept(*remarks: ReportedFinding) -> Finding:
+    (found,) = checked(*remarks).findings
+    return found
+
+
+def test_a_verbatim_quote_on_its_line_is_kept() -> None:
+    found = kept(remark("total = amount * 2", line=11))
+    assert (found.path, found.line, found.end_line, found.removed, found.corrected) == ("src/pay.py", 11, 11, False, "")
+
+
+def test_a_wrong_line_is_corrected_and_the_correction_told() -> None:
+    found = kept(remark("refund(total)", line=99))
+    assert (found.line, found.corrected) == (14, "line 99 became 14: the quote stands there")
+
+
+@pytest.mark.parametrize("end, last", [(None, 13), (14, 14), (13, 13)])
+def test_a_range_inside_the_quote_is_kept(end: int | None, last: int) -> None:
+    found = kept(remark("if total > 10:\nrefund(total)", line=13, end_line=end))
+    assert (found.line, found.end_line, found.corrected) == (13, last, "")
+
+
+@pytest.mark.parametrize("line, end", [(13, 15), (12, 13), (14, 13)])
+def test_a_range_outside_the_quote_becomes_the_quotes_own(line: int, end: int) -> None:
+    found = kept(remark("if total > 10:\nrefund(total)", line=line, end_line=end))
+    assert (found.line, found.end_line) == (13, 14)
+    assert found.corrected
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        pytest.param("delete_everything()", id="not there"),
+        pytest.param("return None", id="not changed"),
+        pytest.param("refund(total)\nif total > 10:", id="in another order"),
+        pytest.param("total = amount * 2\nrefund(total)", id="with a gap"),
+        pytest.param("check(amount)\n    total = amount * 2", id="across the two sides"),
+        pytest.param("\n \n", id="blank"),
+    ],
+)
+def test_a_quote_that_does_not_stand_in_the_change_is_refused(quote: str) -> None:
+    report = ShownChange(CHANGE).check(
+        ReviewReport.model_construct(
+            verdict="reject",
+            summary="s",
+            confidence=1.0,
+            answers=(),
+            findings=(ReportedFinding.model_construct(**{**remark("x").model_dump(), "evidence": quote}),),
+        )
+    )
+    assert report.findings == ()
+    (refused,) = report.refused
+    assert (refused.severity, refused.why) == ("high", "its evidence does not stand in the changed lines of the file")
+
+
+def test_a_file_outside_the_change_is_refused() -> None:
+    (refused,) = checked(remark("x", path="src/other.py")).refused
+    assert (refused.path, refused.why) == ("src/other.py", "its file is not part of the change")
+
+
+def test_a_removed_line_is_found_by_its_old_number() -> None:
+    found = kept(remark("check(amount)", line=11))
+    assert (found.line, found.removed, found.corrected) == (11, True, "")
+
+
+def test_removed_lines_may_be_quoted_together() -> None:
+    found = kept(remark("check(amount)\n    log(amount)", line=11))
+    assert (found.line, found.end_line, found.removed) == (11, 11, True)
+
+
+def test_a_quote_may_begin_and_end_in_unchanged_lines() -> None:
+    found = kept(remark("def pay(amount):\n    total = amount * 2", line=10))
+    assert (found.line, found.removed) == (10, False)
+
+
+def test_a_quote_across_a_blank_line_is_verbatim() -> None:
+    assert kept(remark("total = amount * 2\n\n    if total > 10:", line=11)).corrected == ""
+
+
+def test_white_space_is_no_difference_and_half_a_line_is_a_quote() -> None:
+    assert kept(remark("  total   =\tamount", line=11)).line == 11
+    assert kept(remark("amount * 2\n  if total", line=11)).line == 11
+
+
+def test_of_equal_lines_the_nearest_counts() -> None:
+    assert kept(remark("same()", line=6, path="twice.py")).line == 6
+    assert kept(remark("same()", line=50, path="twice.py")).line == 9
+
+
+def test_a_path_is_quoted_as_it_was_shown() -> None:
+    found = kept(remark("run()", line=1, path='"odd \\"name\\".py"'))
+    assert found.path == 'odd "name".py'
+
+
+def test_an_invisible_character_is_quoted_as_it_was_shown() -> None:
+    file = FileChange(Status.ADDED, "a.py", hunks=(Hunk(0, 0, 1, 1, "", ("+if user\u202e:",)),))
+    report = ReviewReport(verdict="reject", summary="s", confidence=1, findings=(remark("user<U+202E>:", 1, "a.py"),))
+    assert len(ShownChange((file,)).check(report).findings) == 1
+
+
+def test_an_id_stays_when_the_line_moves_and_changes_with_the_quote() -> None:
+    one, moved = kept(remark("refund(total)", line=14)), kept(remark("  refund(total)", line=1, category="MONEY"))
+    assert one.id == moved.id
+    assert kept(remark("refund", line=14)).id != one.id
+
+
+def test_the_same_remark_twice_is_one_finding() -> None:
+    assert len(checked(remark("refund(total)"), remark("refund(total)", title="again")).findings) == 1
+
+
+@pytest.mark.parametrize(
+    "path, quote, settled",
+    [
+        ("src/pay.py", "refund(total)", True),
+        ("src/pay.py", "check(amount)", True),
+        ("src/pay.py", "return None", False),
+        ("src/pay.py", "trust me", False),
+        ("src/pay.py", "", False),
+        ("src/callers.py", "pay(amount=2)", True),
+        ("src/callers.py", "pay(amount=3)", False),
+        ("no/such/file.py", "totally made up", False),
+        ("src/pay.py", "x", False),
+        ("src/callers.py", "", False),
+        ("", "trust me", False),
+    ],
+)
+def test_a_disagreement_is_settled_by_a_quote_and_not_by_words(path: str, quote: str, settled: bool) -> None:
+    answer = DisagreementAnswer(disagreement="d0.1", position="contested", path=path, evidence=quote)
+    report = ReviewReport(verdict="approve", summary="s", confidence=1, answers=(answer,))
+    outside = {"src/callers.py": "def f():\n    pay(amount=2)\n"}
+    shown = ShownChange(CHANGE, head_text=outside.get)
+    known, unknown = shown.check(report, {"d0.1"}), shown.check(report, {"d0.2"})
+    assert known.settled == (("d0.1",) if settled else ())
+    assert known.answers == (answer,)
+    assert (unknown.settled, unknown.answers) == ((), ())

@@ -1,0 +1,262 @@
+"""A spoken no is never worth less than silence, and no bound on length or number loses an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from review_advisor.core.answers.answers import Answer, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.roles.calls import Answered, Lost, LostReason
+from review_advisor.core.roles.replies import CheckedReply, checked_reply, lost_twice
+from review_advisor.mockworld.lines import approve, confirm, finding, guidance, plan, reject, veto
+
+Json = dict[str, Any]
+BLOCKING = {"executor_claim": "fine", "advisor_assessment": "it breaks", "severity": "blocking"}
+CONCERN = {**BLOCKING, "severity": "concern"}
+CRITICAL = finding("a.py", 1, "value = 1", severity="critical")
+LOW = finding("a.py", 2, "value = 2", severity="low")
+
+
+def of(line: Any, **more: object) -> Json:
+    return {**line.answer, **more}
+
+
+def judged(*said: Json) -> CheckedReply[PostVerifyResult]:
+    return checked_reply(PostVerifyResult, Answered(said[-1], said=said))
+
+
+def reported(*said: Json) -> CheckedReply[ReviewReport]:
+    return checked_reply(ReviewReport, Answered(said[-1], said=said))
+
+
+def veto_in(checked: CheckedReply[PostVerifyResult]) -> PostVerifyResult:
+    assert isinstance(checked.answer, PostVerifyResult), checked
+    assert checked.answer.verdict == "VETO"
+    return checked.answer
+
+
+def rejection_in(checked: CheckedReply[ReviewReport]) -> ReviewReport:
+    assert isinstance(checked.answer, ReviewReport), checked
+    assert checked.answer.verdict == "reject"
+    return checked.answer
+
+
+# --- a judge that says no ---------------------------------------------------------------------------------------------
+
+SAYS_VETO: dict[str, tuple[Json, ...]] = {
+    "empty reasoning and a blocking disagreement": ({"verdict": "VETO", "reasoning": "", "disagreements": [BLOCKING]},),
+    "neither reasoning nor disagreement": ({"verdict": "VETO"},),
+    "8,001 characters": (of(veto("it breaks"), reasoning="x" * 8_001),),
+    "51 disagreements": (of(veto(), disagreements=[BLOCKING] * 51),),
+    "APPROVE with a blocking disagreement": (of(confirm(), disagreements=[CONCERN, BLOCKING]),),
+    "VETO, then APPROVE": (of(veto("it breaks")), of(confirm())),
+    "an unusable VETO, then APPROVE": ({"verdict": "veto!"}, of(confirm())),
+    "lower case": (of(veto("it breaks"), verdict=" veto "),),
+    "inside another object": ({"answer": of(veto("it breaks"))},),
+    "a disagreement that is no object": ({"verdict": "VETO", "disagreements": ["it breaks"]},),
+    "a blocking disagreement without words": ({"verdict": "APPROVE", "disagreements": [{"severity": "BLOCKING"}]},),
+    "a verdict nobody knows and a blocking disagreement": ({"verdict": "?", "disagreements": [BLOCKING]},),
+    "reasoning of another type": ({"verdict": "VETO", "reasoning": ["it", "breaks"]},),
+}
+
+
+@pytest.mark.parametrize("said", SAYS_VETO.values(), ids=SAYS_VETO)
+def test_an_answer_that_says_veto_in_any_form_is_a_veto(said: tuple[Json, ...]) -> None:
+    veto_in(judged(*said))
+
+
+@pytest.mark.parametrize("reason", LostReason)
+def test_a_veto_counts_even_if_its_call_is_lost_afterwards(reason: LostReason) -> None:
+    checked = checked_reply(PostVerifyResult, Lost(reason, "gone", said=(of(veto("it breaks")),)))
+    assert [each.advisor_assessment for each in veto_in(checked).disagreements] == ["it breaks"]
+    assert checked.notes == (f"the call was lost ({reason.value}) after an answer that says no: it counts",)
+
+
+def test_a_confirmation_whose_call_is_lost_afterwards_is_lost() -> None:
+    lost = Lost(LostReason.CRASH, "gone", said=(of(confirm()),))
+    assert checked_reply(PostVerifyResult, lost).answer is lost
+
+
+_scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+_json = st.recursive(
+    _scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+)
+_fields = ("reasoning", "disagreements", "suggested_fix_direction", "summary", "confidence", "findings", "answers")
+_anything = st.dictionaries(st.sampled_from([*_fields, "knowledge", "unreadable", "x"]), _json, max_size=7)
+_reasons = st.sampled_from(LostReason)
+
+
+@given(_anything, st.sampled_from(["VETO", "veto", "Veto: no", "VETO "]), st.booleans(), _reasons)
+def test_whatever_stands_beside_it_a_veto_is_a_veto(beside: Json, word: str, lost: bool, reason: LostReason) -> None:
+    said = {**beside, "verdict": word}
+    reply = Lost(reason, "gone", said=(said,)) if lost else Answered(of(confirm()), said=(said, of(confirm())))
+    veto_in(checked_reply(PostVerifyResult, reply))
+
+
+@given(_anything, st.sampled_from(["reject", "REJECT", "Rejected"]), st.booleans(), _reasons)
+def test_whatever_stands_beside_it_a_rejection_is_one(beside: Json, word: str, lost: bool, reason: LostReason) -> None:
+    said = {**beside, "verdict": word}
+    reply = Lost(reason, "gone", said=(said,)) if lost else Answered(of(approve()), said=(said, of(approve())))
+    rejection_in(checked_reply(ReviewReport, reply))
+
+
+# --- an executor that says no -----------------------------------------------------------------------------------------
+
+
+def test_an_approval_with_a_critical_finding_is_a_rejection_with_that_finding() -> None:
+    checked = reported(of(approve(CRITICAL, LOW)))
+    report = rejection_in(checked)
+    assert [each.severity for each in report.findings] == ["critical", "low"]
+    assert checked.notes == ("an answer of the call says no, whatever its verdict: it counts as reject",)
+
+
+def test_a_critical_finding_that_cannot_be_read_rejects_as_well() -> None:
+    report = rejection_in(reported(of(approve({"severity": "critical"}))))
+    (unreadable,) = report.unreadable
+    assert (unreadable.path, unreadable.title, unreadable.severity) == ("(no path)", "(no title)", "critical")
+    assert "evidence: Field required" in unreadable.why
+
+
+@pytest.mark.parametrize("said", [(of(reject(CRITICAL)), of(approve(LOW))), (of(approve(LOW)), of(reject(CRITICAL)))])
+def test_of_several_reports_the_rejection_counts_with_the_findings_of_all(said: tuple[Json, ...]) -> None:
+    checked = reported(*said)
+    assert {each.severity for each in rejection_in(checked).findings} == {"critical", "low"}
+    assert checked.notes[0] == "the call gave 2 answers: the most severe counts"
+
+
+def test_of_two_approvals_no_finding_is_dropped() -> None:
+    checked = reported(of(approve(LOW)), of(approve(finding("a.py", 3, "value = 3"))))
+    assert isinstance(checked.answer, ReviewReport)
+    assert (checked.answer.verdict, len(checked.answer.findings)) == ("approve", 2)
+
+
+def test_a_draft_that_the_schema_refused_is_superseded_by_the_answer_that_mends_it() -> None:
+    draft = of(reject(CRITICAL, finding("", 1, "x")))
+    report = rejection_in(reported(draft, of(reject(CRITICAL))))
+    assert len(report.findings) == 1
+    assert report.unreadable == ()
+
+
+ODD: dict[str, tuple[object, str]] = {
+    "without evidence": (finding("a.py", 1, ""), "evidence: "),
+    "with a line below nothing": (finding("a.py", -1, "x"), "line: "),
+    "without a path": ({**LOW, "path": " "}, "path: "),
+    "that is a sentence": ("the lock is never released", "the object: "),
+}
+
+
+@pytest.mark.parametrize("odd,why", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+def test_a_finding_that_cannot_be_read_is_refused_with_its_reason_and_costs_nothing_else(
+    odd: object, why: str, verdict: str
+) -> None:
+    checked = reported(of(approve(LOW, odd), verdict=verdict))  # type: ignore[arg-type]
+    assert isinstance(checked.answer, ReviewReport)
+    assert checked.answer.verdict == verdict
+    assert [each.title for each in checked.answer.findings] == [LOW["title"]]
+    (unreadable,) = checked.answer.unreadable
+    assert why in unreadable.why
+
+
+def test_an_unknown_severity_and_an_impossible_confidence_are_set_right_and_noted() -> None:
+    checked = reported(of(reject({**LOW, "severity": "catastrophic", "confidence": 1.2}, {**LOW, "severity": "HIGH"})))
+    first, second = rejection_in(checked).findings
+    assert (first.severity, first.confidence, second.severity) == ("high", 0.0, "high")
+    assert checked.notes == (
+        "severity was none of critical, high, medium, low: it counts as high",
+        "confidence could not be read: it counts as 0.0",
+    )
+
+
+_findings = st.lists(st.sampled_from([CRITICAL, LOW, finding("", 1, "x"), {}, "words", None, 3]), max_size=300)
+
+
+@given(_findings, st.sampled_from(["approve", "reject"]))
+def test_every_raw_finding_is_read_or_named_as_unreadable(findings: list[Any], verdict: str) -> None:
+    checked = reported(of(approve(), verdict=verdict, findings=findings))
+    assert isinstance(checked.answer, ReviewReport)
+    assert len(checked.answer.findings) + len(checked.answer.unreadable) == len(findings)
+
+
+def test_nobody_but_the_reader_says_what_is_unreadable() -> None:
+    forged = {"path": "a", "title": "b", "severity": "low", "why": "c"}
+    checked = reported(of(approve(), unreadable=[forged]))
+    assert isinstance(checked.answer, ReviewReport)
+    assert checked.answer.unreadable == ()
+    assert "unreadable" not in str(ReviewReport.model_json_schema())
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+LONG = "x" * 9_000
+MANY = ["a point"] * 200
+BOUNDED: dict[str, tuple[type[Answer], Json, str]] = {
+    "a long veto": (PostVerifyResult, of(veto(), reasoning=LONG), "reasoning was cut to 8,000 of its 9,000 characters"),
+    "a long confirmation": (PostVerifyResult, of(confirm(), reasoning=LONG), "reasoning was cut to 8,000"),
+    "many concerns": (PostVerifyResult, of(confirm(*MANY)), "disagreements was cut to 50 of its 200 items"),
+    "a long direction": (PostVerifyResult, of(veto(direction=LONG)), "suggested_fix_direction was cut to 8,000"),
+    "a long claim": (PostVerifyResult, of(veto(LONG)), "advisor_assessment was cut to 8,000"),
+    "a long summary": (ReviewReport, of(approve(summary=LONG)), "summary was cut to 8,000"),
+    "a long title": (ReviewReport, of(reject({**LOW, "title": LONG})), "title was cut to 500"),
+    "a long body": (ReviewReport, of(reject({**LOW, "body": LONG})), "body was cut to 8,000"),
+    "a long quote": (ReviewReport, of(reject({**LOW, "evidence": LONG})), "evidence was cut to 8,000"),
+    "a long suggestion": (
+        ReviewReport,
+        of(reject({**LOW, "suggestion": LONG})),
+        "suggestion was left out: it has 9,000",
+    ),
+    "many answers": (
+        ReviewReport,
+        of(approve(), answers=[{"disagreement": "d0.1", "position": "accepted"}] * 101),
+        "answers was cut to 100 of its 101 items",
+    ),
+    "much knowledge": (
+        ReviewReport,
+        of(approve(), knowledge=[{"title": LONG, "body": "b", "path": "p", "evidence": "e", "tags": MANY}] * 6),
+        "knowledge was cut to 5 of its 6 items",
+    ),
+    "a long plan": (ReviewPlan, of(plan(LONG)), "risk_summary was cut to 8,000"),
+    "many focus areas": (ReviewPlan, of(plan("r", tuple(MANY))), "focus_areas was cut to 20 of its 200 items"),
+    "many signals": (ReviewPlan, of(plan("r", (), tuple(MANY))), "escalation_signals was cut to 20"),
+    "a long advice": (Guidance, of(guidance(LONG)), "action was cut to 8,000"),
+    "many risks": (Guidance, of(guidance(), risk_flags=MANY), "risk_flags was cut to 20 of its 200 items"),
+}
+
+
+@pytest.mark.parametrize("model,value,note", BOUNDED.values(), ids=BOUNDED)
+def test_no_bound_on_length_or_number_loses_an_answer(model: type[Answer], value: Json, note: str) -> None:
+    checked = checked_reply(model, Answered(value))
+    assert isinstance(checked.answer, model)
+    assert any(each.startswith(note) for each in checked.notes), checked.notes
+
+
+@pytest.mark.parametrize("model", [ReviewPlan, ReviewReport, PostVerifyResult, Guidance])
+def test_no_schema_that_the_cli_is_given_bounds_a_length_or_a_number_from_above(model: type[Answer]) -> None:
+    text = str(model.model_json_schema())
+    assert "maxLength" not in text
+    assert "maxItems" not in text
+
+
+def test_of_many_disagreements_the_blocking_ones_stay() -> None:
+    points = [{**CONCERN, "advisor_assessment": f"c{n}"} for n in range(60)]
+    points += [{**BLOCKING, "advisor_assessment": f"b{n}"} for n in range(40)]
+    kept = [each.severity for each in veto_in(judged(of(veto(), disagreements=points))).disagreements]
+    assert (kept.count("blocking"), kept.count("concern")) == (40, 10)
+
+
+def test_no_number_of_findings_is_too_large() -> None:
+    many = [{**LOW, "title": f"fault {n}"} for n in range(1_000)]
+    assert len(rejection_in(reported(of(reject(*many)))).findings) == 1_000
+
+
+# --- losses -----------------------------------------------------------------------------------------------------------
+
+
+def test_of_two_losses_of_one_question_the_one_that_the_change_may_have_caused_counts() -> None:
+    prose, crash = Lost(LostReason.NO_STRUCTURED_OUTPUT, "prose"), Lost(LostReason.CRASH, "boom")
+    refused = Lost(LostReason.MODEL_REFUSED, "no")
+    assert lost_twice(prose, crash) is prose
+    assert lost_twice(prose, refused) is refused

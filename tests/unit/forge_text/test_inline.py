@@ -1,0 +1,133 @@
+"""Comments on the diff: which findings get one, what it says, and when one click may take its suggestion."""
+
+from dataclasses import replace
+
+import pytest
+from tests.unit.forge_text.stories import rejecting, remark, told
+
+from review_advisor.core.answers.findings import Finding
+from review_advisor.core.forge_text.inline import inline_comments, may_be_committed, review_body
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.mockworld.lines import reject
+from review_advisor.mockworld.world import MockWorld, deleted
+
+RULES = PublicationRules()
+
+
+def found(*remarks: dict[str, object]) -> tuple[Finding, ...]:
+    return told(rejecting(*remarks)).findings
+
+
+def only(**more: object) -> Finding:
+    (finding,) = found(remark(7, **more))
+    return finding
+
+
+def body(finding: Finding) -> str:
+    (comment,) = inline_comments((finding,), (), RULES)
+    return comment.body
+
+
+def test_the_worst_come_first_and_only_as_many_and_as_low_as_the_rules_say() -> None:
+    findings = found(remark(1, "low"), remark(2, "high"), remark(3, "critical"), remark(4, "medium"), remark(5, "high"))
+    every = inline_comments(findings, (), RULES)
+    assert [each.line for each in every] == [3, 2, 5, 4, 1]
+    few = inline_comments(findings, (), replace(RULES, inline_from="medium", most_inline=3))
+    assert [each.line for each in few] == [3, 2, 5]
+
+
+def test_nothing_is_said_twice() -> None:
+    findings = found(remark(1), remark(2))
+    (left,) = inline_comments(findings, {findings[0].id}, RULES)
+    assert left.finding == findings[1].id
+
+
+def test_an_id_that_is_none_of_ours_marks_no_comment() -> None:
+    assert inline_comments((replace(only(), id="f-0 --><b>"),), (), RULES) == ()
+
+
+def test_a_comment_says_what_is_wrong_and_how_to_disagree() -> None:
+    finding = only(body="It clashes with `six`.")
+    assert body(finding) == (
+        f"<!-- review-advisor:finding {finding.id} -->\n"
+        "**High: value 7 is taken**\n\n"
+        "It clashes with `six`.\n\n"
+        "<sub>correctness, confidence 0.90. Wrong or accepted?"
+        f" Somebody else who may write comments `/advisor dismiss {finding.id} reason` in the conversation.</sub>"
+    )
+
+
+def test_lines_and_side_are_those_of_the_finding() -> None:
+    (one,) = inline_comments((only(),), (), RULES)
+    assert (one.path, one.line, one.start_line, one.side) == ("src/app.py", 7, None, "RIGHT")
+    (several,) = inline_comments((replace(only(), end_line=9),), (), RULES)
+    assert (several.line, several.start_line) == (9, 7)
+
+    def tell(world: MockWorld) -> None:
+        world.change(deleted("src/app.py"))
+        world.agents.script(Role.EXECUTOR, reject(remark(7)))
+
+    (removed,) = inline_comments(told(tell).findings, (), RULES)
+    assert removed.side == "LEFT"
+
+
+def test_a_suggestion_can_be_committed_with_its_indentation() -> None:
+    finding = only(suggestion="    value = 77  # @ada, see #12\n")
+    assert "```suggestion\n    value = 77  # @ada, see #12\n```" in body(finding)
+
+
+def test_a_suggestion_with_a_fence_in_it_gets_a_longer_one() -> None:
+    finding = only(suggestion="```\n````suggestion\nx\n````")
+    assert "`````suggestion\n```\n````suggestion\nx\n````\n`````" in body(finding)
+
+
+def test_an_empty_line_for_a_line_is_no_deletion() -> None:
+    assert "```suggestion\n\n```\n" in body(only(suggestion="\n"))
+    assert "```suggestion\na\n\n```\n" in body(only(suggestion="a\n\n"))
+
+
+@pytest.mark.parametrize(
+    "suggestion",
+    [
+        "value = 7\u200b7",
+        "value = '\u202e7'",
+        "value = '⚠\ufe0f'",
+        "a = 1\r\nb = 2",
+        "key = 'ghp_" + "a" * 36 + "'",
+        "::warning::x",
+        "<!-- review-advisor:summary -->",
+        "x" * 8_001,
+    ],
+)
+def test_a_suggestion_that_would_not_be_shown_as_it_is_cannot_be_committed(suggestion: str) -> None:
+    finding = replace(only(), suggestion=suggestion)
+    assert not may_be_committed(finding)
+    assert "```suggestion" not in body(finding)
+    assert "Suggested:\n\n```\n" in body(finding)
+
+
+def test_a_suggestion_for_other_lines_than_those_it_was_made_for_cannot_be_committed() -> None:
+    corrected = only(suggestion="value = 77", line=99)
+    assert corrected.corrected
+    assert not may_be_committed(corrected)
+    assert not may_be_committed(replace(only(suggestion="value = 77"), removed=True))
+
+
+def test_the_quote_is_shown_where_the_line_had_to_be_corrected() -> None:
+    shown = body(only(line=99))
+    assert "It is about this quote (line 99 became 7: the quote stands there):\n\n```\nvalue = 7\n```" in shown
+
+
+def test_a_body_of_200_kb_still_makes_a_comment() -> None:
+    huge = "`&` <b> " * 25_000
+    made = body(replace(only(), title=huge, body=huge, suggestion=huge, evidence=huge, corrected=huge, category=huge))
+    assert len(made.encode()) < 65_535
+    assert made.count("more characters") == 6
+
+
+def test_the_review_has_one_line_of_its_own() -> None:
+    document = told(rejecting(remark(7)))
+    assert review_body(document, 1, ["medium"]) == (
+        "**Changes requested: 1 medium**. 1 comment on the diff; the summary says what next."
+    )

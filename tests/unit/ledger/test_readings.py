@@ -1,0 +1,163 @@
+"""What a run's own row says of vetoes and consults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from review_advisor.core.facts.change import FileChange, Status
+from review_advisor.core.ledger.readings import readings_of, readings_so_far
+from review_advisor.core.ledger.row import Part, Row
+from review_advisor.core.outcome.events import Consulted
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.mockworld.lines import (
+    approve,
+    confirm,
+    finding,
+    garbage,
+    learned,
+    lost,
+    picture_differs,
+    reject,
+    veto,
+)
+from review_advisor.mockworld.world import MockWorld, edited
+
+FAULT = finding("src/app.py", 7, "value = 7")
+OTHER = finding("src/app.py", 8, "value = 8")
+LOGIN = "shots/login.png"
+
+
+def row_of(story: Callable[[MockWorld], None]) -> Row:
+    world = MockWorld()
+    story(world)
+    return readings_of(world.review()).run
+
+
+def recovers(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve(), approve(FAULT))
+    world.agents.script(Role.POST_VERIFY, veto("seven is taken"), confirm())
+
+
+def changes_nothing(world: MockWorld) -> None:
+    world.agents.script(Role.POST_VERIFY, veto("seven is taken"))
+
+
+def loses_its_retry(world: MockWorld) -> None:
+    world.rules = replace(world.rules, shard_tokens=400)
+    world.change(*(edited(f"src/{name}.py") for name in "ab"))
+    world.agents.script(Role.EXECUTOR, approve(), approve(), lost())
+    world.agents.script(Role.POST_VERIFY, confirm(), veto("seven is taken"))
+
+
+def loses_its_judge(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve(), approve(FAULT))
+    world.agents.script(Role.POST_VERIFY, veto("seven is taken"), lost())
+
+
+def has_no_retry(world: MockWorld) -> None:
+    world.change(edited("src/app.py", 3), FileChange(Status.MODIFIED, LOGIN, binary=True))
+    world.pictures.stated = (picture_differs(LOGIN),)
+    world.agents.script(Role.POST_VERIFY, veto("the button is gone"), surface=Surface.VISUAL_GATE)
+
+
+def insists_on_a_rejection(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, reject(FAULT), reject(FAULT, OTHER))
+    world.agents.script(Role.POST_VERIFY, veto("seven is right"), veto("eight is, too"))
+
+
+def rejects_it_itself(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve(), reject(FAULT))
+    world.agents.script(Role.POST_VERIFY, veto("seven is taken"), confirm())
+
+
+def rejects_it_itself_unverified(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, approve(), reject(FAULT))
+    world.agents.script(Role.POST_VERIFY, veto("seven is taken"), lost())
+
+
+def is_only_advised(world: MockWorld) -> None:
+    world.rules = replace(world.rules, wiki_folder="docs/wiki")
+    fact = learned("Values are numbered", "src/app.py", "value = 2")
+    world.agents.script(Role.EXECUTOR, approve().teaching(fact), surface=Surface.PR_REVIEW)
+    world.agents.script(Role.POST_VERIFY, veto("an opinion"), surface=Surface.WIKI_INGEST)
+
+
+def agrees(world: MockWorld) -> None:
+    """The default world."""
+
+
+@pytest.mark.parametrize(
+    "story, recovered",
+    [
+        (recovers, True),
+        (changes_nothing, False),
+        (loses_its_retry, False),
+        (loses_its_judge, False),
+        (has_no_retry, False),
+        (insists_on_a_rejection, False),
+    ],
+)
+def test_a_veto_is_a_case_of_self_repair_however_its_repair_failed(
+    story: Callable[[MockWorld], None], recovered: bool
+) -> None:
+    row = row_of(story)
+    assert (row["vetoed"], row["recovered"]) == (True, recovered)
+    assert row["status"] in {Outcome.APPROVED.value, Outcome.ESCALATED.value}
+
+
+@pytest.mark.parametrize("story", [agrees, is_only_advised, rejects_it_itself, rejects_it_itself_unverified])
+def test_where_no_veto_counts_or_the_executor_rejects_itself_there_is_nothing_to_repair(
+    story: Callable[[MockWorld], None],
+) -> None:
+    assert not row_of(story)["vetoed"]
+
+
+def test_a_run_in_which_one_part_recovers_and_another_does_not_is_one_case() -> None:
+    def story(world: MockWorld) -> None:
+        world.rules = replace(world.rules, shard_tokens=400)
+        world.change(*(edited(f"src/{name}.py") for name in "ab"))
+        ours, other = (finding(f"src/{name}.py", 3, "value = 3") for name in "ab")
+        world.agents.script(Role.EXECUTOR, approve(), approve(ours), approve(), approve(other))
+        world.agents.script(Role.POST_VERIFY, veto("no"), confirm(), veto("nor this"), veto("nor that"))
+
+    row = row_of(story)
+    assert (row["vetoed"], row["recovered"], row["status"]) == (True, True, "escalated")
+
+
+def test_what_does_not_begin_with_a_policy_is_no_run() -> None:
+    with pytest.raises(TypeError):
+        readings_so_far(MockWorld().review().events[1:])
+
+
+def test_a_question_that_was_denied_is_no_consult_and_nobody_takes_part_in_it() -> None:
+    world = MockWorld()
+    world.switch("HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "1")
+    world.agents.script(Role.EXECUTOR, approve().after_asking("one?"), approve(FAULT).after_asking("two?"))
+    world.agents.script(Role.POST_VERIFY, veto("look again"))
+    events = world.review().events
+    denied = [event for event in events if isinstance(event, Consulted) and event.note.status == "denied"]
+    only_denied = [event for event in events[:-1] if not isinstance(event, Consulted)] + denied
+    assert readings_so_far(events[:-1]).run["consults"] == 1
+    assert readings_so_far(only_denied).run["consults"] == 0
+    consulted = Part("pr_review", "mid_flight", "opus")
+    assert consulted in readings_so_far(events[:-1]).casting
+    assert consulted not in readings_so_far(only_denied).casting
+    assert len(readings_so_far(only_denied).tables["consults"]) == 1, "it is told all the same"
+
+
+def takes_its_time(world: MockWorld) -> None:
+    world.rules = replace(world.rules, metadata_blind=True)
+    blind, unusable, second, retried = (
+        replace(line, seconds=seconds)
+        for line, seconds in ((approve(), 1), (garbage(), 10), (approve(), 100), (approve(FAULT), 1_000))
+    )
+    world.agents.script(Role.EXECUTOR, blind, unusable, second, retried)
+    world.agents.script(Role.POST_VERIFY, veto("seven is taken"), confirm())
+
+
+def test_a_first_attempt_is_the_first_try_with_everything_in_view() -> None:
+    assert row_of(takes_its_time)["executor_ms"] == 10_000

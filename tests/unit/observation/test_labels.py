@@ -1,0 +1,192 @@
+"""What labels prove, and how a person reads them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from review_advisor.core.observation.labels import (
+    Label,
+    Name,
+    Observed,
+    Value,
+    observed_text,
+    of_findings,
+    of_pull_request,
+    proved_right,
+)
+from review_advisor.core.observation.observation_rows import readings_of_observation
+
+AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
+SEEN = Observed(
+    at=AT,
+    run_id="observed_1",
+    repository="octo/app",
+    pull_request=7,
+    head_sha="a" * 40,
+    labels=(
+        Label("", "merge", "merged", "cafe"),
+        Label("", "judged", "judged", "it was merged on 2025-12-01"),
+        Label("", "reverted", "not_reverted", "no later commit"),
+        Label("f-0000000001", "at_merge", "fixed", "the lines are gone"),
+        Label("f-0000000002", "at_merge", "unknown", "its file is too large"),
+        Label("f-0000000002", "reaction", "none", "nobody"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "known, right",
+    [
+        ({}, None),
+        ({"at_merge": "fixed"}, True),
+        ({"at_merge": "there"}, None),
+        ({"at_merge": "there", "later": "there"}, False),
+        ({"at_merge": "there", "later": "gone"}, True),
+        ({"at_merge": "there", "later": "reverted", "dismissal": "dismissed", "reaction": "down"}, True),
+        ({"at_merge": "there", "later": "gone", "dismissal": "dismissed", "reaction": "up"}, False),
+        ({"at_merge": "there", "later": "gone", "reaction": "down"}, True),
+        ({"at_merge": "fixed", "dismissal": "dismissed", "reaction": "up"}, False),
+        ({"at_merge": "fixed", "dismissal": "none", "reaction": "down"}, False),
+        ({"at_merge": "there", "reaction": "up"}, True),
+        ({"at_merge": "there", "later": "there", "reaction": "both"}, False),
+        ({"at_merge": "there", "reaction": "both"}, None),
+        ({"at_merge": "there", "dismissal": "dismissed"}, False),
+        ({"reaction": "none", "thread": "resolved"}, None),
+        ({"reaction": "up"}, True),
+        ({"thread": "resolved"}, None),
+    ],
+)
+def test_what_happened_outweighs_opinions_and_these_what_was_merged(
+    known: dict[Name, Value], right: bool | None
+) -> None:
+    assert proved_right(known, judged=True) is right
+
+
+@pytest.mark.parametrize(
+    "known, right",
+    [
+        ({"at_merge": "fixed"}, None),
+        ({"at_merge": "there", "later": "reverted"}, None),
+        ({"at_merge": "fixed", "reaction": "down"}, False),
+        ({"at_merge": "there", "later": "gone", "dismissal": "dismissed"}, False),
+    ],
+)
+def test_before_the_merge_is_judged_only_opinions_have_a_say(known: dict[Name, Value], right: bool | None) -> None:
+    assert proved_right(known, judged=False) is right
+
+
+def test_a_revert_has_a_say_once_the_merge_is_judged() -> None:
+    young = told(Label("", "judged", "unknown", "7 days later"), Label("", "reverted", "reverted", "commit beef"))
+    judged = told(Label("", "judged", "judged", "it was merged"), Label("", "reverted", "reverted", "commit beef"))
+    assert [readings_of_observation(each)["observations"][0]["reverted"] for each in (young, judged)] == [None, 1]
+
+
+def test_what_is_unknown_is_not_known() -> None:
+    assert of_findings(SEEN.labels) == {"f-0000000001": {"at_merge": "fixed"}, "f-0000000002": {"reaction": "none"}}
+    assert of_pull_request(SEEN.labels, "reverted") == "not_reverted"
+    assert of_pull_request([Label("", "reverted", "unknown", "why")], "reverted") is None
+
+
+def test_the_same_facts_are_the_same_whenever_and_in_whatever_order_they_are_seen() -> None:
+    again = replace(
+        SEEN, at=AT.replace(year=2027), run_id="observed_2", labels=SEEN.labels[::-1], repository="Octo/App"
+    )
+    assert again.facts == SEEN.facts
+    assert replace(SEEN, labels=SEEN.labels[1:]).facts != SEEN.facts
+    assert replace(SEEN, head_sha="b" * 40).facts != SEEN.facts
+
+
+def told(*labels: Label, head_sha: str = "a" * 40) -> Observed:
+    return replace(SEEN, labels=labels, head_sha=head_sha, run_id="observed_2")
+
+
+def test_what_happened_and_cannot_be_told_any_more_stays_known() -> None:
+    why = "git ended while it was read"
+    now = told(
+        Label("", "judged", "unknown", why),
+        Label("", "reverted", "unknown", why),
+        Label("f-0000000001", "at_merge", "unknown", why),
+        Label("f-0000000002", "at_merge", "unknown", why),
+        Label("f-0000000002", "reaction", "up", "@maria"),
+        Label("f-0000000003", "at_merge", "unknown", why),
+    )
+    there = (Label("f-0000000003", "at_merge", "there", "they stand"), Label("f-0000000003", "later", "gone", "beef"))
+    assert now.after(told(*SEEN.labels, *there)) == told(
+        SEEN.labels[1],
+        Label("", "reverted", "unknown", why),
+        Label("f-0000000001", "at_merge", "fixed", "the lines are gone"),
+        Label("f-0000000002", "at_merge", "unknown", why),
+        Label("f-0000000002", "reaction", "up", "@maria"),
+        *there,
+    )
+
+
+@pytest.mark.parametrize("value", ["approved", "not_approved"])
+def test_whether_an_escalation_was_approved_is_final_when_it_is_closed(value: Value) -> None:
+    before = told(Label("", "escalation", value, "by a command or none"))
+    assert told(Label("", "escalation", "unknown", "no summary")).after(before).labels == before.labels
+
+
+def test_that_nothing_had_happened_was_true_of_its_moment_only() -> None:
+    before = told(
+        Label("", "reverted", "not_reverted", "no"), Label("f-1", "at_merge", "there", "they stand"),
+        Label("f-1", "later", "there", "no"), Label("f-2", "at_merge", "there", "they stand"),
+        Label("f-2", "later", "gone", "beef"),
+    )  # fmt: skip
+    now = told(
+        Label("", "reverted", "unknown", "more than 200 later commits"), Label("f-1", "later", "unknown", "why"),
+        Label("f-1", "at_merge", "there", "they stand"), Label("f-2", "at_merge", "fixed", "the lines are gone"),
+    )  # fmt: skip
+    assert now.after(before) == now
+
+
+def test_what_is_known_now_takes_the_place_of_what_was() -> None:
+    before = told(Label("", "reverted", "not_reverted", "no"), Label("", "escalation", "not_approved", "nobody"))
+    now = told(Label("", "reverted", "reverted", "commit beef"))
+    assert now.after(before) == now, "and of a pull request that is not escalated any more nothing is kept"
+
+
+def test_what_was_known_of_another_head_is_not_known_of_this_one() -> None:
+    before = told(
+        Label("", "escalation", "approved", "@maria"), Label("f-1", "thread", "resolved", "n"), head_sha="b" * 40
+    )
+    unknown = Label("", "escalation", "unknown", "no summary")
+    assert told(unknown).after(before).labels == (unknown, Label("f-1", "thread", "resolved", "n"))
+
+
+def test_the_ledgers_rows_say_what_is_proven() -> None:
+    rows = readings_of_observation(SEEN)
+    assert [dict(row) for row in rows["proofs"]] == [{"finding": "f-0000000001", "proved_right": 1}]
+    (about,) = rows["observations"]
+    assert (about["reverted"], about["overridden"]) == (0, None)
+    assert len(rows["labels"]) == len(SEEN.labels)
+
+
+def test_a_person_reads_one_line_for_each_label() -> None:
+    lines = observed_text(
+        replace(SEEN, labels=(*SEEN.labels, Label("", "merge", "merged", "two\nlines\x1b[2J")))
+    ).splitlines()
+    assert lines[0].split() == ["-", "merge", "merged", "cafe"]
+    assert len(lines) == 7
+    assert lines[-1].endswith("two lines\\x1b[2J")
+    assert observed_text(replace(SEEN, labels=())) == ""
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"labels": [{"finding": "", "name": "merge", "value": "great", "source": ""}]},
+        {"run_id": "a/b"},
+        {"at": "2026-01-05"},
+    ],
+)
+def test_an_observation_that_somebody_made_up_is_none(wrong: dict[str, object]) -> None:
+    types: TypeAdapter[Observed] = TypeAdapter(Observed)
+    told = types.dump_python(SEEN, mode="json")
+    assert types.validate_python(told) == SEEN
+    with pytest.raises(ValidationError):
+        types.validate_python({**told, **wrong})

@@ -1,0 +1,44 @@
+"""By which marks the bot knows its own words: each names one thing, and nothing that only begins like it."""
+
+from itertools import product
+
+import pytest
+
+from review_advisor.core.pull_request.markers import (
+    begun_by,
+    external_id,
+    finding_in,
+    finding_marker,
+    is_check_of,
+    is_review,
+    number_in,
+    review_marker,
+)
+
+NUMBERS = (1, 2, 10, 11, 12, 21, 112, 120, 1_000_000_000)
+RUNS = ("", "1", "12", "9001")
+FINDING = "f-0123456789"
+
+
+@pytest.mark.parametrize("number,run", list(product(NUMBERS, RUNS)))
+def test_a_check_is_of_one_pull_request_and_of_one_run(number: int, run: str) -> None:
+    external = external_id(number, run)
+    assert [each for each in NUMBERS if is_check_of(each, external)] == [number]
+    assert (number_in(external), begun_by(external)) == (number, run)
+
+
+@pytest.mark.parametrize(
+    "external", ["", "pr-", "pr-0", "pr-01", "xpr-1", "pr-1x", "pr-1-2", "a pr-1", "pr-1/other-2", "pr-1\n/run-1"]
+)
+def test_what_only_looks_like_our_mark_is_no_check_of_ours(external: str) -> None:
+    assert number_in(external) is None
+    assert not any(is_check_of(number, external) for number in NUMBERS)
+
+
+def test_only_the_first_words_of_a_comment_say_whose_it_is() -> None:
+    mark = finding_marker(FINDING)
+    assert finding_in(f"{mark}\nwords") == FINDING
+    for body in (f"words {mark}", f"\n{mark}", f" {mark}", f"> {mark}", mark.upper(), mark[:-4]):
+        assert finding_in(body) is None
+    assert is_review(f"{review_marker('run-1')}\nwords")
+    assert not is_review(f"words {review_marker('run-1')}")

@@ -1,0 +1,255 @@
+"""What the bot remembers between pushes, and when it does not believe its own memory."""
+
+import base64
+import hashlib
+import json
+import zlib
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.unit.forge_text.stories import STORIES, rejecting, remark, told
+
+from review_advisor.core.forge_text.summary import amended
+from review_advisor.core.outcome.coverage import FileCoverage
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.pull_request.markers import PREFIX, SUMMARY
+from review_advisor.core.pull_request.memory import MOST_FINDINGS, failed, remembered
+from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
+from review_advisor.core.pull_request.standing import StandingComment
+from review_advisor.core.pull_request.state import (
+    MOST_STATE_CHARACTERS,
+    KnownFinding,
+    State,
+    own_summaries,
+    read_state,
+    state_block,
+)
+
+REJECTED = told(rejecting(remark(1)))
+
+
+def push(document: OutcomeDocument, number: int) -> OutcomeDocument:
+    """The same said of another head, by another run."""
+    return replace(document, run_id=f"run-{number}", head_sha=f"{number:040x}")
+
+
+def comment(body: str, *, by: str = ACTIONS_LOGIN, edited_by: str = "") -> StandingComment:
+    return StandingComment(1, by, body, edited_by)
+
+
+def read(block: str, **about: str) -> State | None:
+    return read_state(comment(f"{SUMMARY}\nwords\n\n{block}", **about), ACTIONS_LOGIN)
+
+
+def block_of(raw: bytes) -> str:
+    """A block that holds together, whatever it says."""
+    packed = base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode()
+    return f"{PREFIX}state {hashlib.sha256(raw).hexdigest()} {packed} -->"
+
+
+# --- what is counted --------------------------------------------------------------------------------------------------
+
+
+def test_attempts_to_fix_outlive_the_process_and_begin_anew_after_an_escalation_d25() -> None:
+    """Each head that is rejected is one more; a review of the same head again is none."""
+    state = None
+    for number, attempts in ((1, 1), (1, 1), (2, 2), (3, 3)):
+        state = remembered(state, replace(push(REJECTED, number), run_id=f"run-{number}-{attempts}"), asked=False)
+        state = read(state_block(state))
+        assert state is not None
+        assert state.fix_attempts == attempts
+    assert remembered(state, push(told(STORIES["escalated"]), 4), asked=False).fix_attempts == 0
+    assert remembered(state, push(told(), 4), asked=False).fix_attempts == 0
+
+
+def test_two_reviews_that_reject_one_head_are_one_attempt_to_fix_it() -> None:
+    state = None
+    for run, head, attempts in (("a", 1, 1), ("b", 1, 1), ("c", 2, 2), ("d", 2, 2)):
+        state = remembered(state, replace(push(REJECTED, head), run_id=run), asked=False)
+        assert state.fix_attempts == attempts
+
+
+def test_an_approval_by_a_person_ends_with_the_next_run_of_any_end() -> None:
+    approved = remembered(None, push(told(STORIES["escalated"]), 1), asked=False).model_copy(
+        update={"approved_by": "maria"}
+    )
+    assert failed(approved, "run-2", "a" * 40, "no credit").approved_by == ""
+    stopped = replace(push(told(), 2), outcome=Outcome.STOPPED)
+    assert remembered(approved, stopped, asked=False).approved_by == ""
+    assert remembered(approved, push(told(), 2), asked=False).approved_by == ""
+
+
+def test_the_same_review_remembered_twice_changes_nothing() -> None:
+    state = remembered(None, REJECTED, asked=False)
+    assert remembered(state, REJECTED, asked=False) == state
+
+
+def test_a_review_that_somebody_asked_for_is_no_round() -> None:
+    state = remembered(None, push(REJECTED, 1), asked=False)
+    state = remembered(state, push(REJECTED, 2), asked=True)
+    assert (state.rounds, remembered(state, push(REJECTED, 3), asked=False).rounds) == (1, 2)
+
+
+def test_a_failure_is_counted_for_one_head_and_one_reason() -> None:
+    def times(*failures: tuple[str, str]) -> int:
+        state = None
+        for number, (head, reason) in enumerate(failures):
+            state = failed(state, f"run-{number}", head * 40, reason)
+        assert state is not None
+        assert state.failing is not None
+        return state.failing.times
+
+    assert times(("a", "no credit"), ("a", "no credit")) == 2
+    assert times(("a", "no credit"), ("b", "no credit")) == 1
+    assert times(("a", "no credit"), ("a", "no answer")) == 1
+
+
+def test_a_review_that_did_not_run_leaves_nothing_to_rest_on() -> None:
+    state = failed(remembered(None, told(), asked=False), "run-9", "a" * 40, "no credit")
+    assert (state.complete, state.outcome) == (False, Outcome.STOPPED)
+
+
+@pytest.mark.parametrize("story", ["degraded", "advisor disabled"])
+def test_a_review_that_was_not_whole_is_nothing_to_rest_on(story: str) -> None:
+    assert remembered(None, told(), asked=False).complete
+    assert not remembered(None, told(STORIES[story]), asked=False).complete
+
+
+def test_a_finding_in_a_file_that_was_not_read_again_is_not_called_fixed() -> None:
+    before = remembered(None, push(REJECTED, 1), asked=False)
+    calm = push(told(), 2)
+    assert [each.status for each in remembered(before, calm, asked=False).findings] == ["fixed"]
+    unread = replace(calm, coverage=tuple(replace(each, read="not", why="no budget") for each in calm.coverage))
+    earlier = replace(calm, coverage=tuple(replace(each, earlier=True) for each in calm.coverage))
+    for document in (unread, earlier):
+        assert [each.status for each in remembered(before, document, asked=False).findings] == ["open"]
+
+
+def known(number: int, status: str, severity: str = "low", path: str = "") -> KnownFinding:
+    """A finding under a path that no compression shortens."""
+    noise = base64.b64encode(hashlib.sha512(f"{number}".encode()).digest()).decode()
+    return KnownFinding.model_validate(
+        {
+            "id": f"f-{number:010x}",
+            "path": path or f"{number}/{noise}",
+            "line": 1,
+            "title": "t",
+            "severity": severity,
+            "status": status,
+        }
+    )
+
+
+def test_what_does_not_fit_gives_way_from_the_least_weighty_on() -> None:
+    before = remembered(None, REJECTED, asked=False)
+    assert before.complete
+    open_ones = [known(number, "open", "critical" if number % 2 else "low") for number in range(400)]
+    crowded = before.model_copy(
+        update={"findings": (*open_ones, known(999, "dismissed")), "rounds": 9, "approved_by": "maria"}
+    )
+    block = state_block(crowded)
+    state = read(block)
+    assert state is not None
+    assert len(block) <= MOST_STATE_CHARACTERS
+    assert (state.rounds, state.fix_attempts, state.approved_by, state.complete) == (9, 1, "maria", False)
+    kept = [(each.status, each.severity) for each in state.findings]
+    assert kept[0] == ("dismissed", "low")
+    assert 50 < len(kept) < 200
+    assert set(kept[1:]) == {("open", "critical")}
+
+
+def test_paths_that_alone_are_too_long_cost_no_count() -> None:
+    before = remembered(None, REJECTED, asked=False)
+    noise = "".join(hashlib.sha512(f"{number}".encode()).hexdigest() for number in range(300))
+    state = read(state_block(before.model_copy(update={"findings": (known(1, "open", path=noise),), "rounds": 7})))
+    assert state is not None
+    assert (state.rounds, state.findings, state.complete) == (7, (), False)
+
+
+def test_more_findings_than_are_remembered_leave_nothing_to_rest_on() -> None:
+    before = remembered(None, REJECTED, asked=False)
+    many = tuple(known(number, "open", path="src/elsewhere.py") for number in range(MOST_FINDINGS + 1))
+    unread = replace(
+        push(told(), 2),
+        coverage=(FileCoverage("src/elsewhere.py", "read", earlier=True),),
+    )
+    state = remembered(before.model_copy(update={"findings": many}), unread, asked=False)
+    assert (len(state.findings), state.complete) == (MOST_FINDINGS, False)
+
+
+def test_history_that_is_left_out_does_no_harm() -> None:
+    before = remembered(None, push(told(), 1), asked=False)
+    fixed = tuple(known(number, "fixed", path="src/elsewhere.py") for number in range(MOST_FINDINGS + 1))
+    state = remembered(before.model_copy(update={"findings": fixed}), push(told(), 2), asked=False)
+    assert (len(state.findings), state.complete) == (MOST_FINDINGS, True)
+    kept = read(state_block(state.model_copy(update={"findings": tuple(known(n, "fixed") for n in range(400))})))
+    assert kept is not None
+    assert kept.complete
+    assert 50 < len(kept.findings) < 400
+
+
+# --- what is believed -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def state() -> State:
+    return remembered(None, REJECTED, asked=False)
+
+
+def test_only_what_nobody_else_has_edited_is_believed(state: State) -> None:
+    block = state_block(state)
+    assert read(block) == read(block, edited_by=ACTIONS_LOGIN.upper()) == state
+    assert read(block, edited_by="maria") is None
+
+
+def test_a_summary_is_the_bots_own_and_begins_with_its_mark(state: State) -> None:
+    mine, theirs = comment(f"{SUMMARY}\nx"), comment(f"{SUMMARY}\nx", by="eve")
+    quoted = comment(f"> {SUMMARY}\n{state_block(state)}")
+    assert own_summaries((theirs, quoted, mine), ACTIONS_LOGIN) == (mine,)
+
+
+@pytest.mark.parametrize("place", [30, 60, 95, 140, -8])
+def test_a_block_that_was_altered_is_none(state: State, place: int) -> None:
+    block = state_block(state)
+    other = "0" if block[place] != "0" else "1"
+    assert read(f"{block[:place]}{other}{block[place:][1:]}") is None
+
+
+def test_two_blocks_or_none_are_no_memory(state: State) -> None:
+    block = state_block(state)
+    assert read(f"{block}\n{block}") is None
+    assert read("") is None
+
+
+@pytest.mark.parametrize(
+    "difference",
+    [
+        {"version": 2},
+        {"unknown": True},
+        {"head_sha": "main"},
+        {"policy_digest": "short"},
+        {"outcome": "fine"},
+        {"findings": [{"id": "f-1"}]},
+    ],
+)
+def test_a_block_that_says_what_no_version_of_ours_would_is_none(state: State, difference: dict[str, Any]) -> None:
+    told_by_us = json.loads(state.model_dump_json(exclude_defaults=True))
+    assert read(block_of(json.dumps(told_by_us).encode())) == state
+    assert read(block_of(json.dumps({**told_by_us, **difference}).encode())) is None
+
+
+def test_a_small_block_that_unpacks_to_a_huge_one_is_none(state: State) -> None:
+    long = state.model_copy(update={"run_id": "r" * 500_000})
+    block = block_of(long.model_dump_json(exclude_defaults=True).encode())
+    assert len(block) < 5_000
+    assert read(block) is None
+
+
+def test_an_answer_amends_the_summary_and_keeps_one_memory(state: State) -> None:
+    body = f"{SUMMARY}\n### Changes requested\n\n{state_block(state)}"
+    now = state.model_copy(update={"approved_by": "maria"})
+    once = amended(body, now)
+    assert once.startswith(f"{SUMMARY}\n### ✅ Approved by `maria`")
+    assert read_state(comment(once), ACTIONS_LOGIN) == now
