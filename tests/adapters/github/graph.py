@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graphql import GraphQLError, graphql_sync
-from tests.adapters.github.description import schema
+from graphql import GraphQLError, execute_sync
+from tests.adapters.github.description import query_problems, schema
 
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.payloads import moment
@@ -27,7 +27,10 @@ class Graph:
     def answer(self, body: Json) -> tuple[Json, list[str]]:
         """The envelope, and what GitHub's schema says against the query. Raises ``Trouble``."""
         root = {"repository": self._repository, "resolveReviewThread": self._resolve}
-        found = graphql_sync(schema(), body["query"], root_value=root, variable_values=body.get("variables"))
+        document, wrong = query_problems(body["query"])
+        if wrong:
+            return {"errors": [_error(error) for error in wrong]}, [f"GraphQL: {error.message}" for error in wrong]
+        found = execute_sync(schema(), document, root_value=root, variable_values=body.get("variables"))
         errors = found.errors or []
         for error in errors:
             if isinstance(error.original_error, Trouble):
