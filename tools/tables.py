@@ -29,7 +29,7 @@ from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, BlastRadius
 from review_advisor.core.policy.budgets import RETRIES_BY_BLAST, USD_BY_BLAST, surface_retry_budget
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
-from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, SwitchError, read_switches
+from review_advisor.core.policy.switches import MASTER, NO, ROLE_SWITCHES, YES, SwitchError, read_switches
 from review_advisor.core.policy.trigger import MANY_CODE_LINES, CompositeTrigger, TriggerFacts
 from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
@@ -104,7 +104,7 @@ def blasts() -> str:
         BlastRadius.HIGH: "a critical path on either side of the change, or the bot's own implementation",
     }
     rows = [
-        [blast.value, when[blast], str(RETRIES_BY_BLAST[blast]), f"${USD_BY_BLAST[blast]:g} a shard"]
+        [blast.value, when[blast], str(RETRIES_BY_BLAST[blast]), f"${USD_BY_BLAST[blast]:g} per part"]
         for blast in BlastRadius
     ]
     return table(["blast radius", "when", "retries after a veto", "money"], rows)
@@ -238,8 +238,8 @@ MEANINGS = (
     (r"HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON", "pr_review's trigger always fires"),
     (r"HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "consults of one review, all surfaces and attempts together"),
     (r"HYDRAFLOW_REVIEW_(ADVISOR|EXECUTOR)_MODEL", "the {0}'s model on every surface"),
-    (r"HYDRAFLOW_(\w+)_ADVISOR_ENABLED", "all advisor roles on {0}"),
-    (r"HYDRAFLOW_(\w+)_(ADVISOR|EXECUTOR)_MODEL", "the {1}'s model on {0}"),
+    (r"HYDRAFLOW_\w+_ADVISOR_ENABLED", "all advisor roles on that surface"),
+    (r"HYDRAFLOW_\w+_(ADVISOR|EXECUTOR)_MODEL", "the {0}'s model on that surface"),
 )
 
 
@@ -247,7 +247,8 @@ def switches() -> str:
     """Every variable that ``read_switches`` asks for; each is proven to be read, by refusing nonsense."""
     environment = Remembering()
     read_switches(environment)
-    rows = []
+    words_of_switch = f"one of {', '.join(YES)} or {', '.join(NO)}"
+    rows: dict[tuple[str, ...], list[str]] = {}
     for name in sorted(environment.asked, key=_place):
         try:
             read_switches({name: NONSENSE})
@@ -255,8 +256,11 @@ def switches() -> str:
             accepted = str(refusal).partition(": ")[2].rstrip(".").removeprefix("use ")
         else:
             raise AssertionError(f"{name} takes any value")
-        rows.append([code(name), _meaning(name), _default(name), accepted])
-    return table(["variable", "what it governs", "default", "accepted"], rows)
+        kind = "on or off" if accepted == words_of_switch else accepted
+        rows.setdefault((_meaning(name), _default(name), kind), []).append(code(name))
+    grouped = [[", ".join(names), *rest] for rest, names in rows.items()]
+    printed = table(["variable", "what it governs", "default", "accepted"], grouped)
+    return f"{printed}\n\nOn is {', '.join(map(code, YES))}; off is {', '.join(map(code, NO))}."
 
 
 def _place(name: str) -> int:
@@ -364,10 +368,10 @@ def exits() -> str:
         Outcome.STOPPED: "stopped: the review did not run to its end",
     }
     rows = [[str(EXIT_CODES[outcome]), words] for outcome, words in meanings.items()]
-    usage = "nothing was asked: a missing range, CLI or credential, an unreadable setting"
+    usage = "usage or setup error: a missing range, CLI or credential, or an invalid setting"
     rows += [
         [str(USAGE), usage],
-        ["129, 130, 143", "interrupted: the terminal is gone, Ctrl-C, SIGTERM"],
+        ["129, 130, 143", "interrupted: by SIGHUP, Ctrl-C, SIGTERM"],
         ["1", "a bug"],
     ]
     return table(["exit code", "meaning"], rows)
@@ -423,41 +427,40 @@ def telemetry_limit() -> str:
 # --- stories ---------------------------------------------------------------------------------------------------------
 
 
+MOST_OPTIONS = 6
+
+
 def story_words() -> str:
-    """Every key that a story may use, from the schema that ``simulate --schema`` prints."""
+    """The keys of each block of a story, from the schema that ``simulate --schema`` prints."""
     schema = story_schema()
     blocks = {"a story": schema, **schema["$defs"]}
-    rows = []
-    for name, block in blocks.items():
-        for key, field in block.get("properties", {}).items():
-            meaning = " ".join(field.get("description", "").split())
-            rows.append([_story_block(name), code(key), _story_value(field), meaning])
-    return table(["in", "key", "value", "meaning"], rows)
+    keys = {_story_block(name): block["properties"] for name, block in blocks.items() if "properties" in block}
+    lines = [fields for name, fields in keys.items() if name.endswith(" line")]
+    shared = {key: field for key, field in lines[0].items() if all(each.get(key) == field for each in lines)}
+    rows = [["any line", ", ".join(_story_key(key, field) for key, field in shared.items())]]
+    for name, fields in keys.items():
+        own = {key: field for key, field in fields.items() if not (name.endswith(" line") and key in shared)}
+        rows.append([name, ", ".join(_story_key(key, field) for key, field in own.items())])
+    return table(["in", "keys"], rows)
 
 
 def _story_block(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", " ", name.removesuffix("Block")).lower()
 
 
-def _story_value(field: dict[str, Any]) -> str:
-    if "$ref" in field:
-        return _story_block(field["$ref"].rpartition("/")[2])
-    if "anyOf" in field:
-        return " or ".join(_story_value(option) for option in field["anyOf"] if option.get("type") != "null")
-    if "enum" in field or "const" in field:
-        return ", ".join(code(option) for option in field.get("enum", [field.get("const")]))
-    if field.get("type") == "array":
-        return f"list of {_story_value(field['items'])}"
-    if field.get("type") == "object":
-        return f"mapping to {_story_value(field['additionalProperties'])}"
-    return {"integer": "whole number", "number": "number", "string": "text", "boolean": "yes or no"}[field["type"]]
+def _story_key(key: str, field: dict[str, Any]) -> str:
+    """A key, with its values where they are few."""
+    options = [str(option) for option in field.get("enum", [field["const"]] if "const" in field else [])]
+    return f"{code(key)} ({', '.join(options)})" if 0 < len(options) <= MOST_OPTIONS else code(key)
 
 
 def story_faults() -> str:
     """What each fault of the vocabulary comes to when it strikes each role, found by playing it."""
     roles = ("pre_flight", "executor", "mid_flight", "post_verify")
-    rows = [[code(fault), *(_struck(role, fault) for role in roles)] for fault in FAULTS]
-    return table(["fault", *map(code, roles)], rows)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for fault in FAULTS:
+        alike.setdefault(tuple(_struck(role, fault) for role in roles), []).append(code(fault))
+    return table(["fault", *map(code, roles)], [[", ".join(faults), *ends] for ends, faults in alike.items()])
 
 
 def _struck(role: str, fault: str) -> str:

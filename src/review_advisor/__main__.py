@@ -1,4 +1,4 @@
-"""The process, first to last: from its first moment on a signal ends it with a sentence and the documented code."""
+"""The process: it runs the command line, and ends on a signal with a message and the documented exit code."""
 
 from __future__ import annotations
 

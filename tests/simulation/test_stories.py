@@ -40,6 +40,12 @@ def test_the_page_on_stories_has_a_row_for_every_example_and_for_nothing_else() 
     assert sorted(rows) == [path.name for path in STORIES]
 
 
+def test_the_story_on_the_page_ends_as_it_says() -> None:
+    page = (ROOT / "docs" / "stories.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert unmet(play(read_story(text, "docs/stories.md"))) == ()
+
+
 @NAMES
 def test_an_example_survives_being_written(path: Path) -> None:
     story = read_story(path.read_text(encoding="utf-8"), path.name)

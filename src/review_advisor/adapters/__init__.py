@@ -1,1 +1,1 @@
-"""The outside world, one library or program each. Adapters never import one another."""
+"""The outside world: one library or program per adapter. Adapters never import one another."""

@@ -1,1 +1,1 @@
-"""The composition roots, one for each verb: they open the adapters, build the ports and run one thing."""
+"""The composition roots, one per verb: they open the adapters, build the ports and run one command."""

@@ -66,17 +66,17 @@ class BudgetConfig(_Table):
 
     low_usd: Usd = Field(
         default=USD_BY_BLAST[BlastRadius.LOW],
-        description="US dollars for a change of low blast radius, for each shard.",
+        description="US dollars for each part of a change with low blast radius.",
     )
     medium_usd: Usd = Field(default=USD_BY_BLAST[BlastRadius.MEDIUM], description="The same for medium.")
     high_usd: Usd = Field(default=USD_BY_BLAST[BlastRadius.HIGH], description="The same for high.")
     max_usd: Usd = Field(
-        default=Rules().max_usd, description="The most that one review may spend, however many shards it has."
+        default=Rules().max_usd, description="The most that one review may spend, in all parts together."
     )
     call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
     review_seconds: Seconds = Field(
         default=REVIEW_SECONDS,
-        description="Wall clock of the whole review: after it, no call starts.",
+        description="Wall clock of the whole review; no call starts later.",
     )
 
 
@@ -185,19 +185,19 @@ class Config(_Table):
     )
     wiki_folder: Quiet | None = Field(
         default=Rules().wiki_folder,
-        description="A folder for lasting facts that reviews learn, as Markdown; a pull request's go to its summary.",
+        description="A folder for the facts that reviews learn, as Markdown files.",
     )
     fail_on: Literal["verdict", "degraded"] = Field(
         default="verdict",
-        description="`degraded`: an approval with post-verify lost or an advisor switched off calls a human (exit 11).",
+        description="`degraded`: an approval without post-verify's answer, or with an advisor switched off, calls a human (exit 11).",
     )
     shard_tokens: Annotated[int, Field(ge=2_000, le=400_000)] = Field(
         default=Rules().shard_tokens,
-        description="About how many tokens of diff go into one call; a larger change is reviewed in shards.",
+        description="About how many tokens of diff one call gets; a larger change is reviewed in parts.",
     )
     metadata_blind: bool = Field(
         default=Rules().metadata_blind,
-        description="Judge each diff alone first, too, with nothing that is said about it; a flip calls a human.",
+        description="First judge each diff without its title and description; a verdict that changes calls a human.",
     )
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
     tree: TreeConfig = Field(default=TreeConfig(), description="How large a repository may be.")

@@ -1,1 +1,1 @@
-"""The pure core: values in, values out. No I/O, no clock, no random, no logging, no environment."""
+"""The pure core: values in, values out. It has no I/O, clock, randomness, logging or environment."""

@@ -1,1 +1,1 @@
-"""What this process must not leave behind, its children and its temporary folders, and how it is told to end."""
+"""The end of the process: its signals, its child processes and its temporary folders."""

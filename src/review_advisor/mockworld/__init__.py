@@ -1,1 +1,1 @@
-"""MockWorld: a simulated world to review in. A product feature: stories, demonstrations and tests use it."""
+"""MockWorld: a simulated world for stories, demonstrations and tests."""

@@ -1,1 +1,1 @@
-"""What became of a pull request after it was closed, read from the forge and from git."""
+"""The fate of a closed pull request, read from the forge and from git."""

@@ -1,1 +1,1 @@
-"""The world as the pipeline sees it: Protocols, what they raise, and the bundle that ReviewPhase is given."""
+"""The pipeline's view of the world: Protocols, their exceptions, and the ports that ReviewPhase takes."""

@@ -1,1 +1,1 @@
-"""What the bot does on a pull request: it begins a review, answers comments, and publishes the outcome."""
+"""The work on a pull request: it begins a review, answers commands and publishes the outcome."""

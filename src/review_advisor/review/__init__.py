@@ -1,1 +1,1 @@
-"""The review, as ADR-0059 tells it: it sequences, and every decision is a function of the core."""
+"""The review pipeline of ADR-0059. It sequences the steps; every decision is a function of the core."""

@@ -166,10 +166,10 @@ def kpis(sums: Sums) -> tuple[Kpi, ...]:
         _wall_clock(sums),
         _advisor_share(sums),
         _share("consult_rate", "reviews with a consult", CONSULT_RATE, sums.consulting, sums.advised),
-        _share("degraded_share", "reviews that lack a judgement", DEGRADED, sums.degraded, sums.judged),
+        _share("degraded_share", "reviews without a judgement", DEGRADED, sums.degraded, sums.judged),
         _share(
             "missed_escalations",
-            "wrong, and nobody was asked",
+            "reverted approvals without a consult",
             MISSED_ESCALATIONS,
             sums.missed,
             sums.merged_approvals,
@@ -210,7 +210,7 @@ def _advisor_share(sums: Sums) -> Kpi:
 
 
 def _wall_clock(sums: Sums) -> Kpi:
-    name, means = "wall_clock", "median review, by the executor's first attempts"
+    name, means = "wall_clock", "median review time / median time of the first attempt"
     if not sums.wall_ms or not sums.executor_ms:
         return Kpi(name, means, "times", WALL_CLOCK, None, sums.timed, "no such review took any time")
     return Kpi(name, means, "times", WALL_CLOCK, sums.wall_ms / sums.executor_ms, sums.timed)

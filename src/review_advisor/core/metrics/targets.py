@@ -86,7 +86,7 @@ RULES = (
         DAY,
         Target(high=0.3),
         10,
-        "Advisors use too large a part of the tokens: they are asked too often, or told too much.",
+        "Advisors use too many of the tokens: there are too many calls, or the prompts are too long.",
     ),
     Rule(
         "consult-flood",
@@ -102,7 +102,7 @@ RULES = (
         WEEK,
         Target(low=0.01),
         100,
-        "Executors hardly consult any more: they may have stopped to notice what they do not know.",
+        "Executors rarely consult: they may no longer notice what they do not know.",
     ),
     Rule(
         "degraded",
@@ -110,7 +110,7 @@ RULES = (
         DAY,
         DEGRADED,
         10,
-        "Judgements did not come: such changes pass on the executor's word alone, unless FAIL_AS_VETO is set.",
+        "Judgements are missing: such changes pass on the executor's verdict alone, unless FAIL_AS_VETO is set.",
     ),
     Rule(
         "self-repair",
@@ -118,7 +118,7 @@ RULES = (
         WEEK,
         SELF_REPAIR,
         10,
-        "Too few vetoes end in a repair: what the advisor objects to cannot be acted on.",
+        "Too few vetoes end in a repair: the advisor's objections are not actionable.",
     ),
 )
 """Every alert, in the order in which they are told."""

@@ -50,7 +50,7 @@ class Budgets:
 
 
 def review_usd(blast: BlastRadius, usd_by_blast: dict[BlastRadius, float], shards: int, max_usd: float) -> float:
-    """Money for the review: the tier's amount for each shard, never more than ``max_usd``."""
+    """Money for the review: the tier's amount for each part, never more than ``max_usd``."""
     return min(max_usd, usd_by_blast[blast] * max(1, shards))
 
 
