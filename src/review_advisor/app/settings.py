@@ -189,7 +189,7 @@ class Config(_Table):
     )
     fail_on: Literal["verdict", "degraded"] = Field(
         default="verdict",
-        description="`degraded`: an approval without post-verify's answer, or with an advisor switched off, calls a human (exit 11).",
+        description="`degraded`: an approval without a judgement or with an advisor off calls a human (exit 11).",
     )
     shard_tokens: Annotated[int, Field(ge=2_000, le=400_000)] = Field(
         default=Rules().shard_tokens,
