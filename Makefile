@@ -39,7 +39,7 @@ NEED_CHROMIUM = @command -v "$(CHROMIUM)" >/dev/null || { echo "There is no comm
 	"or name yours with CHROMIUM=path" >&2; exit 1; }
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
-.PHONY: help setup demo review test quality lowest mutants mutation e2e sim bench pictures lock clean
+.PHONY: help setup demo review test test-all quality lowest mutants mutation e2e sim bench pictures lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -66,7 +66,10 @@ else
 	@$(BIN)/review-advisor review $(ARGS)
 endif
 
-test: setup ## Run every test except the end-to-end ones (COVER=yes: all of them, so that make quality need not)
+test: setup ## Run the tests while you work: of hundreds alike some, of processes one of a kind
+	@$(PYTEST) -q -m "not every_case or one_of_its_kind" $(ARGS)
+
+test-all: setup ## Run every test except the end-to-end ones (COVER=yes: with coverage, so that make quality need not)
 ifeq ($(COVER),yes)
 	@$(MAKE) $(COVERED)
 else

@@ -1,4 +1,4 @@
-"""Say how many tests `make test` left to `make e2e`: collected, not run, so the real CLI is not needed."""
+"""Say how many tests `make test-all` left to `make e2e`: collected, not run, so the real CLI is not needed."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ def count(printed: str) -> int:
 
 
 def main() -> int:
-    """Print the closing line of `make test`."""
+    """Print the closing line of `make test-all`."""
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", str(END_TO_END)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     left = count(done.stdout)

@@ -74,6 +74,7 @@ def undisturbed(story: Story, root: Path) -> tuple[MockWorld, OutcomeDocument]:
 # --- killed -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 @pytest.mark.parametrize("kernel", [False, True], ids=["raised", "SIGKILL"])
 def test_killed_at_any_event_and_started_again(story: Story, kernel: bool, tmp_path: Path) -> None:
@@ -340,6 +341,7 @@ def test_the_consults_of_a_kept_answer_are_its_own_and_count_towards_the_cap(tmp
 # --- stopped ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 @pytest.mark.parametrize("stop", [credit_gone, interrupted])
 def test_stopped_at_any_call_and_started_again(story: Story, stop: Callable[[], object], tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tests.adapters.git_repository import Repo
 SAMPLE = "Reviewing a sample repository made for this demonstration, with the embedded agent: static checks, no model."
 
 
+@pytest.mark.every_case
 def test_a_history_is_shown_by_the_last_commits_that_deserve_a_plan(terminal: Terminal) -> None:
     repo = Repo(terminal.folder)
     repo.write("values.py", lines(40))
@@ -50,6 +51,7 @@ def test_elsewhere_a_sample_is_made(terminal: Terminal, tmp_path: Path, kind: st
     assert "exit with 10 here" in done.err.splitlines()[-1]
 
 
+@pytest.mark.every_case
 def test_a_second_run_gives_the_same_and_breaks_nothing(terminal: Terminal, tmp_path: Path) -> None:
     here = tmp_path / "nothing"
     here.mkdir()

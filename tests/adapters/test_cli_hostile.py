@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.adapters.command_line import Terminal, fake_claude, project, script, scripted_review
 from tests.adapters.git_repository import Repo
 
@@ -20,6 +21,7 @@ def harmless(text: str) -> bool:
     return not commands and not {"\x1b", "\x07", "\u202e"} & set(text) and SECRET not in text
 
 
+@pytest.mark.every_case
 def test_no_module_of_the_checkout_is_imported(terminal: Terminal, tmp_path: Path) -> None:
     repo = Repo(terminal.folder)
     mark = tmp_path / "imported"

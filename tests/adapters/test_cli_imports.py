@@ -73,6 +73,7 @@ def test_a_review_without_a_pull_request_knows_nothing_of_any(terminal: Terminal
     assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
 
 
+@pytest.mark.every_case
 def test_a_demonstration_is_such_a_review(terminal: Terminal) -> None:
     modules = imported(terminal, "demo")
     assert "review_advisor.review.phase" in modules

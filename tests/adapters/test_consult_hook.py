@@ -132,6 +132,7 @@ def test_a_question_is_fenced_and_cleaned_as_any_untrusted_text_is(hook: Hook, s
     assert record["question"] == clean(text)
 
 
+@pytest.mark.every_case
 def test_twenty_at_once_under_a_cap_of_five_are_exactly_five(hook: Hook, state: Path) -> None:
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(lambda n: hook(before(f"t{n}"), call=f"call-{n % 3}"), range(20)))

@@ -23,6 +23,8 @@ from review_advisor.core.facts.diff_text import render_files, render_statistics
 from review_advisor.core.roles import prompts
 from review_advisor.core.safety.fence import fence
 
+pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
+
 COMMAND = (sys.executable, "-I", "-m", "review_advisor.embedded")
 ADVISOR = "hydraflow-review-advisor"
 AGENTS = {ADVISOR: {"description": "advises", "prompt": "You advise.", "model": "opus", "tools": ["Read"]}}
@@ -111,6 +113,7 @@ def review_prompt(tree: Path, texts: dict[str, str], **sections: str) -> str:
 # --- the command line -----------------------------------------------------------------------------
 
 
+@pytest.mark.one_of_its_kind
 def test_version(tmp_path: Path) -> None:
     done = subprocess.run([*COMMAND, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "2.1.329 (review-advisor embedded agent)\n"
@@ -145,6 +148,7 @@ def test_a_usage_error_is_one_sentence_and_no_output(tmp_path: Path, argv: list[
 # --- scripted replies -----------------------------------------------------------------------------
 
 
+@pytest.mark.one_of_its_kind
 def test_an_answer_as_the_real_one_shows_it(tmp_path: Path) -> None:
     ended = run(words(), tmp_path, script=script(tmp_path, ReviewReport=[{"answer": APPROVAL}]))
     (init,) = ended.system("init")

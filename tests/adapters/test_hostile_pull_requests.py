@@ -21,6 +21,8 @@ from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, MOS
 from review_advisor.core.safety.fence import clean
 from review_advisor.mockworld.lines import approve, finding, plan, reject, veto
 
+pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
+
 CONFIG = ".review-advisor.toml"
 PLANTED = "ghp_" + "A1b2C3d4" * 5
 FAULTY = LINES + "value = 31\n"
@@ -165,6 +167,7 @@ SPOKEN = WORDS.replace("\ud800", "?")
 """GitHub's own JSON spells no half characters; a model's may."""
 
 
+@pytest.mark.one_of_its_kind
 def test_nothing_that_a_model_says_is_more_than_words(actions: Actions) -> None:
     remark = {
         **finding(APP, 31, "value = 31", title=WORDS[:500]),
@@ -182,6 +185,7 @@ def test_nothing_that_a_model_says_is_more_than_words(actions: Actions) -> None:
     assert actions.check(pull).conclusion == "action_required"
 
 
+@pytest.mark.one_of_its_kind
 def test_nothing_that_a_person_says_is_more_than_words(actions: Actions) -> None:
     pull = actions.opens({APP: FAULTY})
     actions.models.executor_says(reject(finding(APP, 31, "value = 31")))

@@ -195,6 +195,7 @@ def write_some(path: Path, first: int, together: Barrier) -> None:
     record(path, *documents)
 
 
+@pytest.mark.every_case
 def test_eight_processes_that_write_at_once_lose_nothing(ledger: Path) -> None:
     spawned = multiprocessing.get_context("spawn")
     together = spawned.Barrier(WRITERS)

@@ -121,6 +121,7 @@ def test_an_event_that_unpacks_to_more_than_it_should_breaks_its_chain(ledger: P
     assert {each.index for each in verify(ledger).broken} == {1}
 
 
+@pytest.mark.every_case
 def test_no_flipped_byte_of_the_file_passes_for_what_was_recorded(ledger: Path, tmp_path: Path) -> None:
     """Whatever byte is wrong: either it is noticed, or every event, and every row, is still what it was."""
     whole, lines, before = ledger.read_bytes(), exported(ledger), rows(ledger)

@@ -456,6 +456,7 @@ print(found.state, found.changed_pixels, peak() - at_first)
 """
 
 
+@pytest.mark.every_case
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the peak of a process is read from /proc")
 @pytest.mark.parametrize(
     "form, size, options",

@@ -32,6 +32,8 @@ from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import Line, approve, finding, reject, veto
 
+pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
+
 CONFIG = ".review-advisor.toml"
 FAULTY, RIGHT = LINES + "value = 31\n", LINES + "value = 32\n"
 FAULT = finding(APP, 31, "value = 31", title="thirty-one is wrong")
@@ -127,6 +129,7 @@ def test_a_second_push_is_shown_what_differs_and_its_judge_everything(rejected: 
     assert [check.conclusion for check in actions.checks(first)] == ["failure"]
 
 
+@pytest.mark.one_of_its_kind
 def test_a_fix_closes_the_finding(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     actions.pushed(pull, {APP: RIGHT})
@@ -148,6 +151,7 @@ def test_a_token_that_may_resolves_the_thread_of_a_fixed_finding(actions: Action
     assert "stay open" not in actions.summary(pull)
 
 
+@pytest.mark.one_of_its_kind
 def test_a_dispute_that_is_dismissed_is_settled(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     heard = actions.said(pull, f"/advisor dismiss {FAULT_ID} thirty-one is what the law says", by=MAINTAINER)
@@ -817,6 +821,7 @@ def test_an_event_that_a_push_has_overtaken_begins_nothing(actions: Actions) -> 
 # --- as a runner does it ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of_its_kind
 def test_one_story_by_the_actions_own_steps_with_git_over_http(actions: Actions) -> None:
     """Every other story runs the commands in this process; here a runner's bash starts them as action.yml says."""
     actions.by_steps = True

@@ -26,6 +26,8 @@ from review_advisor.mockworld.github.model import READING_ABILITIES, GitHub
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.ports.review import SourceError
 
+pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
+
 APP = "advisor[bot]"
 
 
@@ -112,6 +114,7 @@ def world(tmp_path: Path, terminal: Terminal) -> Iterator[World]:
 # --- what is reviewed -----------------------------------------------------------------------------
 
 
+@pytest.mark.one_of_its_kind
 def test_a_first_review_is_bound_to_the_pull_request_d30(world: World) -> None:
     pull = world.opens(body="It adds two.")
     document = world.outcome("--pr", f"{NAME}#{pull.number}")

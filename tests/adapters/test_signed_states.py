@@ -10,6 +10,8 @@ from review_advisor.core.pull_request.markers import seal_in
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import finding, reject
 
+pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
+
 KEY = "0123456789abcdef0123456789abcdef"
 FAULTY, RIGHT = LINES + "value = 31\n", LINES + "value = 32\n"
 FAULT = finding(APP, 31, "value = 31", title="thirty-one is wrong")
@@ -42,6 +44,7 @@ def test_a_further_push_is_a_delta_and_the_model_never_sees_the_key(actions: Act
     actions.assert_untold(*([key] if key else []))
 
 
+@pytest.mark.one_of_its_kind
 @KEYS
 def test_a_dismissal_is_told_to_the_next_review(actions: Actions, key: str) -> None:
     pull = rejected(actions, key)

@@ -76,6 +76,22 @@ def told(document: OutcomeDocument, environ: Mapping[str, str], seconds: float =
     return warnings
 
 
+def told_here(document: OutcomeDocument, environ: Mapping[str, str]) -> list[str]:
+    """The warnings of sending it by the real sender in this process, which imports its libraries once."""
+    found = destination(environ)
+    assert found is not None
+    work = json.loads(export._work(document, found, time.monotonic() + UNHURRIED))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in sender_environment(environ).items():
+            patch.setenv(name, value)
+        words = sending.send(work)
+    try:
+        export.check(0, f"sending {UNHURRIED}\n{json.dumps(words)}".encode(), b"")
+    except TelemetryError as problem:
+        return [f"Telemetry was not sent: {problem}"]
+    return []
+
+
 # --- what arrives ------------------------------------------------------------------------------------------------
 
 
@@ -138,7 +154,7 @@ def test_the_sender_may_have_another_name_and_more_attributes(document: OutcomeD
     asked = "deployment.environment.name=staging,service.instance.id=runner-3"
     more = {"OTEL_RESOURCE_ATTRIBUTES": asked, "OTEL_SERVICE_NAME": "our-bot"}
     with receiver("http/protobuf") as collector:
-        told(document, collector.environment | more)
+        told_here(document, collector.environment | more)
     for resource in collector.resources:
         assert resource["service.name"] == "our-bot"
         assert resource["deployment.environment.name"] == "staging"
@@ -153,7 +169,7 @@ def test_headers_and_compression_are_the_standards(protocol: str, compression: s
         "OTEL_EXPORTER_OTLP_COMPRESSION": compression,
     }
     with receiver(protocol) as collector:
-        assert told(document, collector.environment | more) == []
+        assert told_here(document, collector.environment | more) == []
     assert {headers["x-team"] for headers in collector.headers} == {SECRET}
     assert {headers["authorization"] for headers in collector.headers} == {"Basic YWI="}
     assert collector.points == points_of(document)
@@ -163,7 +179,7 @@ def test_headers_and_compression_are_the_standards(protocol: str, compression: s
 def test_whoever_wants_cumulative_sums_gets_them(protocol: str, document: OutcomeDocument) -> None:
     wanted = {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "Cumulative"}
     with receiver(protocol) as collector:
-        told(document, collector.environment | wanted)
+        told_here(document, collector.environment | wanted)
     assert collector.temporalities == {"AGGREGATION_TEMPORALITY_CUMULATIVE"}
     assert collector.points == points_of(document)
 
@@ -175,7 +191,7 @@ def test_each_signal_may_go_its_own_way(document: OutcomeDocument) -> None:
             "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "grpc",
             "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{traces.address}/v1/traces",
         }
-        assert told(document, ways) == []
+        assert told_here(document, ways) == []
     assert (bool(metrics.metrics), metrics.spans) == (True, [])
     assert (traces.metrics, bool(traces.spans)) == ({}, True)
 
@@ -192,7 +208,7 @@ def test_a_signal_may_be_switched_off(
     more: dict[str, str], metrics: bool, traces: bool, document: OutcomeDocument
 ) -> None:
     with receiver("http/protobuf") as collector:
-        assert told(document, collector.environment | more) == []
+        assert told_here(document, collector.environment | more) == []
     assert (bool(collector.metrics), bool(collector.spans)) == (metrics, traces)
 
 
@@ -202,7 +218,7 @@ def test_a_signal_may_be_switched_off(
 )
 def test_what_was_said_is_sent_only_to_whoever_asks(asked: str, sent: bool, document: OutcomeDocument) -> None:
     with receiver("http/protobuf") as collector:
-        told(document, collector.environment | {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": asked})
+        told_here(document, collector.environment | {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": asked})
     everything = b"".join(request.SerializeToString() for request in collector.requests)
     assert (b"that is a short key" in everything) is sent
     assert (b"gen_ai.output.messages" in everything) is sent
@@ -212,7 +228,7 @@ def test_a_review_in_which_nobody_was_asked_sends_its_span() -> None:
     world = MockWorld()
     world.switch("HYDRAFLOW_REVIEW_ADVISOR_ENABLED", "off")
     with receiver("http/protobuf") as collector:
-        assert told(world.review(), collector.environment) == []
+        assert told_here(world.review(), collector.environment) == []
     assert (collector.metrics, len(collector.spans)) == ({}, 2)
 
 
@@ -222,7 +238,7 @@ def test_half_characters_do_not_stop_it() -> None:
         for event in MockWorld().review().events
     ]
     with receiver("http/protobuf") as collector:
-        assert told(outcome_document(half), collector.environment) == []
+        assert told_here(outcome_document(half), collector.environment) == []
     assert b"half ? a name" in b"".join(request.SerializeToString() for request in collector.requests)
 
 
@@ -335,7 +351,7 @@ def test_a_sender_whose_review_is_gone_ends_quietly(capsys: pytest.CaptureFixtur
 def test_an_endpoint_that_says_no(protocol: str, answer: Any, code: str, document: OutcomeDocument) -> None:
     headers = {"OTEL_EXPORTER_OTLP_HEADERS": f"x-team={SECRET}"}
     with receiver(protocol, answer=answer) as collector:
-        warnings = told(document, collector.environment | headers)
+        warnings = told_here(document, collector.environment | headers)
     assert warnings == [f"Telemetry was not sent: the endpoint answered {code}."]
 
 
@@ -345,7 +361,7 @@ def test_a_backend_for_traces_alone_is_told_apart(document: OutcomeDocument) -> 
             "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{metrics.address}/v1/metrics",
             "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{traces.address}/v1/traces",
         }
-        assert told(document, ways) == ["Telemetry was not sent: metrics: the endpoint answered 404."]
+        assert told_here(document, ways) == ["Telemetry was not sent: metrics: the endpoint answered 404."]
     assert traces.spans
 
 
@@ -517,8 +533,10 @@ def test_the_sender_says_of_each_signal_how_it_ended(
 def test_the_sender_says_what_it_was_answered(
     protocol: str, answer: Any, word: str, document: OutcomeDocument, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The exporter asks again after a random pause; one that is longer than the time left ends it at the first answer.
+    monkeypatch.setattr("random.uniform", lambda low, high: 10 * UNHURRIED)
     with receiver(protocol, answer=answer) as collector:
-        work = json.loads(export._work(document, wanted(collector), time.monotonic() + 3))
+        work = json.loads(export._work(document, wanted(collector), time.monotonic() + UNHURRIED))
         for name, value in collector.environment.items():
             monkeypatch.setenv(name, value)
         assert sending.send(work) == {"metrics": word, "traces": word}
@@ -569,6 +587,7 @@ def test_a_setting_that_means_nothing_changes_nothing_but_one_line(terminal: Ter
     assert reviewed(terminal, hostile) == (code, report, [f"warning: Telemetry was not sent: {sentence}"])
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("asked_for", [False, True])
 def test_a_review_imports_nothing_of_opentelemetry(terminal: Terminal, tmp_path: Path, asked_for: bool) -> None:
     listing = tmp_path / "imported"

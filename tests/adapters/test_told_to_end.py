@@ -25,6 +25,8 @@ from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.lifetime import belongings
 from review_advisor.lifetime.interruption import INTERRUPTION, Interruption
 
+pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
+
 PATIENCE = 15.0
 """Seconds for a process that has two: this machine may be busy. All work here would last far longer."""
 MANY = 300
@@ -158,6 +160,7 @@ def test_a_review_that_computes_is_stored_as_stopped(kind: str, terminal: Termin
     assert verify(tmp_path / "logs" / LEDGER_FILE).broken == ()
 
 
+@pytest.mark.one_of_its_kind
 def test_a_second_signal_ends_it_at_once(terminal: Terminal, tmp_path: Path) -> None:
     """The child is not given its time to end; what is stored says stopped all the same."""
     claude = executable(
@@ -233,6 +236,7 @@ def test_whoever_ends_the_process_waits_for_a_child_that_is_being_started() -> N
     assert child.ended
 
 
+@pytest.mark.one_of_its_kind
 def test_nothing_but_the_one_door_starts_a_process_or_makes_a_temporary_folder() -> None:
     """The embedded agent and the sender of telemetry are children themselves."""
     root = Path(review_advisor.__file__).parent

@@ -14,6 +14,8 @@ from review_advisor.mockworld.github.events import Events
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import approve, finding, reject
 
+pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
+
 CONFIG = ".review-advisor.toml"
 GATE = '[github]\ncheck_name = "gate"\n'
 LOOSE = '[github]\ncheck_name = "mine"\n[budget]\nlow_usd = 1000.0\nmax_usd = 1000.0\n'
@@ -38,6 +40,7 @@ def names(actions: Actions, pull: Pull) -> list[str]:
     return [each.name for each in actions.checks(pull.head_sha)]
 
 
+@pytest.mark.one_of_its_kind
 def test_a_base_of_ones_own_sets_no_budget_no_critical_path_and_no_check(actions: Actions) -> None:
     actions.main_becomes({CONFIG: STRICT})
     pull = on_a_base_of_ones_own(actions, {CONFIG: LOOSE})

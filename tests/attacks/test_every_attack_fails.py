@@ -17,6 +17,7 @@ from tests.attacks import on_github
 from tests.attacks.obedient import FAULT, NOTES, WINDOW, ObedientAgent
 from tests.attacks.payloads import ATTACKS, OWN_SECRET, PLANTED
 from tests.attacks.unfenced import unfenced
+from tests.cases import sampled
 
 from review_advisor.adapters.git.open import open_range
 from review_advisor.core.facts.change import Spec
@@ -198,7 +199,7 @@ def unseen_characters(seen: Seen) -> set[str]:
     return {each for each in found if each in "\u202e\u2066\u200b\x1b" or "\U000e0000" <= each <= "\U000e0fff"}
 
 
-@pytest.mark.parametrize("attack,entry", CELLS)
+@pytest.mark.parametrize("attack,entry", sampled(CELLS, one_in=7))
 def test_it_works_where_nothing_stops_it(
     attack: str, entry: str, tmp_path: Path, git: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,7 +214,7 @@ def test_it_works_where_nothing_stops_it(
         assert OWN_SECRET in seen.told
 
 
-@pytest.mark.parametrize("attack,entry", CELLS)
+@pytest.mark.parametrize("attack,entry", sampled(CELLS, one_in=7))
 def test_it_changes_nothing_in_ours(attack: str, entry: str, tmp_path: Path, git: Served) -> None:
     untouched = review(tmp_path / "twin", git, entry, ATTACKS[attack].twin, ObedientAgent())
     assert untouched.document.outcome is Outcome.CHANGES_REQUESTED, "left alone, the fault is found"

@@ -43,6 +43,7 @@ def test_the_picture_shows_the_figures_of_the_page_and_fetches_nothing() -> None
     assert labels == re.findall(r"^\| [\d,]+ changed lines \| ([\d.]+) s \|", PAGE, re.MULTILINE)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "words",
     [

@@ -223,7 +223,7 @@ def test_the_one_command_for_ci_runs_what_the_readme_promises() -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111, "it must be executable"
     ran = re.findall(r"^make (\S+)$", script.read_text(encoding="utf-8"), re.MULTILINE)
-    assert ran == ["setup", "test", "quality", "lowest", "mutants", "e2e"]
+    assert ran == ["setup", "test-all", "quality", "lowest", "mutants", "e2e"]
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     assert re.findall(r"^ +run: make (\S+)", workflow, re.MULTILINE) == ran
 
@@ -289,3 +289,14 @@ def test_without_a_base_it_says_why(checkout: Checkout) -> None:
     assert "no commit yet" in answers[0].stderr
     assert "one commit only" in answers[1].stderr
     assert "shallow" in answers[2].stderr
+
+
+def test_make_test_runs_something_of_every_file_of_tests() -> None:
+    """A file whose tests are left to `make test-all` names those that stand for them."""
+    left = [
+        path
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if "\npytestmark = pytest.mark.every_case" in path.read_text()
+    ]
+    assert left
+    assert [path.name for path in left if "\n@pytest.mark.one_of_its_kind" not in path.read_text()] == []

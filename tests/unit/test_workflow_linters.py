@@ -32,6 +32,7 @@ def test_the_linters_find_nothing(name: str, tmp_path: Path) -> None:
     assert complaints(name, EVERY[name], tmp_path) == ""
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "before,after,said",
     [

@@ -38,6 +38,8 @@ from review_advisor.mockworld.lines import finding, reject
 from review_advisor.observation import finding_fate as aftermath
 from review_advisor.observation import phase as observe_phase
 
+pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
+
 
 @pytest.mark.parametrize("how", ["merge", "squash", "rebase"])
 def test_a_finding_that_was_fixed_before_the_merge_proved_right(
@@ -71,6 +73,7 @@ def test_a_finding_that_was_merged_all_the_same_did_not_prove_right(
     assert (found.value, found.cases, found.judgement) == (0.0, 1, "missed")
 
 
+@pytest.mark.one_of_its_kind
 def test_a_later_commit_that_takes_the_very_lines_away(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     actions.merges(pull)

@@ -44,6 +44,8 @@ from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import RefusedRequest
 
+pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
+
 
 def test_a_base_branch_that_is_gone_is_said_and_nothing_is_recorded(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
@@ -94,6 +96,7 @@ def test_what_git_could_not_tell_once_is_asked_again_and_takes_nothing_from_what
     assert kpi(whole(actions), "validated").judgement == "not measured", "that nothing happened is true of a moment"
 
 
+@pytest.mark.one_of_its_kind
 def test_the_same_facts_are_recorded_once_and_survive_everything(
     rejected: tuple[Actions, Pull], tmp_path: Path
 ) -> None:

@@ -32,7 +32,10 @@ from review_advisor.mockworld.lines import reject
 from review_advisor.observation import finding_fate as aftermath
 from review_advisor.observation import reverts as reverting
 
+pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 
+
+@pytest.mark.one_of_its_kind
 def test_a_merge_that_is_reverted_later_proves_what_was_said_and_observing_again_says_so(
     rejected: tuple[Actions, Pull],
 ) -> None:
