@@ -86,7 +86,7 @@ MUTANTS = (
     ),
     Mutant(
         "a path that leads out of the tree is handed to git",
-        "adapters/git/objects.py",
+        "adapters/git/store.py",
         'any(part in {b"", b".", b".."} for part in parts)',
         "False",
         ("tests/adapters/test_git_hostile.py::test_a_path_that_a_model_names_is_a_file_or_none",),
@@ -1526,44 +1526,10 @@ MUTANTS = (
         ("tests/adapters/test_consult_hook.py::test_the_tokens_of_an_advisor_that_used_tools_are_unknown",),
     ),
     Mutant(
-        "one line that is undone takes a merge back",
-        "core/observation/revert_detection.py",
-        "part > 0 and part >= UNDONE_SHARE * whole",
-        "part > 0",
-        (
-            f"{UNIT}observation/test_revert_detection.py::test_who_undoes_most_of_a_change_and_does_little_else_takes_it_back",
-        ),
-    ),
-    Mutant(
-        "lines that only move are taken back",
-        "observation/reverts.py",
-        "return moved < UNDONE_SHARE",
-        "return True",
-        (
-            "tests/adapters/observing/test_reverts.py::test_a_revert_beside_a_file_with_equal_lines_is_one_and_a_move_is_none",
-        ),
-    ),
-    Mutant(
-        "a move that lines do not tell of is taken back with the lines",
-        "observation/reverts.py",
-        "if not gives_back(self._brought, files):",
-        "if False:",
-        (
-            "tests/adapters/observing/test_reverts.py::test_lines_that_are_taken_back_without_the_move_of_their_file_are_no_revert",
-        ),
-    ),
-    Mutant(
-        "what happened counts before what was kept does",
-        "core/observation/labels.py",
-        "if not judged:",
-        "if False:",
-        (f"{UNIT}observation/test_labels.py::test_before_the_merge_is_judged_only_opinions_have_a_say",),
-    ),
-    Mutant(
         "a merge of today is judged",
-        "observation/finding_fate.py",
-        "if self._now - history.merged_at >= JUDGED_AFTER:",
-        "if self._now >= history.merged_at:",
+        "observation/phase.py",
+        "judged = self._now - merged_at >= JUDGED_AFTER",
+        "judged = self._now >= merged_at",
         ("tests/adapters/observing/test_reverts.py::test_an_approval_is_no_good_one_before_it_is_judged",),
     ),
     Mutant(
@@ -1583,18 +1549,25 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "of several places with the same lines any one will do",
-        "core/observation/line_match.py",
-        "if found < places(lines, before).whole:",
-        "if False:",
-        (f"{UNIT}observation/test_line_match.py::test_lines_that_were_brought",),
-    ),
-    Mutant(
         "a revert proves nothing",
         "core/observation/labels.py",
-        'if known.get("later") == "reverted":',
-        'if known.get("later") == "never":',
-        (f"{UNIT}observation/test_labels.py::test_what_happened_outweighs_opinions_and_these_what_was_merged",),
+        'if reverted and known.get("at_merge")',
+        'if not reverted and known.get("at_merge")',
+        (f"{UNIT}observation/test_labels.py::test_only_people_and_reverts_prove_a_finding",),
+    ),
+    Mutant(
+        "any message with the number of a pull request reverts it",
+        "core/observation/revert_messages.py",
+        "^Reverts (",
+        "Reverts (",
+        (f"{UNIT}observation/test_revert_messages.py::test_a_revert_names_the_merge_or_the_pull_request",),
+    ),
+    Mutant(
+        "lines that are gone prove a finding right",
+        "core/observation/labels.py",
+        'if known.get("dismissal") == "dismissed":',
+        'if known.get("at_merge") == "gone":\n        return True\n    if known.get("dismissal") == "dismissed":',
+        (f"{UNIT}observation/test_labels.py::test_only_people_and_reverts_prove_a_finding",),
     ),
     Mutant(
         "the thumbs of strangers count",

@@ -31,7 +31,7 @@ from tests.unit.workflow_files import ROOT, action_step, own_workflow, parsed
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.ledger.chain import LEDGER_FILE
-from review_advisor.core.observation.line_match import JUDGED_AFTER
+from review_advisor.core.observation.labels import JUDGED_AFTER
 from review_advisor.core.pull_request.markers import SUMMARY
 from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
 from review_advisor.core.pull_request.standing import StandingComment

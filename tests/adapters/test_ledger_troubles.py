@@ -23,7 +23,7 @@ from tests.scenarios.five_stories import an_approval_after_consults, three_parts
 from review_advisor.adapters.ledger.database import latest, open_to_read, open_to_write, sentences
 from review_advisor.adapters.ledger.exchange import Folded, events_of_run, merge, rebuild
 from review_advisor.adapters.ledger.listing import list_runs
-from review_advisor.adapters.ledger.observations import said_on
+from review_advisor.adapters.ledger.observations import finding_places
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.salvage import repair
@@ -343,7 +343,12 @@ def test_a_name_that_no_file_can_have_is_said_once(tmp_path: Path, name: str) ->
     path = tmp_path / name
     (said,) = warnings_of(path, told())
     assert said == f"The ledger {path} cannot be reached: File name too long. {NOT_RECORDED}"
-    for ask in (verify, rebuild, lambda path: list_runs(path, RunFilter()), lambda path: said_on(path, "a/b", 7)):
+    for ask in (
+        verify,
+        rebuild,
+        lambda path: list_runs(path, RunFilter()),
+        lambda path: finding_places(path, "a/b", 7),
+    ):
         with pytest.raises(LedgerError, match="cannot be reached: File name too long"):
             ask(path)
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from pathlib import Path
 from review_advisor.adapters.actions import GithubEnvironment, read_github
 from review_advisor.adapters.git.fetch import Remote
 from review_advisor.adapters.git.history import LOOKED_AT, GitHistory, open_history
-from review_advisor.adapters.ledger.observations import keep, open_ended, said_on
+from review_advisor.adapters.ledger.observations import finding_places, keep, open_ended
 from review_advisor.app.configuration import believed_base
 from review_advisor.app.pull_request import open_forge, rules_at
 from review_advisor.core.facts.event import PullRequestEvent
@@ -75,7 +75,7 @@ def _observe(repo: Path, named: tuple[str, int], ledger: Path, environ: Mapping[
     if pull_request.state == "open":
         raise SourceError(f"Pull request #{number} is open: what became of it is observed once it is closed.")
     rules, _ = rules_at(forge, believed_base(forge, pull_request).commit)
-    known = said_on(ledger, repository, number)
+    known = finding_places(ledger, repository, number)
     now = datetime.now(UTC)
     with ExitStack() as opened:
         history = _history(repo, pull_request, github, opened)

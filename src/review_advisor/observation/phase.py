@@ -7,14 +7,17 @@ from datetime import datetime
 
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.facts.remark import Reaction, StandingRemark
-from review_advisor.core.observation.labels import Label, Value
-from review_advisor.core.observation.line_match import Said
+from review_advisor.core.observation.labels import JUDGED_AFTER, Label, Value
+from review_advisor.core.observation.merged_lines import FindingPlace, lines_at_merge, quoted_lines
+from review_advisor.core.observation.revert_messages import is_revert
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.markers import finding_in
 from review_advisor.core.pull_request.state import KnownFinding, State, own_summaries, read_state
-from review_advisor.observation.finding_fate import Aftermath
 from review_advisor.ports.forge import Forge, History
+from review_advisor.ports.review import SourceError
 
+MOST_FINDINGS = 200
+"""So many findings of one pull request are looked for in its files."""
 MOST_PEOPLE = 50
 """So many people who reacted to one finding are asked about, beside those who are known from another one."""
 MOST_ASKED = 300
@@ -31,7 +34,7 @@ class ObservePhase:
     """
 
     def __init__(
-        self, forge: Forge, history: History | None, login: str, known: Mapping[str, Said], now: datetime
+        self, forge: Forge, history: History | None, login: str, known: Mapping[str, FindingPlace], now: datetime
     ) -> None:
         self._forge = forge
         self._history = history
@@ -46,20 +49,62 @@ class ObservePhase:
         summaries = own_summaries(self._forge.comments(number), self._login)
         state = read_state(summaries[0], self._login) if summaries else None
         remarks = self._own(self._forge.remarks(number))
-        aftermath = Aftermath(pull_request, self._history, self._now)
         findings = {each.id: each for each in state.findings} if state is not None else {}
         spoke = bool(summaries or remarks or self._known)
-        labels = [_merge(pull_request, state, spoke=spoke), *aftermath.reverted(), *_escalation(pull_request, state)]
-        for finding in sorted({*findings, *remarks, *self._known}):
+        labels = [
+            _merge(pull_request, state, spoke=spoke),
+            *self._reverted(pull_request),
+            *_escalation(pull_request, state),
+        ]
+        for at, finding in enumerate(sorted({*findings, *remarks, *self._known})):
             remark = remarks.get(finding)
-            said = self._known.get(finding) or (_said(remark) if remark else None)
-            labels += aftermath.of_lines(finding, said)
+            place = self._known.get(finding) or (_place(remark) if remark else None)
             labels += [
+                Label(finding, "at_merge", *self._lines(pull_request, place if at < MOST_FINDINGS else None)),
                 Label(finding, "thread", *self._thread(remark)),
                 Label(finding, "reaction", *self._reaction(remark, pull_request.author)),
                 Label(finding, "dismissal", *_dismissal(findings.get(finding), state, pull_request.author)),
             ]
         return tuple(labels)
+
+    def _reverted(self, pull_request: PullRequest) -> Iterator[Label]:
+        """Whether enough time has gone by to judge the merge, and whether a later commit reverts it."""
+        if self._history is None:
+            return
+        merged_at = self._history.merged_at
+        judged = self._now - merged_at >= JUDGED_AFTER
+        waits = f"it was merged on {merged_at:%Y-%m-%d}, and is judged {JUDGED_AFTER.days} days later"
+        yield Label(
+            "", "judged", "judged" if judged else "unknown", f"merged on {merged_at:%Y-%m-%d}" if judged else waits
+        )
+        try:
+            revert = self._revert(self._history, pull_request)
+        except SourceError as problem:
+            yield Label("", "reverted", "unknown", _phrase(problem))
+            return
+        if revert is not None:
+            yield Label("", "reverted", "reverted", f"the message of commit {revert[:12]} says so")
+        elif judged:
+            yield Label("", "reverted", "not_reverted", "no later commit says so")
+        else:
+            yield Label("", "reverted", "unknown", waits)
+
+    def _revert(self, history: History, pull_request: PullRequest) -> str | None:
+        about = (pull_request.repository, pull_request.number, pull_request.merge_commit)
+        return next((commit for commit, message in history.later() if is_revert(message, *about)), None)
+
+    def _lines(self, pull_request: PullRequest, place: FindingPlace | None) -> tuple[Value, str]:
+        """Whether a finding's lines are in what was merged."""
+        if self._history is None:
+            return "unknown", "it was closed without a merge"
+        if place is None:
+            return "unknown", f"its place is not known, or there are more than {MOST_FINDINGS} findings"
+        try:
+            reviewed = None if place.quote else self._history.text(place.commit, place.path)
+            merged = self._history.text(pull_request.merge_commit, place.path)
+        except SourceError as problem:
+            return "unknown", _phrase(problem)
+        return lines_at_merge(place, quoted_lines(place, reviewed), merged)
 
     def _own(self, remarks: tuple[StandingRemark, ...]) -> dict[str, StandingRemark]:
         """The bot's own comments by their finding, the first of each. What somebody else edited is nobody's word."""
@@ -153,5 +198,10 @@ def _dismissal(found: KnownFinding | None, state: State | None, author: str) -> 
 _AGAINST = (Outcome.CHANGES_REQUESTED, Outcome.ESCALATED)
 
 
-def _said(remark: StandingRemark) -> Said:
-    return Said(remark.path, remark.commit, min(remark.start_line, remark.line), remark.line, remark.removed)
+def _place(remark: StandingRemark) -> FindingPlace:
+    first = min(remark.start_line, remark.line)
+    return FindingPlace(remark.path, remark.commit, first, remark.line, remark.removed)
+
+
+def _phrase(problem: SourceError) -> str:
+    return str(problem).rstrip(".")[:200]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
-from review_advisor.ports.review import SourceError
 
 if TYPE_CHECKING:  # only a pull request's review publishes, and only what is closed is observed
-    from review_advisor.core.observation.revert_detection import LaterCommit, Lines, Touched
     from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
     from review_advisor.core.pull_request.writes import Check, CommittedFile, InlineComment, MadeCommit
 
@@ -145,10 +143,6 @@ class Forge(Protocol):
         ...
 
 
-class FileTooLarge(SourceError):  # noqa: N818 (what the file is)
-    """A file is larger than is looked at."""
-
-
 class History(Protocol):
     """A merged pull request, and its base branch since. Raises ``SourceError`` for what is not there or too much."""
 
@@ -157,37 +151,12 @@ class History(Protocol):
         """When it was merged."""
         ...
 
-    @property
-    def brought(self) -> tuple[Touched, ...]:
-        """The files that the merge touched."""
-        ...
-
-    def has(self, commit: str) -> bool:
-        """Whether a commit is there, as it is not after some force pushes."""
-        ...
-
     def text(self, commit: str, path: str) -> str | None:
-        """The text of a file at a commit that is there; None if there is none."""
+        """The text of a file at a commit; None if the commit or the file is not there."""
         ...
 
-    def moved(self, commit: str, path: str) -> str | None:
-        """What a file of ``commit`` is called in what was merged, where it was renamed since; None if it was not."""
-        ...
-
-    def since(self, commit: str) -> tuple[Touched, ...]:
-        """The files that differ between ``commit`` and what was merged; where it is gone, those of the merge."""
-        ...
-
-    def later(self) -> Iterator[LaterCommit]:
-        """The base branch's commits since, the oldest first; it raises where there are more than are looked at."""
-        ...
-
-    def content(self, name: str) -> str:
-        """The text of a file that ``later`` names."""
-        ...
-
-    def lines(self, files: Iterable[Touched], *, passing_over: bool = False) -> Lines:
-        """Every changed line of these files; ``passing_over`` those that are too large, else they are an error."""
+    def later(self) -> Iterator[tuple[str, str]]:
+        """The commits on the base branch since, the oldest first: the name and the message of each."""
         ...
 
 

@@ -16,7 +16,6 @@ from tests.adapters.observing.observed import (
     ID,
     OTHER_LABEL,
     READS,
-    RIGHT,
     kpi,
     observed,
     sources,
@@ -38,8 +37,7 @@ from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.app.runs import show_run
 from review_advisor.core.ledger.chain import LedgerError, canonical, links
 from review_advisor.core.ledger.periods import Period
-from review_advisor.core.observation import line_match as fate
-from review_advisor.core.observation.labels import Label, Observed
+from review_advisor.core.observation.labels import JUDGED_AFTER, Label, Observed
 from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import RefusedRequest
@@ -84,16 +82,24 @@ def test_what_git_could_not_tell_once_is_asked_again_and_takes_nothing_from_what
     actions.merges(pull)
     ran = actions.closed(pull)
     with monkeypatch.context() as troubled:
-        troubled.setattr(history, "MOST_SECONDS", 0)
+        troubled.setattr(history, "MOST_LISTED", -1)
+        troubled.setattr(history, "MOST_BYTES", -1)
         labels = observed(ran)
     assert (labels["", "reverted"], labels[ID, "at_merge"], labels[ID, "thread"]) == ("unknown", "unknown", "open")
     again = actions.closed(pull).observe("--again", "--ledger", ran.ledger)
     assert (again.code, again.err) == (0, f"{NAME}#{pull.number}: recorded\n")
     with monkeypatch.context() as troubled:
-        troubled.setattr(history, "MOST_SECONDS", 0)
+        troubled.setattr(history, "MOST_LISTED", -1)
+        troubled.setattr(history, "MOST_BYTES", -1)
         labels = observed(actions.closed(pull), "--pr", f"{NAME}#{pull.number}", "--ledger", ran.ledger)
-    assert (labels["", "reverted"], labels[ID, "at_merge"], labels.get((ID, "later"))) == ("unknown", "there", None)
+    assert (labels["", "reverted"], labels[ID, "at_merge"]) == ("unknown", "there")
     assert kpi(whole(actions), "validated").judgement == "not measured", "that nothing happened is true of a moment"
+
+
+def thumb_up(actions: Actions, pull: Pull) -> None:
+    """A maintainer says that the finding is right."""
+    (thread,) = actions.threads(pull)
+    actions.github.reacts(thread.comments[0], "THUMBS_UP", by=MAINTAINER)
 
 
 @pytest.mark.one_of_its_kind
@@ -101,6 +107,7 @@ def test_the_same_facts_are_recorded_once_and_survive_everything(
     rejected: tuple[Actions, Pull], tmp_path: Path
 ) -> None:
     actions, pull = rejected
+    thumb_up(actions, pull)
     actions.merges(pull)
     first = actions.closed(pull).observe()
     assert (first.code, first.err) == (0, f"{NAME}#{pull.number}: recorded\n")
@@ -129,6 +136,7 @@ def test_the_same_facts_are_recorded_once_and_survive_everything(
 
 def test_labels_count_in_the_period_and_repository_of_the_review(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
+    thumb_up(actions, pull)
     actions.merges(pull)
     observed(actions.closed(pull))
     path = whole(actions)
@@ -142,7 +150,7 @@ def test_what_was_merged_lately_is_observed_again_all_at_once(actions: Actions) 
     merge_commit = actions.merges(reverted)
     actions.git.work.git("checkout", "--quiet", "main")
     for pull in (kept, gone):
-        actions.git.work.at = at = datetime.now(UTC) - fate.JUDGED_AFTER
+        actions.git.work.at = at = datetime.now(UTC) - JUDGED_AFTER
         actions.git.work.git("merge", "--quiet", "--strategy=ours", "--no-edit", pull.head_sha)
         actions.git.push("main:refs/heads/main")
         actions.github.merges(pull, sha=actions.git.work.rev("main"), at=second_of(at))
@@ -206,11 +214,11 @@ def test_what_one_ledger_knew_is_known_where_it_is_merged_with_another(
 ) -> None:
     """A job that runs again has a ledger of its own, and may be unable to tell what the first one saw."""
     actions, pull = rejected
-    actions.pushed(pull, {APP: RIGHT})
     merge_commit = actions.merges(pull)
     actions.reverts("-m", "1", merge_commit)
     assert observed(actions.closed(pull))["", "reverted"] == "reverted"
-    monkeypatch.setattr(history, "MOST_SECONDS", 0)
+    monkeypatch.setattr(history, "MOST_LISTED", -1)
+    monkeypatch.setattr(history, "MOST_BYTES", -1)
     labels = observed(actions.closed(pull))
     assert (labels["", "reverted"], labels[ID, "at_merge"]) == ("unknown", "unknown")
     path = whole(actions)
@@ -265,7 +273,7 @@ def test_the_step_of_the_action_does_the_same(rejected: tuple[Actions, Pull]) ->
     ran = actions.closed(pull)
     done = ran.observe()
     assert (done.code, done.err) == (0, f"{NAME}#{pull.number}: recorded\n")
-    assert sources(ran)[ID, "at_merge"] == "the lines stand in their file"
+    assert sources(ran)[ID, "at_merge"] == "its lines are in the merged file"
 
 
 def test_what_is_open_or_was_not_closed_by_the_event_is_refused(rejected: tuple[Actions, Pull]) -> None:

@@ -34,49 +34,35 @@ SEEN = Observed(
         Label("f-0000000001", "at_merge", "fixed", "the lines are gone"),
         Label("f-0000000002", "at_merge", "unknown", "its file is too large"),
         Label("f-0000000002", "reaction", "none", "nobody"),
+        Label("f-0000000004", "reaction", "up", "@maria"),
     ),
 )
 
 
 @pytest.mark.parametrize(
-    "known, right",
+    "known, reverted, right",
     [
-        ({}, None),
-        ({"at_merge": "fixed"}, True),
-        ({"at_merge": "there"}, None),
-        ({"at_merge": "there", "later": "there"}, False),
-        ({"at_merge": "there", "later": "gone"}, True),
-        ({"at_merge": "there", "later": "reverted", "dismissal": "dismissed", "reaction": "down"}, True),
-        ({"at_merge": "there", "later": "gone", "dismissal": "dismissed", "reaction": "up"}, False),
-        ({"at_merge": "there", "later": "gone", "reaction": "down"}, True),
-        ({"at_merge": "fixed", "dismissal": "dismissed", "reaction": "up"}, False),
-        ({"at_merge": "fixed", "dismissal": "none", "reaction": "down"}, False),
-        ({"at_merge": "there", "reaction": "up"}, True),
-        ({"at_merge": "there", "later": "there", "reaction": "both"}, False),
-        ({"at_merge": "there", "reaction": "both"}, None),
-        ({"at_merge": "there", "dismissal": "dismissed"}, False),
-        ({"reaction": "none", "thread": "resolved"}, None),
-        ({"reaction": "up"}, True),
-        ({"thread": "resolved"}, None),
+        ({}, False, None),
+        ({"at_merge": "gone"}, False, None),
+        ({"at_merge": "there"}, False, None),
+        ({"at_merge": "fixed", "later": "gone"}, False, None),
+        ({"at_merge": "there", "later": "there"}, False, None),
+        ({"at_merge": "there", "dismissal": "dismissed", "reaction": "down"}, True, True),
+        ({"at_merge": "gone", "dismissal": "dismissed"}, True, False),
+        ({"at_merge": "fixed", "reaction": "up"}, True, True),
+        ({"at_merge": "gone"}, True, None),
+        ({}, True, True),
+        ({"dismissal": "dismissed", "reaction": "up"}, False, False),
+        ({"dismissal": "none", "reaction": "down"}, False, False),
+        ({"reaction": "up"}, False, True),
+        ({"reaction": "both"}, False, None),
+        ({"reaction": "none", "thread": "resolved"}, False, None),
     ],
 )
-def test_what_happened_outweighs_opinions_and_these_what_was_merged(
-    known: dict[Name, Value], right: bool | None
+def test_only_people_and_reverts_prove_a_finding(
+    known: dict[Name, Value], right: bool | None, *, reverted: bool
 ) -> None:
-    assert proved_right(known, judged=True) is right
-
-
-@pytest.mark.parametrize(
-    "known, right",
-    [
-        ({"at_merge": "fixed"}, None),
-        ({"at_merge": "there", "later": "reverted"}, None),
-        ({"at_merge": "fixed", "reaction": "down"}, False),
-        ({"at_merge": "there", "later": "gone", "dismissal": "dismissed"}, False),
-    ],
-)
-def test_before_the_merge_is_judged_only_opinions_have_a_say(known: dict[Name, Value], right: bool | None) -> None:
-    assert proved_right(known, judged=False) is right
+    assert proved_right(known, reverted=reverted) is right
 
 
 def test_a_revert_has_a_say_once_the_merge_is_judged() -> None:
@@ -86,7 +72,9 @@ def test_a_revert_has_a_say_once_the_merge_is_judged() -> None:
 
 
 def test_what_is_unknown_is_not_known() -> None:
-    assert of_findings(SEEN.labels) == {"f-0000000001": {"at_merge": "fixed"}, "f-0000000002": {"reaction": "none"}}
+    assert of_findings(SEEN.labels) == {
+        "f-0000000001": {"at_merge": "fixed"}, "f-0000000002": {"reaction": "none"}, "f-0000000004": {"reaction": "up"},
+    }  # fmt: skip
     assert of_pull_request(SEEN.labels, "reverted") == "not_reverted"
     assert of_pull_request([Label("", "reverted", "unknown", "why")], "reverted") is None
 
@@ -121,7 +109,9 @@ def test_what_happened_and_cannot_be_told_any_more_stays_known() -> None:
         Label("f-0000000001", "at_merge", "fixed", "the lines are gone"),
         Label("f-0000000002", "at_merge", "unknown", why),
         Label("f-0000000002", "reaction", "up", "@maria"),
-        *there,
+        there[0],
+        SEEN.labels[6],
+        there[1],
     )
 
 
@@ -160,7 +150,7 @@ def test_what_was_known_of_another_head_is_not_known_of_this_one() -> None:
 
 def test_the_ledgers_rows_say_what_is_proven() -> None:
     rows = readings_of_observation(SEEN)
-    assert [dict(row) for row in rows["proofs"]] == [{"finding": "f-0000000001", "proved_right": 1}]
+    assert [dict(row) for row in rows["proofs"]] == [{"finding": "f-0000000004", "proved_right": 1}]
     (about,) = rows["observations"]
     assert (about["reverted"], about["overridden"]) == (0, None)
     assert len(rows["labels"]) == len(SEEN.labels)
@@ -171,7 +161,7 @@ def test_a_person_reads_one_line_for_each_label() -> None:
         replace(SEEN, labels=(*SEEN.labels, Label("", "merge", "merged", "two\nlines\x1b[2J")))
     ).splitlines()
     assert lines[0].split() == ["-", "merge", "merged", "cafe"]
-    assert len(lines) == 7
+    assert len(lines) == 8
     assert lines[-1].endswith("two lines\\x1b[2J")
     assert observed_text(replace(SEEN, labels=())) == ""
 

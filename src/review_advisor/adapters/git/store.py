@@ -8,7 +8,6 @@ import weakref
 from dataclasses import replace
 from pathlib import Path
 
-from review_advisor.adapters.git.objects import name_in_tree
 from review_advisor.adapters.git.repository import Repository
 from review_advisor.core.facts.change import MOST_RENAMES
 from review_advisor.core.facts.patch_files import shown_name
@@ -24,6 +23,21 @@ _LINK = b"120000"
 
 class ContentMissingError(SourceError):
     """A tree has the file, and the repository lacks its content: a partial or damaged clone."""
+
+
+_LONGEST_PATH = 4_096
+"""In bytes: no system opens a longer one, and a command line holds it."""
+
+
+def _name_in_tree(path: str) -> bytes | None:
+    """``path`` as git spells it; None for a text that names nothing in a tree and may not reach a command line."""
+    try:
+        name = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character
+        return None
+    parts = name.split(b"/")
+    fit = b"\0" not in name and len(name) <= _LONGEST_PATH and not any(part in {b"", b".", b".."} for part in parts)
+    return name if fit else None
 
 
 class ObjectStore:
@@ -140,7 +154,7 @@ class ObjectStore:
 
     def _found(self, tree: str, path: str) -> list[tuple[bytes, str]]:
         """Mode and content's name of what stands at ``path``."""
-        wanted = name_in_tree(path)
+        wanted = _name_in_tree(path)
         if wanted is None:
             return []
         entries = self.git.run("ls-tree", "-z", "--full-tree", tree, "--", path).split(b"\0")[:-1]

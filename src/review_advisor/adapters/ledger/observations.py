@@ -15,7 +15,7 @@ from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.core.ledger.chain import FIRST, LedgerError, link
 from review_advisor.core.ledger.moments import in_the_record, microseconds
 from review_advisor.core.observation.labels import Observed
-from review_advisor.core.observation.line_match import Said
+from review_advisor.core.observation.merged_lines import FindingPlace
 from review_advisor.core.outcome.events import Event, Reported
 
 _RUNS = """
@@ -48,7 +48,7 @@ def open_ended(path: Path, since: datetime) -> tuple[tuple[str, int], ...]:
     return tuple((str(repository), int(number)) for repository, number in found)
 
 
-def said_on(path: Path, repository: str, number: int) -> dict[str, Said]:
+def finding_places(path: Path, repository: str, number: int) -> dict[str, FindingPlace]:
     """Every finding of the pull request's reviews in this ledger, as it was last raised; none without a ledger.
 
     Raises ``LedgerError``. A run that cannot be read tells nothing.
@@ -56,14 +56,14 @@ def said_on(path: Path, repository: str, number: int) -> dict[str, Said]:
     with sentences(path):
         if not path.exists():
             return {}
-    found: dict[str, Said] = {}
+    found: dict[str, FindingPlace] = {}
     with sentences(path), closing(open_to_read(path)) as connection:
         for (run_id,) in connection.execute(_RUNS, (number, repository)).fetchall():
             try:
                 first, events = review_in(read_chain(connection, run_id))
             except LedgerError:
                 continue
-            found |= _said(first.head_sha or "", events)
+            found |= _places(first.head_sha or "", events)
     return found
 
 
@@ -85,10 +85,10 @@ def keep(path: Path, observed: Observed) -> tuple[Observed, bool]:
         return stands, True
 
 
-def _said(head: str, events: list[Event]) -> dict[str, Said]:
+def _places(head: str, events: list[Event]) -> dict[str, FindingPlace]:
     reports = [event.report for event in events if isinstance(event, Reported)]
     return {
-        each.id: Said(each.path, head, each.line, each.end_line, each.removed, each.evidence)
+        each.id: FindingPlace(each.path, head, each.line, each.end_line, each.removed, each.evidence)
         for report in reports
         for each in report.findings
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field
@@ -12,7 +13,10 @@ from review_advisor.core.ledger.chain import RUN_ID
 from review_advisor.core.report.wording import printable_line
 
 UNKNOWN = "unknown"
+JUDGED_AFTER = timedelta(days=7)
+"""A merge that was not reverted for so long counts as kept; before that, nobody can tell."""
 Name = Literal["merge", "judged", "reverted", "escalation", "at_merge", "later", "thread", "reaction", "dismissal"]
+"""``later`` stands in old observations only."""
 Value = Literal[
     "unknown",
     "closed",
@@ -23,7 +27,7 @@ Value = Literal[
     "not_reverted",
     "approved",
     "not_approved",
-    "fixed",
+    "fixed",  # in old observations: the lines are gone
     "there",
     "gone",
     "resolved",
@@ -115,26 +119,17 @@ def of_pull_request(labels: Iterable[Label], name: Name) -> Value | None:
     return next((e.value for e in labels if not e.finding and e.name == name and e.value != UNKNOWN), None)
 
 
-def proved_right(known: dict[Name, Value], *, judged: bool) -> bool | None:
-    """Whether what happened proves a finding right; None where it proves nothing.
+def proved_right(known: dict[Name, Value], *, reverted: bool) -> bool | None:
+    """Whether people proved a finding right, or wrong; None where nobody said anything.
 
-    A merge that was taken back outweighs everybody's opinion; lines that went away all the same, for whatever reason,
-    outweigh thumbs, but no dismissal; an opinion outweighs what was merged. Before the merge is ``judged``
-    what happened has no say: what was kept would be missing.
+    ``reverted``: the whole pull request was reverted, which outweighs every opinion unless the finding's lines were
+    gone at the merge. A dismissal outweighs a reaction. Lines that are gone prove nothing: they change for any reason.
     """
-    if not judged:
-        known = {name: value for name, value in known.items() if name not in ("at_merge", "later")}
-    if known.get("later") == "reverted":
+    if reverted and known.get("at_merge") not in ("fixed", "gone"):
         return True
     if known.get("dismissal") == "dismissed":
         return False
-    if known.get("later") == "gone":
-        return True
-    if known.get("reaction") in ("up", "down"):
-        return known["reaction"] == "up"
-    if known.get("at_merge") == "fixed":
-        return True
-    return False if known.get("later") == "there" else None
+    return {"up": True, "down": False}.get(known.get("reaction", UNKNOWN))
 
 
 def observed_text(observed: Observed) -> str:

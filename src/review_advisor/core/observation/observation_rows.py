@@ -19,7 +19,9 @@ def readings_of_observation(observed: Observed) -> Tables:
         overridden=None if escalation is None else escalation == "approved",
     )
     labels = {(each.finding, each.name): each for each in observed.labels}.values()
-    right = {finding: proved_right(known, judged=judged) for finding, known in of_findings(labels).items()}
+    right = {
+        finding: proved_right(known, reverted=reverted == "reverted") for finding, known in of_findings(labels).items()
+    }
     return {
         "observations": (about,),
         "labels": tuple(

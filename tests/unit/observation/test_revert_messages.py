@@ -1,0 +1,30 @@
+"""Which messages say that a commit reverts a pull request."""
+
+from __future__ import annotations
+
+import pytest
+
+from review_advisor.core.observation.revert_messages import is_revert
+
+MERGE = "c" * 40
+
+
+@pytest.mark.parametrize(
+    "message, found",
+    [
+        (f'Revert "A change"\n\nThis reverts commit {MERGE}.', True),
+        (f"Revert\n\nThis reverts commit {MERGE}, reversing\nchanges made to {'d' * 40}.", True),
+        ('Revert "A change" (#8)\n\nReverts octo/app#7', True),
+        ("Revert (#8)\n\nReverts Octo/App#7  \r\n", True),
+        ("Reverts #7", True),
+        ("Reverts octo/other#7", False),
+        ("Reverts octo/app#77", False),
+        ("Reverts octo/app#7 in part", False),
+        (f"See: This reverts commit {MERGE}.", False),
+        (f"This reverts commit {MERGE}0.", False),
+        (f"This reverts commit {'d' * 40}.", False),
+        ("", False),
+    ],
+)
+def test_a_revert_names_the_merge_or_the_pull_request(message: str, found: bool) -> None:
+    assert is_revert(message, "octo/app", 7, MERGE) is found
