@@ -179,8 +179,14 @@ def test_an_answer_in_many_pieces_counts(play: Play) -> None:
     assert isinstance(ask(play(*steps)), Answered)
 
 
-def test_a_stream_that_ends_in_the_middle_is_truncated(play: Play) -> None:
-    assert lost(ask(play(("write", result(structured_output={})[:-5])))) is LostReason.TRUNCATED
+def test_a_stream_that_ends_before_its_result_is_truncated(play: Play) -> None:
+    assert lost(ask(play(("write", event(type="system", subtype="init"))))) is LostReason.TRUNCATED
+
+
+@pytest.mark.parametrize("code", [0, 134])
+def test_a_stream_that_ends_within_a_line_is_no_outage(play: Play, code: int) -> None:
+    half = result(structured_output={"verdict": "VETO"})[:-5]
+    assert lost(ask(play(("write", half), ("exit", code)))) is LostReason.INVALID_ANSWER
 
 
 def test_a_crash_is_told_with_its_last_words(play: Play) -> None:

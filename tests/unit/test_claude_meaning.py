@@ -196,6 +196,60 @@ def test_a_deadline_is_an_outage_only_if_nothing_was_heard_and_nothing_was_open(
     assert outcome.reason is expected
 
 
+ENDS: dict[str, tuple[Exit, tuple[dict[str, Any], ...], LostReason]] = {
+    "killed for its memory": (Exit(-9), (), LostReason.CRASH),
+    "out of heap": (Exit(134), (), LostReason.CRASH),
+    "exit 0 without a result": (DONE, (), LostReason.TRUNCATED),
+    "an error without a class": (FAILED, (result(subtype="error_during_execution", is_error=True),), LostReason.CRASH),
+}
+
+
+@pytest.mark.parametrize("tool", ["Read", "Agent", "StructuredOutput"])
+@pytest.mark.parametrize("exit_,last,calm", ENDS.values(), ids=ENDS)
+def test_a_crash_is_an_outage_only_if_no_tool_call_was_open(
+    exit_: Exit, last: tuple[dict[str, Any], ...], calm: LostReason, tool: str
+) -> None:
+    assert reason(literal(used("1", tool), *last), exit_) is LostReason.CRASHED_AT_WORK
+    assert reason(literal(used("1", tool), used("2"), gave("1"), *last), exit_) is LostReason.CRASHED_AT_WORK
+    assert reason(literal(used("1", tool), gave("1"), partial("message_start"), *last), exit_) is calm
+    assert LOSSES[calm].cause is Cause.OUTAGE
+
+
+OUTAGES: dict[str, tuple[Exit, tuple[dict[str, Any], ...]]] = {
+    **{name: (exit_, last) for name, (exit_, last, _) in ENDS.items()},
+    "silence": (Exit(-15, EndedBy.DEADLINE), ()),
+    "the server's error": (FAILED, (assistant("server_error"), result(is_error=True))),
+    "a short limit": (
+        FAILED,
+        ({"type": "system", "subtype": "api_retry"}, result(is_error=True, api_error_status=429)),
+    ),
+}
+
+
+@pytest.mark.parametrize("exit_,events", OUTAGES.values(), ids=OUTAGES)
+@pytest.mark.parametrize("line", [b"out of memory", b'{"type": "assistant", "message": {"content": [{"verdict": "VET'])
+def test_no_loss_is_an_outage_after_a_line_that_nobody_could_read(
+    exit_: Exit, events: tuple[dict[str, Any], ...], line: bytes
+) -> None:
+    told = [json.dumps(each).encode() for each in events]
+    calm = meaning(decode(told), exit_, quiet=True)
+    lost = meaning(decode([line, *told]), exit_, quiet=True)
+    assert isinstance(calm, Lost)
+    assert isinstance(lost, Lost)
+    assert (calm.cause, lost.cause, lost.reason) == (Cause.OUTAGE, Cause.CONTENT, LostReason.INVALID_ANSWER)
+
+
+def test_noise_beside_an_answer_costs_nothing() -> None:
+    told = [b"a warning", json.dumps(result(structured_output={"n": 1})).encode()]
+    assert isinstance(meaning(decode(told), DONE), Answered)
+
+
+def test_structured_output_as_a_json_string_is_an_answer() -> None:
+    outcome = meaning(literal(result(structured_output='{"n": 1}')), DONE)
+    assert isinstance(outcome, Answered)
+    assert outcome.value == {"n": 1}
+
+
 @pytest.mark.parametrize(
     "error_class,status,expected",
     [

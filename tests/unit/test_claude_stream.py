@@ -133,6 +133,57 @@ def test_garbage_changes_nothing(garbage: bytes) -> None:
     assert dirty.usage == clean.usage
 
 
+DEEP = "[" * 20_000 + "]" * 20_000
+READ: dict[str, tuple[bytes, Any]] = {
+    "nested by 20,000 levels": (f'{{"verdict": "VETO", "x": {DEEP}, "y": "]"}}'.encode(), "VETO"),
+    "with 5,000 digits": (b'{"verdict": "VETO", "x": ' + b"9" * 5_000 + b"}", "VETO"),
+    "with bytes that are no UTF-8": (b'{"verdict": "VETO", "x": "\xff\xfe"}', "VETO"),
+    "with a line break in a text": (b'{"verdict": "VETO", "x": "a\tb"}', "VETO"),
+    "with two verdicts": (b'{"verdict": "VETO", "verdict": "APPROVE"}', ["VETO", "APPROVE"]),
+    "as a JSON string": (b'"{\\"verdict\\": \\"VETO\\"}"', "VETO"),
+}
+
+
+@pytest.mark.parametrize("said,verdict", READ.values(), ids=READ)
+def test_an_answer_is_read_whatever_python_thinks_of_its_json(said: bytes, verdict: object) -> None:
+    used = b'{"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "StructuredOutput", "input": '
+    done = b'{"type": "result", "is_error": false, "structured_output": '
+    summary = decode([used + said + b"}]}}", done + said + b"}"])
+    assert [answer["verdict"] for answer in summary.answers] == [verdict, verdict]
+    assert summary.result is not None
+    assert summary.result.structured_output == summary.answers[1]
+    assert not summary.unreadable
+
+
+@pytest.mark.parametrize("said", [["x"], 3, "words", False, [{"verdict": "VETO"}]])
+def test_an_answer_of_any_type_is_one(said: object) -> None:
+    block = {"type": "tool_use", "id": "1", "name": "StructuredOutput", "input": said}
+    given = {"type": "assistant", "message": {"content": [block]}}
+    summary = decode(lines(given, {"type": "result", "structured_output": said}))
+    assert summary.answers == (said, said)
+    assert summary.result is not None
+    assert summary.result.structured_output is None
+
+
+@pytest.mark.parametrize("said", [None, {}, ""])
+def test_nothing_is_no_answer(said: object) -> None:
+    assert decode(lines({"type": "result", "structured_output": said})).answers == ()
+
+
+@pytest.mark.parametrize("path", sorted(RECORDED.glob("*.jsonl")), ids=lambda path: str(path.stem))
+def test_every_recorded_line_can_be_read(path: Path) -> None:
+    assert not recorded(path.stem).unreadable
+
+
+@pytest.mark.parametrize("line", [b"not json", b"[1]", b"3", b'{"type": "result"', b"[" * 100_000])
+def test_a_line_that_is_no_event_is_remembered(line: bytes) -> None:
+    assert decode([line]).unreadable
+
+
+def test_blank_lines_say_nothing() -> None:
+    assert not decode([b"", b"  ", b"\r"]).unreadable
+
+
 _ODD_PLAIN: list[Any] = [None, True, 0, -1, 2.5, float("nan"), float("inf"), "", "x", [], {}, [None]]
 _ODD_NESTED: list[Any] = [
     [{"type": "tool_use"}],

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from review_advisor.core.answers.answers import Answer, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
-from review_advisor.core.roles.calls import Answered, Lost, LostReason
+from review_advisor.core.answers.words import bare
+from review_advisor.core.roles.calls import Answered, Cause, Lost, LostReason
 from review_advisor.core.roles.replies import CheckedReply, checked_reply, lost_twice
 from review_advisor.mockworld.lines import approve, confirm, finding, guidance, plan, reject, veto
 
@@ -24,11 +25,11 @@ def of(line: Any, **more: object) -> Json:
     return {**line.answer, **more}
 
 
-def judged(*said: Json) -> CheckedReply[PostVerifyResult]:
+def judged(*said: Any) -> CheckedReply[PostVerifyResult]:
     return checked_reply(PostVerifyResult, Answered(said[-1], said=said))
 
 
-def reported(*said: Json) -> CheckedReply[ReviewReport]:
+def reported(*said: Any) -> CheckedReply[ReviewReport]:
     return checked_reply(ReviewReport, Answered(said[-1], said=said))
 
 
@@ -46,7 +47,7 @@ def rejection_in(checked: CheckedReply[ReviewReport]) -> ReviewReport:
 
 # --- a judge that says no ---------------------------------------------------------------------------------------------
 
-SAYS_VETO: dict[str, tuple[Json, ...]] = {
+SAYS_VETO: dict[str, tuple[Any, ...]] = {
     "empty reasoning and a blocking disagreement": ({"verdict": "VETO", "reasoning": "", "disagreements": [BLOCKING]},),
     "neither reasoning nor disagreement": ({"verdict": "VETO"},),
     "8,001 characters": (of(veto("it breaks"), reasoning="x" * 8_001),),
@@ -60,11 +61,20 @@ SAYS_VETO: dict[str, tuple[Json, ...]] = {
     "a blocking disagreement without words": ({"verdict": "APPROVE", "disagreements": [{"severity": "BLOCKING"}]},),
     "a verdict nobody knows and a blocking disagreement": ({"verdict": "?", "disagreements": [BLOCKING]},),
     "reasoning of another type": ({"verdict": "VETO", "reasoning": ["it", "breaks"]},),
+    "in a list, then APPROVE": ({"verdict": ["VETO"], "reasoning": "x"}, of(confirm())),
+    "with a character that nobody sees": ({"verdict": "VE\u200bTO"}, of(confirm())),
+    "in Markdown": ({"verdict": "_VETO_"}, of(confirm())),
+    "spaced out": ({"verdict": "V E T O"}, of(confirm())),
+    "as a list of objects": ([{"verdict": "VETO"}], of(confirm())),
+    "as a bare word": ("VETO", of(confirm())),
+    "under another name": ({"decision": "VETO", "reasoning": "it breaks"}, of(confirm())),
+    "as a second verdict of another name": (of(confirm(), final_verdict="VETO"),),
+    "a blocking disagreement in a list": ({"verdict": "APPROVE", "disagreements": [{"severity": ["blocking"]}]},),
 }
 
 
 @pytest.mark.parametrize("said", SAYS_VETO.values(), ids=SAYS_VETO)
-def test_an_answer_that_says_veto_in_any_form_is_a_veto(said: tuple[Json, ...]) -> None:
+def test_an_answer_that_says_veto_in_any_form_is_a_veto(said: tuple[Any, ...]) -> None:
     veto_in(judged(*said))
 
 
@@ -144,7 +154,6 @@ ODD: dict[str, tuple[object, str]] = {
     "without evidence": (finding("a.py", 1, ""), "evidence: "),
     "with a line below nothing": (finding("a.py", -1, "x"), "line: "),
     "without a path": ({**LOW, "path": " "}, "path: "),
-    "that is a sentence": ("the lock is never released", "the object: "),
 }
 
 
@@ -164,9 +173,9 @@ def test_a_finding_that_cannot_be_read_is_refused_with_its_reason_and_costs_noth
 def test_an_unknown_severity_and_an_impossible_confidence_are_set_right_and_noted() -> None:
     checked = reported(of(reject({**LOW, "severity": "catastrophic", "confidence": 1.2}, {**LOW, "severity": "HIGH"})))
     first, second = rejection_in(checked).findings
-    assert (first.severity, first.confidence, second.severity) == ("high", 0.0, "high")
+    assert (first.severity, first.confidence, second.severity) == ("critical", 0.0, "high")
     assert checked.notes == (
-        "severity was none of critical, high, medium, low: it counts as high",
+        "severity was none of critical, high, medium, low: it counts as critical",
         "confidence could not be read: it counts as 0.0",
     )
 
@@ -187,6 +196,136 @@ def test_nobody_but_the_reader_says_what_is_unreadable() -> None:
     assert isinstance(checked.answer, ReviewReport)
     assert checked.answer.unreadable == ()
     assert "unreadable" not in str(ReviewReport.model_json_schema())
+
+
+# --- an answer that is neither a clear yes nor a clear no -------------------------------------------------------------
+
+UNCLEAR_JUDGEMENTS: dict[str, object] = {
+    "REJECT": {"verdict": "REJECT", "reasoning": "it breaks"},
+    "DISAPPROVE": {"verdict": "DISAPPROVE"},
+    "BLOCK": {"verdict": "BLOCK"},
+    "no verdict": {"reasoning": "it breaks"},
+    "a yes or no under another key": {"veto": True},
+    "a verdict that is no text": {"verdict": False},
+    "a word that looks like VETO": {"verdict": "V\u0415TO"},
+    "both verdicts": {"verdict": ["APPROVE", "REJECT"]},
+    "APPROVE with a disagreement of unknown weight": of(confirm(), disagreements=[{**CONCERN, "severity": "critical"}]),
+    "APPROVE with a disagreement of no weight": of(confirm(), disagreements=["it breaks"]),
+    "APPROVE with disagreements that are no list": of(confirm(), disagreements="it breaks"),
+    "a list": ["it breaks"],
+    "a number": 0,
+    "words": "it breaks",
+}
+UNCLEAR_REPORTS: dict[str, object] = {
+    "request_changes": {"verdict": "request_changes", "summary": "it breaks", "confidence": 1},
+    "block": {"verdict": "block"},
+    "no": {"verdict": "no"},
+    "no verdict": {"summary": "it breaks", "findings": [LOW]},
+    "approve with findings that are no list": of(approve(), findings="it breaks"),
+    "approve with a finding that nobody could read": of(approve({**LOW, "severity": "high", "evidence": ""})),
+    "words": "it breaks",
+}
+
+
+@pytest.mark.parametrize("said", UNCLEAR_JUDGEMENTS.values(), ids=UNCLEAR_JUDGEMENTS)
+@pytest.mark.parametrize("before", [(), (of(confirm("x")),)], ids=["first", "second"])
+def test_several_judgements_confirm_only_if_each_of_them_does(said: object, before: tuple[Json, ...]) -> None:
+    answer = judged(*before, said, of(confirm())).answer
+    assert isinstance(answer, Lost), answer
+    assert (answer.reason, answer.cause) == (LostReason.INVALID_ANSWER, Cause.CONTENT)
+
+
+@pytest.mark.parametrize("said", UNCLEAR_REPORTS.values(), ids=UNCLEAR_REPORTS)
+def test_several_reports_approve_only_if_each_of_them_does(said: object) -> None:
+    answer = reported(said, of(approve())).answer
+    assert isinstance(answer, Lost), answer
+    assert (answer.reason, answer.cause) == (LostReason.INVALID_ANSWER, Cause.CONTENT)
+
+
+@pytest.mark.parametrize("said", UNCLEAR_JUDGEMENTS.values(), ids=UNCLEAR_JUDGEMENTS)
+@pytest.mark.parametrize("reason", LostReason)
+def test_no_outage_excuses_a_judgement_that_may_have_been_a_no(said: object, reason: LostReason) -> None:
+    answer = checked_reply(PostVerifyResult, Lost(reason, "gone", said=(said,))).answer
+    assert isinstance(answer, Lost)
+    assert answer.cause is Cause.CONTENT
+
+
+_verdicts = _json | st.sampled_from(["REJECT", "APPROVED?", "approve ", "Veto", "reject"])
+
+
+def _approves(verdict: object, word: str) -> bool:
+    return isinstance(verdict, str) and bare(verdict) == word
+
+
+@given(_anything, _verdicts, st.booleans())
+def test_who_did_not_say_approve_does_not_approve_by_saying_more(beside: Json, verdict: object, lost: bool) -> None:
+    said = {**beside, "verdict": verdict}
+    assume(not _approves(verdict, "approve"))
+    for model, yes in ((PostVerifyResult, of(confirm())), (ReviewReport, of(approve()))):
+        outage = Lost(LostReason.CRASH, "gone", said=(said,))
+        answer = checked_reply(model, outage if lost else Answered(yes, said=(said, yes))).answer
+        assert isinstance(answer, Lost) or answer.verdict in ("VETO", "reject")  # type: ignore[attr-defined]
+        assert not isinstance(answer, Lost) or answer.cause is Cause.CONTENT
+
+
+def test_a_draft_that_clearly_approves_costs_no_second_question() -> None:
+    unsure, finding_without_quote = of(approve(LOW)), of(approve({**LOW, "evidence": ""}))
+    del unsure["confidence"]
+    checked = reported(finding_without_quote, unsure, of(approve(LOW)))
+    assert isinstance(checked.answer, ReviewReport), checked
+    assert (checked.answer.verdict, len(checked.answer.findings), checked.answer.unreadable) == ("approve", 1, ())
+
+
+def test_a_finding_of_an_approving_draft_is_kept() -> None:
+    draft = of(approve({**LOW, "severity": "high"}))
+    del draft["summary"]
+    checked = reported(draft, of(approve()))
+    assert isinstance(checked.answer, ReviewReport), checked
+    assert [each.severity for each in checked.answer.findings] == ["high"]
+
+
+# --- severities that nobody knows -------------------------------------------------------------------------------------
+
+UNKNOWN: list[object] = [None, 1, "", "catastrophic", "not critical", [], {}, ["?"], True]
+
+
+@pytest.mark.parametrize("severity", [*UNKNOWN, ["critical"], ["low", "critical"], "**Critical**", {"is": "critical"}])
+def test_a_finding_whose_only_fault_is_its_severity_keeps_its_place_and_rejects(severity: object) -> None:
+    report = rejection_in(reported(of(approve({**LOW, "severity": severity}))))
+    assert [(each.path, each.evidence, each.severity) for each in report.findings] == [
+        (LOW["path"], LOW["evidence"], "critical")
+    ]
+    assert report.unreadable == ()
+
+
+@pytest.mark.parametrize("severity", UNKNOWN)
+def test_an_unknown_severity_is_the_same_whether_the_finding_can_be_read_or_not(severity: object) -> None:
+    fit, unfit = {**LOW, "severity": severity}, {**LOW, "severity": severity, "evidence": ""}
+    report = rejection_in(reported(of(reject(fit, unfit))))
+    assert report.findings[0].severity == report.unreadable[0].severity == "critical"
+
+
+def test_a_missing_severity_is_an_unknown_one() -> None:
+    nameless = {key: value for key, value in LOW.items() if key != "severity"}
+    (only,) = rejection_in(reported(of(approve(nameless)))).findings
+    assert only.severity == "critical"
+
+
+@pytest.mark.parametrize("severity", [["low"], "Low.", {"value": "LOW"}])
+def test_a_severity_in_another_form_is_the_one_that_it_names(severity: object) -> None:
+    checked = reported(of(approve({**LOW, "severity": severity})))
+    assert isinstance(checked.answer, ReviewReport)
+    assert [each.severity for each in checked.answer.findings] == ["low"]
+
+
+@given(
+    st.lists(st.fixed_dictionaries({}, optional={"path": _json, "title": _json, "severity": _json}) | _json, max_size=4)
+)
+def test_no_approval_stands_beside_a_finding_that_counts_as_critical(findings: list[Any]) -> None:
+    answer = reported(of(approve(), findings=findings)).answer
+    assert isinstance(answer, ReviewReport)
+    severities = {each.severity for each in answer.findings} | {each.severity for each in answer.unreadable}
+    assert answer.verdict == ("reject" if "critical" in severities else "approve")
 
 
 # --- bounds -----------------------------------------------------------------------------------------------------------

@@ -98,7 +98,54 @@ STOPS = {
     "beside more than is asked for": {**ADVISED, "risk_flags": ["r"] * 21, "stop_signal": True},
     "inside another object": {"action": "wait", "guidance": {"Stop_Signal": "TRUE"}},
     "in a list": [{"stop_signal": True}],
+    "a word that is neither yes nor no": {**ADVISED, "stop_signal": "please"},
+    "inside a list": {**ADVISED, "stop_signal": ["true"]},
+    "a list of a no": {**ADVISED, "stop_signal": [False]},
+    "inside an object of its own": {**ADVISED, "stop_signal": {"value": True}},
+    "a number": {**ADVISED, "stop_signal": 2},
+    "with a sign behind it": {**ADVISED, "stop_signal": "TRUE!"},
+    "in camel case": {"action": "wait", "stopSignal": True},
+    "with a hyphen": {"action": "wait", "stop-signal": True},
+    "with a space": {"action": "wait", "Stop Signal": "yes"},
+    "by a shorter name": {"action": "wait", "stop": True},
 }
+CALM = [False, None, 0, "", "no", "False", " off ", "none", "`false`"]
+IN_WORDS = {
+    "stop_signal is true": True,
+    "**stop_signal**: **true**": True,
+    "stop_signal \u2192 true": True,
+    "`stop_signal` = `True`": True,
+    "Stop signal: true": True,
+    "I set stopSignal to yes.": True,
+    "stop-signal should be set": True,
+    "I raise the stop_signal.": True,
+    "stop_signal: please": True,
+    '{"stop_signal": true': True,
+    '"stop_signal" : \n true': True,
+    '{"action": "ok", "stop_signal": false} {"action": "no", "stop_signal": true}': True,
+    '{"action": "x", "stop_signal": true, "stop_signal": false}': True,
+    '{"action": "x", "stop_signal": false, "stop_signal": true}': True,
+    "no stop_signal: true": True,
+    "stop_signal is false": False,
+    "stop_signal: **no**": False,
+    "stop_signal should not be set": False,
+    "No stop signal is needed.": False,
+    "Go on, without a stop_signal.": False,
+    '{"action": "x", "stop_signal": false, "stop_signal": false}': False,
+    "Stop here and think.": False,
+}
+
+
+@pytest.mark.parametrize("reply,stops", IN_WORDS.items())
+def test_a_stop_signal_in_words_stops_unless_it_is_a_clear_no(reply: str, stops: bool) -> None:
+    assert (stop_signal([note("q", reply)]) is not None) is stops
+
+
+@pytest.mark.parametrize("value", CALM)
+@pytest.mark.parametrize("name", ["stop_signal", "stopSignal"])
+def test_a_clear_no_is_no_stop_signal(name: str, value: object) -> None:
+    calm = {key: each for key, each in ADVISED.items() if key != "stop_signal"}
+    assert stop_signal([note("q", json.dumps({**calm, name: value}))]) is None
 
 
 @pytest.mark.parametrize("said", STOPS.values(), ids=STOPS)

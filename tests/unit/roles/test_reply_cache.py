@@ -27,7 +27,9 @@ from review_advisor.core.roles.reply_cache import (
     KeptReply,
     RunNames,
     answer_key,
+    crashed,
     grant_left,
+    on_asking_again,
     renamed,
     review_identity,
     to_forget,
@@ -147,6 +149,21 @@ def test_what_is_left_to_consult(used: str, cap: int, refunds: int) -> None:
     left = grant_left(GRANT, records)
     assert (left.cap, left.max_refunds) == (cap, refunds)
     assert replace(left, cap=5, max_refunds=3) == GRANT
+
+
+@pytest.mark.parametrize("reason", LostReason)
+def test_only_the_second_crash_on_one_question_is_another_loss(reason: LostReason) -> None:
+    lost = Lost(reason, "gone")
+    assert on_asking_again(lost, crashed_before=False) == lost
+    again = on_asking_again(lost, crashed_before=True)
+    assert again == (replace(lost, reason=LostReason.CRASHED_AGAIN) if reason is LostReason.CRASH else lost)
+    assert on_asking_again(Answered({}), crashed_before=True) == Answered({})
+
+
+def test_every_kind_of_crash_is_remembered() -> None:
+    kinds = {reason for reason in LostReason if crashed(Lost(reason, "gone"))}
+    assert kinds == {LostReason.CRASH, LostReason.CRASHED_AGAIN, LostReason.CRASHED_AT_WORK}
+    assert not crashed(Answered({}))
 
 
 # --- what is asked again ----------------------------------------------------------------------------------------------

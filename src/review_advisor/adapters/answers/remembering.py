@@ -9,7 +9,15 @@ from review_advisor.adapters.answers.copies import Seen, edit, edited, seen
 from review_advisor.adapters.answers.store import ReplyStore
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
 from review_advisor.core.roles.replies import checked_reply
-from review_advisor.core.roles.reply_cache import EditedFile, KeptReply, RunNames, answer_key, grant_left, renamed
+from review_advisor.core.roles.reply_cache import (
+    EditedFile,
+    KeptReply,
+    RunNames,
+    answer_key,
+    grant_left,
+    on_asking_again,
+    renamed,
+)
 from review_advisor.core.safety.legible import legible
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Agents
@@ -41,8 +49,7 @@ class RememberingAgents:
         grant = call.consults and grant_left(call.consults, self._store.inherited_consults)
         reply = self._redactor.everywhere(legible(self._agents.run(replace(call, consults=grant))))
         reply = replace(reply, receipt=replace(reply.receipt, reply=key))
-        if isinstance(reply, Lost) and reply.reason is LostReason.CRASH and self._store.crashed_before(key):
-            reply = replace(reply, reason=LostReason.CRASHED_AGAIN)
+        reply = on_asking_again(reply, crashed_before=self._store.crashed_before(key))
         edits = self._edits(call, before)
         if edits is not None and (isinstance(reply, Answered) or not self._ending):
             self._keep(key, call, reply, edits)

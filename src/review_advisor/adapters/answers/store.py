@@ -16,8 +16,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.core.roles.calls import ConsultRecord, Lost, LostReason
-from review_advisor.core.roles.reply_cache import Concluded, KeptReply, ReviewIdentity, to_forget
+from review_advisor.core.roles.calls import ConsultRecord
+from review_advisor.core.roles.reply_cache import Concluded, KeptReply, ReviewIdentity, crashed, to_forget
 from review_advisor.lifetime.interruption import INTERRUPTION
 
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
@@ -33,10 +33,6 @@ _SPENT = "-spent-"
 @cache
 def _reader() -> TypeAdapter[KeptReply]:
     return TypeAdapter(KeptReply)
-
-
-def _crashed(kept: KeptReply) -> bool:
-    return isinstance(kept.reply, Lost) and kept.reply.reason in (LostReason.CRASH, LostReason.CRASHED_AGAIN)
 
 
 class ReplyStore:
@@ -83,7 +79,9 @@ class ReplyStore:
 
     def crashed_before(self, key: str) -> bool:
         """Whether an earlier run asked the question with that key, and the CLI crashed on it."""
-        return any(_SPENT in name and name.startswith(key) and _crashed(kept) for name, kept in self._replies.items())
+        return any(
+            _SPENT in name and name.startswith(key) and crashed(kept.reply) for name, kept in self._replies.items()
+        )
 
     def next_number(self) -> int:
         """The number of the next reply."""
@@ -122,7 +120,7 @@ class ReplyStore:
             if reply not in forgotten:
                 continue
             with suppress(OSError):
-                if reply.reply.receipt.consults or _crashed(reply):
+                if reply.reply.receipt.consults or crashed(reply.reply):
                     self._write(f"{key}{_SPENT}{reply.number}", _VALUES.dump_json(reply))
                 self._file(key).unlink(missing_ok=True)
 

@@ -17,6 +17,7 @@ from review_advisor.adapters.claude.stream import ApiFailure, ResultEvent, Strea
 from review_advisor.core.roles.calls import (
     Answered,
     AuthenticationFailedError,
+    Cause,
     ConsultRecord,
     CreditExhaustedError,
     Lost,
@@ -59,6 +60,7 @@ _LOST_BY_SUBTYPE = {
 _LIMIT_LIFTS_AT = re.compile(r"limit reached\s*\|\s*(\d{10})\b", re.IGNORECASE)
 _SENTENCE = 300
 _SILENT = (LostReason.SILENT, "The call's time was over, and nothing had been heard for long.")
+_UNREADABLE = "a line of the CLI's output could not be read, so nobody knows what was said in it"
 _ENDINGS = {
     EndedBy.DEADLINE: (LostReason.TIMEOUT, "The call did not finish within its time."),
     EndedBy.OBSERVER: (LostReason.UNGUARDED_CONSULT, "A consult started that the consult hook had not let through."),
@@ -85,7 +87,19 @@ def meaning(
     """
     receipt = _receipt(summary, exit_, consults)
     _stop_if_unusable(summary, receipt)
-    return replace(_outcome(summary, exit_, offered, receipt, quiet=quiet), said=summary.answers)
+    outcome = _outcome(summary, exit_, offered, receipt, quiet=quiet)
+    if isinstance(outcome, Lost):
+        outcome = _of_content(outcome, summary)
+    return replace(outcome, said=summary.answers)
+
+
+def _of_content(lost: Lost, summary: StreamSummary) -> Lost:
+    """The loss, unless it looks like an outage and the change may have caused it all the same."""
+    if lost.cause is Cause.OUTAGE and summary.unreadable:
+        return replace(lost, reason=LostReason.INVALID_ANSWER, detail=_UNREADABLE)
+    if summary.tool_open and lost.reason in (LostReason.CRASH, LostReason.TRUNCATED):
+        return replace(lost, reason=LostReason.CRASHED_AT_WORK)
+    return lost
 
 
 def _outcome(

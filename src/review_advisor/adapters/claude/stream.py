@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from review_advisor.adapters.claude.fields import dict_of, list_of, text_of
 from review_advisor.adapters.claude.usage import account
 from review_advisor.core.roles.calls import ModelUsage, Usage
+from review_advisor.core.safety.legible import read_json
 
 _CONSULT_TOOLS = frozenset({"Agent", "Task"})
 _ANSWER_TOOL = "StructuredOutput"
@@ -46,7 +46,7 @@ class ApiFailure:
 
 @dataclass(frozen=True, slots=True)
 class ResultEvent:
-    """The last ``result`` event. ``structured_output`` None means: no such key, or not an object."""
+    """The last ``result`` event. ``structured_output`` None means: no such key, or no object."""
 
     is_error: bool
     subtype: str
@@ -61,9 +61,10 @@ class ResultEvent:
 class StreamSummary:
     """What one call's stream said.
 
-    ``answers`` are all structured answers of the main loop, in order, whether the CLI took them or not. ``busy``: a
-    message of the model was on its way, or a tool call was open, when the stream ended. ``impossible_usage``: what the
-    CLI says was used cannot be; ``usage`` and ``by_model`` then hold nothing.
+    ``answers`` are all structured answers of the main loop, in order, of any type and whether the CLI took them or not.
+    ``tool_open``: a tool call of the main loop had not come back when the stream ended; ``busy``: that, or a message of
+    the model was on its way. ``unreadable``: a line was no event, so nobody knows what was said in it.
+    ``impossible_usage``: what the CLI says was used cannot be; ``usage`` and ``by_model`` then hold nothing.
     """
 
     result: ResultEvent | None = None
@@ -80,8 +81,10 @@ class StreamSummary:
     """The main loop's tokens without its consults'; None where they are not known."""
     retries_since_answer: int = 0
     model_swapped: str = ""
-    answers: tuple[dict[str, Any], ...] = ()
+    answers: tuple[Any, ...] = ()
+    tool_open: bool = False
     busy: bool = False
+    unreadable: bool = False
     impossible_usage: bool = False
 
 
@@ -102,8 +105,9 @@ class StreamReader:
     _messages: dict[str, dict[str, Any]] = field(default_factory=dict)
     _retries_since_answer: int = 0
     _swapped: str = ""
-    _answers: list[dict[str, Any]] = field(default_factory=list)
+    _answers: list[Any] = field(default_factory=list)
     _message_on_its_way: bool = False
+    _unreadable: bool = False
     _retrying_consults: set[str] = field(default_factory=set)
     signs_of_work: int = 0
     """How many lines so far came from the model or its tools; the CLI's own notes and retries are none."""
@@ -114,6 +118,7 @@ class StreamReader:
             return None
         event = _object(line)
         if event is None:
+            self._unreadable = True
             return None
         kind, subtype = event.get("type"), event.get("subtype")
         self.signs_of_work += kind in _SIGNS_OF_WORK and not isinstance(event.get("error"), str)
@@ -130,7 +135,7 @@ class StreamReader:
         elif kind == "result":
             self._result = event
             self._results += 1
-            self._answers += [value for value in [event.get("structured_output")] if isinstance(value, dict)]
+            self._answers += _answers(event.get("structured_output"))
             self._session_id = text_of(event, "session_id") or self._session_id
         return None
 
@@ -175,8 +180,8 @@ class StreamReader:
             self._model = model if model and model != _SYNTHETIC else self._model
             for block in _blocks(message, "tool_use"):
                 self._tool_names[text_of(block, "id")] = text_of(block, "name")
-                if text_of(block, "name") == _ANSWER_TOOL and isinstance(block.get("input"), dict):
-                    self._answers.append(block["input"])
+                if text_of(block, "name") == _ANSWER_TOOL:
+                    self._answers += _answers(block.get("input"))
 
     def _count(self, message: dict[str, Any], *, main: bool) -> None:
         identity, model = text_of(message, "id"), text_of(message, "model")
@@ -209,7 +214,9 @@ class StreamReader:
             retries_since_answer=self._retries_since_answer,
             model_swapped=self._swapped,
             answers=tuple(self._answers),
+            tool_open=bool(self._tool_names),
             busy=self._message_on_its_way or bool(self._tool_names),
+            unreadable=self._unreadable,
             impossible_usage=used.impossible,
         )
 
@@ -224,10 +231,25 @@ def decode(lines: Iterable[bytes]) -> StreamSummary:
 
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = read_json(line)
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _answers(said: object) -> list[Any]:
+    """What was given as a structured answer: one of any type, or none if nothing was said. A JSON string is read."""
+    value = _read(said)
+    return [] if value in (None, {}, "") else [value]
+
+
+def _read(said: object) -> Any:
+    if not isinstance(said, str):
+        return said
+    try:
+        return read_json(said)
+    except ValueError:
+        return said
 
 
 def _failure(event: dict[str, Any], *, retried: bool) -> ApiFailure | None:
@@ -238,7 +260,7 @@ def _failure(event: dict[str, Any], *, retried: bool) -> ApiFailure | None:
 
 
 def _result_event(event: dict[str, Any]) -> ResultEvent:
-    value = event.get("structured_output")
+    value = _read(event.get("structured_output"))
     text = event.get("result")
     if not isinstance(text, str):
         text = "; ".join(str(error) for error in list_of(event, "errors"))

@@ -5,12 +5,21 @@ No bound on length or number makes an answer invalid: it is cut, and what was cu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 
-from review_advisor.core.answers.tolerant import at_most, left_out_beyond, one_of, or_left_out, otherwise
+from review_advisor.core.answers.tolerant import Notes, at_most, left_out_beyond, or_left_out, otherwise, severity_of
 
 Severity = Literal["critical", "high", "medium", "low"]
 Weight = Literal["blocking", "concern"]
@@ -60,7 +69,7 @@ class ReportedFinding(Answer):
     path: NonBlank
     line: Annotated[int, Field(ge=0)]
     end_line: Annotated[int, Field(ge=0)] | None = None
-    severity: Annotated[Severity, one_of(SEVERITIES, otherwise="high")]
+    severity: Annotated[Severity, severity_of(SEVERITIES)]
     category: Short
     title: Short
     body: Text = ""
@@ -69,6 +78,14 @@ class ReportedFinding(Answer):
     )
     confidence: Annotated[Confidence, otherwise(0.0)]
     evidence: NonBlank = Field(description="a verbatim quote of the changed lines this is about")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _severity_may_be_missing(cls, said: object, info: ValidationInfo) -> object:
+        """A missing severity is read like any other that is unknown."""
+        if isinstance(info.context, Notes) and isinstance(said, Mapping):
+            return {"severity": None, **said}
+        return said
 
 
 class UnreadableFinding(Answer):

@@ -5,100 +5,144 @@
 
 from __future__ import annotations
 
-import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
-from review_advisor.core.answers.answers import WEIGHTS, Answer, PostVerifyResult, ReviewReport
+from review_advisor.core.answers.answers import SEVERITIES, WEIGHTS, Answer, PostVerifyResult, ReviewReport, Severity
+from review_advisor.core.answers.tolerant import Notes
+from review_advisor.core.answers.words import bare, every_object, every_word, values_under, worst_named
 from review_advisor.core.safety.fence import facts_text
 
 Said = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _No:
-    """How an answer of one role says no. ``verdict``: its word for it. ``remarks``: the list that gives the reasons."""
+class _Voice:
+    """How one role says yes and no.
 
-    verdict: str
-    word: re.Pattern[str]
-    severity: re.Pattern[str]
+    ``yes`` and ``no`` are its verdicts. A word of ``noes`` in a verdict is a no, and so is one of ``grave`` in a
+    severity, or whatever ``objects`` finds. ``remarks`` is the list that gives the reasons. ``readable`` is what can be
+    read of an answer that its schema refuses.
+    """
+
+    yes: str
+    no: str
+    noes: tuple[str, ...]
+    grave: tuple[str, ...]
     remarks: str
     readable: Callable[[Said], dict[str, Any]]
+    objects: Callable[[Said], bool]
 
 
-def spoken_no(model: type[Answer], said: Sequence[Said]) -> dict[str, Any] | None:
+def spoken_no(model: type[Answer], said: Sequence[object]) -> dict[str, Any] | None:
     """The most severe of the answers as one that ``model`` takes; None if none of them says no.
 
     Its remarks include those of every other answer that fits the schema.
     """
-    no = _how(model)
-    noes = [] if no is None else [each for each in said if _says(no, each)]
-    if no is None or not noes:
+    voice = _voice(model)
+    noes = [] if voice is None else [each for each in said if _says_no(model, voice, each)]
+    if voice is None or not noes:
         return None
-    chosen = said[-1] if _says(no, said[-1]) else noes[-1]
-    readable = no.readable(_holder(model, chosen))
-    return {**readable, "verdict": no.verdict, no.remarks: _remarks(model, no, readable, said, chosen)}
+    readable = voice.readable(_holder(model, noes[-1]))
+    fitting = [
+        each for each in said if isinstance(each, Mapping) and each is not noes[-1] and _fits(model, voice, each)
+    ]
+    remarks = [readable[voice.remarks], *(_items(each.get(voice.remarks)) for each in fitting)]
+    return {**readable, "verdict": voice.no, voice.remarks: _each_once(remarks)}
 
 
-def joined(model: type[Answer], said: Sequence[Said]) -> Said:
-    """The last answer, where none says no; a report with the findings of every other one that fits the schema."""
+def every_yes(model: type[Answer], said: Sequence[object]) -> bool:
+    """Whether each of the answers says yes, and the last repeats every remark that could not be read before.
+
+    A draft that its schema refuses for another reason is still a yes. Where no verdict is asked for, any answer is one.
+    """
+    voice = _voice(model)
+    return voice is None or all(_says_yes(model, voice, each, _holder(model, said[-1])) for each in said)
+
+
+def joined(model: type[Answer], said: Sequence[object]) -> Said:
+    """The last answer, where none says no; a report with the findings of every other one that could be read."""
     last = said[-1]
+    if not isinstance(last, Mapping):
+        return {}
     if len(said) == 1 or not issubclass(model, ReviewReport) or not isinstance(last.get("findings", []), list | tuple):
         return last
-    return {**last, "findings": _remarks(model, _EXECUTORS_NO, last, said, last)}
+    drafts = [_remarks(model, _EXECUTOR, _holder(model, each))[0] for each in said[:-1]]
+    return {**last, "findings": _each_once([_items(last.get("findings")), *drafts])}
 
 
-def _how(model: type[Answer]) -> _No | None:
-    return next((no for kind, no in _NOES if issubclass(model, kind)), None)
+def finding_severity(said: object) -> Severity:
+    """The severity of a finding as it was given; one that nobody knows is the worst."""
+    given = said.get("severity") if isinstance(said, Mapping) else None
+    return cast("Severity", worst_named(SEVERITIES, given))
 
 
-def _says(no: _No, said: Said) -> bool:
-    return any(no.word.search(word) for word in _texts_under("verdict", said)) or any(
-        no.severity.search(word) for word in _texts_under("severity", said)
+def _voice(model: type[Answer]) -> _Voice | None:
+    return next((voice for kind, voice in _VOICES if issubclass(model, kind)), None)
+
+
+def _says_no(model: type[Answer], voice: _Voice, said: object) -> bool:
+    verdicts = [said] if isinstance(said, str) else values_under(("verdict",), said)
+    unasked = [value for key, value in _holder(model, said).items() if key not in model.model_fields]
+    graves = values_under(("severity",), said)
+    return (
+        any(no in word for each in verdicts for word in every_word(each) for no in voice.noes)
+        or any(word in voice.noes for word in every_word(unasked))
+        or any(grave in word for each in graves for word in every_word(each) for grave in voice.grave)
+        or voice.objects(_holder(model, said))
     )
 
 
-def _texts_under(key: str, said: object) -> Iterator[str]:
-    """Every text under that key, at any depth and in any case."""
-    for each in every_object(said):
-        for name, value in each.items():
-            if isinstance(value, str) and name.strip().casefold() == key:
-                yield value
+def _says_yes(model: type[Answer], voice: _Voice, said: object, last: Said) -> bool:
+    own = _holder(model, said)
+    verdict = own.get("verdict")
+    if not isinstance(verdict, str) or bare(verdict) != bare(voice.yes):
+        return False
+    if not isinstance(own.get(voice.remarks, []), list | tuple):
+        return False
+    try:
+        unreadable = _remarks(model, voice, own)[1]
+    except ValidationError:
+        return False
+    repeated = [_about(each) for each in _items(last.get(voice.remarks))]
+    return all(_about(each) in repeated for each in unreadable)
 
 
-def every_object(said: object) -> Iterator[Mapping[str, Any]]:
-    """Every object in it, the outermost first."""
-    waiting: deque[object] = deque([said])
-    while waiting:
-        each = waiting.popleft()
-        if isinstance(each, Mapping):
-            yield each
-            waiting.extend(each.values())
-        elif isinstance(each, list | tuple):
-            waiting.extend(each)
+def _remarks(model: type[Answer], voice: _Voice, own: Said) -> tuple[list[Any], list[Any]]:
+    """The answer's remarks that can be read, and those that cannot. Raises ``ValidationError`` if it is no yes."""
+    notes = Notes()
+    readable = voice.readable(own)
+    model.model_validate({**readable, "verdict": voice.yes}, context=notes)
+    unreadable = [each for each, _ in notes.unreadable]
+    return [each for each in readable[voice.remarks] if not any(each is other for other in unreadable)], unreadable
 
 
-def _holder(model: type[Answer], said: Said) -> Said:
-    """The outermost object that has one of the model's keys."""
-    return next((each for each in every_object(said) if model.model_fields.keys() & each.keys()), said)
+def _about(remark: object) -> object:
+    """What tells that one remark repeats another: path and title, or else all of it."""
+    named = isinstance(remark, Mapping) and "path" in remark and "title" in remark
+    return (remark["path"], remark["title"]) if isinstance(remark, Mapping) and named else remark
 
 
-def _remarks(model: type[Answer], no: _No, chosen: Said, said: Iterable[Said], but: Said) -> list[Any]:
-    """The chosen answer's remarks, then those of every other answer that fits the schema; each once."""
+def _each_once(remarks: Iterable[Iterable[Any]]) -> list[Any]:
     found: list[Any] = []
-    fitting = (each for each in said if each is not but and _fits(model, {**each, "verdict": no.verdict}))
-    for each in (chosen, *fitting):
-        found += [remark for remark in each.get(no.remarks, ()) if remark not in found]
+    for each in remarks:
+        found += [remark for remark in each if remark not in found]
     return found
 
 
-def _fits(model: type[Answer], said: Said) -> bool:
+def _holder(model: type[Answer], said: object) -> Said:
+    """The outermost object that has one of the model's keys, or else the outermost."""
+    fields = model.model_fields.keys()
+    outermost: Said = next(every_object(said), {})
+    return next((each for each in every_object(said) if fields & each.keys()), outermost)
+
+
+def _fits(model: type[Answer], voice: _Voice, said: Said) -> bool:
     try:
-        model.model_validate(said)
+        model.model_validate({**said, "verdict": voice.no})
     except ValidationError:
         return False
     return True
@@ -152,6 +196,12 @@ def _words(value: object) -> str:
     return value if isinstance(value, str) else facts_text(value)
 
 
-_JUDGES_NO = _No("VETO", re.compile(r"(?i)\bveto"), re.compile("(?i)block"), "disagreements", _judgement)
-_EXECUTORS_NO = _No("reject", re.compile(r"(?i)\breject"), re.compile("(?i)critical|block"), "findings", _report)
-_NOES: tuple[tuple[type[Answer], _No], ...] = ((PostVerifyResult, _JUDGES_NO), (ReviewReport, _EXECUTORS_NO))
+def _critical(report: Said) -> bool:
+    """Whether a finding counts as critical."""
+    findings = report.get("findings")
+    return isinstance(findings, list | tuple) and any(finding_severity(each) == SEVERITIES[0] for each in findings)
+
+
+_JUDGE = _Voice("APPROVE", "VETO", ("veto",), ("block",), "disagreements", _judgement, lambda _: False)
+_EXECUTOR = _Voice("approve", "reject", ("reject",), ("critical", "block"), "findings", _report, _critical)
+_VOICES: tuple[tuple[type[Answer], _Voice], ...] = ((PostVerifyResult, _JUDGE), (ReviewReport, _EXECUTOR))

@@ -16,6 +16,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticOmit
 
+from review_advisor.core.answers.words import every_word, worst_named
+
 _MOST_COMPLAINTS = 10
 
 
@@ -81,17 +83,16 @@ def left_out_beyond(most: int) -> AfterValidator:
     return AfterValidator(leave_out)
 
 
-def one_of(words: Sequence[str], *, otherwise: str) -> BeforeValidator:
-    """Read a word in any case, and any other word as ``otherwise``."""
+def severity_of(severities: Sequence[str]) -> BeforeValidator:
+    """Read a severity in whatever form it was given, as ``worst_named`` does."""
 
     def read(value: object, info: ValidationInfo) -> object:
-        if not isinstance(info.context, Notes) or not isinstance(value, str) or value in words:
+        if not isinstance(info.context, Notes) or value in severities:
             return value
-        bare = value.strip().casefold()
-        if bare in words:
-            return bare
-        _note(info, f"{info.field_name} was none of {', '.join(words)}: it counts as {otherwise}")
-        return otherwise
+        severity = worst_named(severities, value)
+        if severity not in every_word(value):
+            _note(info, f"{info.field_name} was none of {', '.join(severities)}: it counts as {severity}")
+        return severity
 
     return BeforeValidator(read)
 

@@ -142,6 +142,7 @@ class LostReason(StrEnum):
 
     CRASH = "crash"
     CRASHED_AGAIN = "crashed_again"
+    CRASHED_AT_WORK = "crashed_at_work"
     SILENT = "silent"
     TRUNCATED = "truncated"
     SERVER_ERROR = "server_error"
@@ -168,15 +169,16 @@ class Loss:
 
 
 LOSSES: Mapping[LostReason, Loss] = {
-    LostReason.CRASH: Loss(Cause.OUTAGE, "the CLI crashed or could not be started, once"),
+    LostReason.CRASH: Loss(Cause.OUTAGE, "the CLI crashed once with no tool call open, or could not be started"),
     LostReason.SILENT: Loss(Cause.OUTAGE, "the time was over while nothing was heard and no tool call was open"),
-    LostReason.TRUNCATED: Loss(Cause.OUTAGE, "the CLI's output ended before its result"),
+    LostReason.TRUNCATED: Loss(Cause.OUTAGE, "the CLI's output ended before its result, with no tool call open"),
     LostReason.SERVER_ERROR: Loss(Cause.OUTAGE, "5xx or 529, or the network failed, after the CLI's own retries"),
     LostReason.RATE_LIMITED: Loss(Cause.OUTAGE, "a rate limit (429) that outlasted the CLI's retries"),
     LostReason.CRASHED_AGAIN: Loss(Cause.CONTENT, "the CLI crashed a second time on the same question"),
+    LostReason.CRASHED_AT_WORK: Loss(Cause.CONTENT, "the CLI crashed, or its output ended, while a tool call was open"),
     LostReason.TIMEOUT: Loss(Cause.CONTENT, "the time was over while the model worked or a tool call was open"),
     LostReason.NO_STRUCTURED_OUTPUT: Loss(Cause.CONTENT, "prose, or nothing, instead of a structured answer, twice"),
-    LostReason.INVALID_ANSWER: Loss(Cause.CONTENT, "an answer that its schema refuses, twice"),
+    LostReason.INVALID_ANSWER: Loss(Cause.CONTENT, "an answer that its schema refuses or nobody can read, twice"),
     LostReason.MODEL_REFUSED: Loss(Cause.CONTENT, "the model declined, or another model answered in its place"),
     LostReason.OUTPUT_LIMIT: Loss(Cause.CONTENT, "the answer was longer than the model or one call may write"),
     LostReason.CALL_BUDGET: Loss(Cause.CONTENT, "the call reached its limit of turns or money"),
@@ -193,15 +195,16 @@ LOSSES: Mapping[LostReason, Loss] = {
 class Answered:
     """A reply that carried structured output. ``value`` is not yet checked against the schema's own rules.
 
-    ``said`` are all structured answers of the call in order, if there was more than this one.
+    ``said`` are all structured answers of the call in order, if there was more than this one. A model may answer with
+    a value of any type.
     """
 
     value: dict[str, Any]
     receipt: Receipt = Receipt()
-    said: tuple[dict[str, Any], ...] = ()
+    said: tuple[Any, ...] = ()
 
     @property
-    def every_answer(self) -> tuple[dict[str, Any], ...]:
+    def every_answer(self) -> tuple[Any, ...]:
         """All structured answers of the call, each once; ``value`` is the last."""
         return _each_once((*self.said, self.value))
 
@@ -216,7 +219,7 @@ class Lost:
     reason: LostReason
     detail: str
     receipt: Receipt = Receipt()
-    said: tuple[dict[str, Any], ...] = ()
+    said: tuple[Any, ...] = ()
 
     @property
     def cause(self) -> Cause:
@@ -224,12 +227,12 @@ class Lost:
         return LOSSES[self.reason].cause
 
     @property
-    def every_answer(self) -> tuple[dict[str, Any], ...]:
+    def every_answer(self) -> tuple[Any, ...]:
         """The structured answers of the call, each once."""
         return _each_once(self.said)
 
 
-def _each_once(said: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+def _each_once(said: tuple[Any, ...]) -> tuple[Any, ...]:
     """Of equal answers the last stays."""
     return tuple(each for place, each in enumerate(said) if each not in said[place + 1 :])
 

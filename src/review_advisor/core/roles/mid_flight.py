@@ -5,7 +5,6 @@ The adapter enforces the cap with a hook; this module says what is granted and r
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,15 +13,15 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from review_advisor.core.answers.answers import Consult, Guidance
-from review_advisor.core.answers.spoken_no import every_object
 from review_advisor.core.answers.tolerant import Notes
+from review_advisor.core.answers.words import bare, values_under
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
-from review_advisor.core.policy.switches import YES
+from review_advisor.core.policy.switches import NO, YES
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
-from review_advisor.core.safety.legible import legible
+from review_advisor.core.safety.legible import legible, read_json
 
 SUBAGENT_TYPE = ADVISOR
 SENTINEL = (
@@ -36,7 +35,14 @@ QUESTION_OPENING = (
 )
 """What stands between the sentinel and the fenced question."""
 
-_STOPS = re.compile(r"stop_signal[\"'`*]*\s*[:=]\s*[\"'`*]*(?:true|yes|on\b|1)", re.IGNORECASE)
+_STOP_NAMES = ("stopsignal", "stop")
+_IN_PROSE = re.compile(
+    r"(?P<none>\b(?:no|without|without an?)\s+)?[\"'`*_]*\bstop[\s_-]?signal"
+    r"(?:[^\w,;}]|_|\b(?:is|was|be|are|set|to|should|must|remains?|stays?|as|a)\b)*(?P<value>\w*)",
+    re.IGNORECASE,
+)
+"""A stop signal in words, and the word that says what it is."""
+_CLEAR_NOES = frozenset({*NO, "none", "null", "not", "never", "unset"})
 _Count = Annotated[int, Field(ge=0, le=10**12)]
 
 
@@ -125,8 +131,8 @@ def read_consult(record: ConsultRecord) -> ConsultNote:
 
 
 def _consult(question: str, notes: Notes) -> Consult:
-    parsed = _object_in(question)
-    if parsed is not None:
+    parsed = _json_in(question)
+    if isinstance(parsed, dict):
         try:
             return Consult.model_validate(parsed, context=notes)
         except ValidationError:
@@ -135,8 +141,8 @@ def _consult(question: str, notes: Notes) -> Consult:
 
 
 def _guidance(reply: str, notes: Notes) -> tuple[Guidance | None, bool]:
-    parsed = _object_in(reply)
-    if parsed is not None:
+    parsed = _json_in(reply)
+    if isinstance(parsed, dict):
         try:
             guidance = Guidance.model_validate(parsed, context=notes)
         except ValidationError:
@@ -146,17 +152,27 @@ def _guidance(reply: str, notes: Notes) -> tuple[Guidance | None, bool]:
             return guidance.model_copy(update={"stop_signal": stop}), False
     if not _words(reply):
         return None, True
-    said = {"action": _words(reply), "stop_signal": _sets_stop(parsed) or _STOPS.search(reply) is not None}
+    stop = _sets_stop(parsed) if isinstance(parsed, dict | list) else _says_stop(reply)
+    said = {"action": _words(reply), "stop_signal": stop}
     return Guidance.model_validate(said, context=notes), True
 
 
 def _sets_stop(parsed: object) -> bool:
-    """Whether a stop signal is set anywhere in it, in whatever form: in doubt, a person looks."""
-    return any(
-        name.strip().casefold() == "stop_signal" and str(value).strip().casefold() in YES
-        for each in every_object(parsed)
-        for name, value in each.items()
-    )
+    """Whether a stop signal stands anywhere in it that is not a clear no: in doubt, a person looks."""
+    return any(not _is_clear_no(value) for value in values_under(_STOP_NAMES, parsed))
+
+
+def _is_clear_no(value: object) -> bool:
+    return value in (None, False, "") or (isinstance(value, str) and bare(value) in _CLEAR_NOES)
+
+
+def _says_stop(prose: str) -> bool:
+    """The same of a text that is no JSON object."""
+    for told in _IN_PROSE.finditer(prose):
+        word = bare(told["value"])
+        if word in YES or (told["none"] is None and word not in _CLEAR_NOES):
+            return True
+    return False
 
 
 def _words(text: str) -> str:
@@ -164,13 +180,13 @@ def _words(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").strip()
 
 
-def _object_in(text: str) -> dict[str, object] | None:
+def _json_in(text: str) -> object:
+    """What the text says as JSON, also in a code block; None if it is none."""
     body = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     try:
-        parsed = json.loads(body)
-    except (ValueError, RecursionError):
+        return legible(read_json(body))
+    except ValueError:
         return None
-    return legible(parsed) if isinstance(parsed, dict) else None
 
 
 def stop_signal(notes: Iterable[ConsultNote]) -> str | None:

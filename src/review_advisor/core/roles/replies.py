@@ -8,13 +8,14 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from review_advisor.core.answers.answers import SEVERITIES, Answer, ReviewReport, Severity, UnreadableFinding
-from review_advisor.core.answers.spoken_no import joined, spoken_no
+from review_advisor.core.answers.answers import Answer, ReviewReport, UnreadableFinding
+from review_advisor.core.answers.spoken_no import every_yes, finding_severity, joined, spoken_no
 from review_advisor.core.answers.tolerant import Notes, complaints
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.roles.calls import AgentCall, Answered, Cause, Lost, LostReason
 from review_advisor.core.safety.fence import facts_text
 
+_NO_CLEAR_YES = "an answer of the call is neither a clear yes nor a clear no"
 REPAIRABLE = frozenset({LostReason.NO_STRUCTURED_OUTPUT, LostReason.INVALID_ANSWER})
 
 Checked = TypeVar("Checked", bound=Answer)
@@ -33,12 +34,16 @@ def checked_reply(model: type[Checked], reply: Answered | Lost) -> CheckedReply[
     """``reply`` as a ``model``, or lost with the schema's complaints in one sentence.
 
     Of several answers in one call the most severe counts. One that says no counts even if the schema refuses it, and
-    even if the call was lost after it. Bounds on length and number cut an answer; they never lose it.
+    even if the call was lost after it. Where none says no, they come to a yes only if each of them is one, and an
+    outage is none after an answer that may have been a no. Bounds on length and number cut an answer; they never lose
+    it.
     """
     said = reply.every_answer
     no = spoken_no(model, said)
-    if no is None and isinstance(reply, Lost):
-        return CheckedReply(reply)
+    if no is None:
+        lost = _lost(model, reply)
+        if lost is not None:
+            return CheckedReply(lost)
     notes = Notes()
     if len(said) > 1:
         notes.add(f"the call gave {len(said)} answers: the most severe counts")
@@ -49,6 +54,15 @@ def checked_reply(model: type[Checked], reply: Answered | Lost) -> CheckedReply[
     except ValidationError as error:
         return CheckedReply(Lost(LostReason.INVALID_ANSWER, complaints(error), reply.receipt))
     return CheckedReply(answer, notes.words, facts_text(said[0] if len(said) == 1 else said))
+
+
+def _lost(model: type[Answer], reply: Answered | Lost) -> Lost | None:
+    """Why there is no answer, where none says no: the call was lost, or one of several answers is no clear yes."""
+    unclear = Lost(LostReason.INVALID_ANSWER, _NO_CLEAR_YES, reply.receipt)
+    clear = every_yes(model, reply.every_answer)
+    if isinstance(reply, Lost):
+        return reply if clear or reply.cause is Cause.CONTENT else unclear
+    return None if clear or len(reply.every_answer) == 1 else unclear
 
 
 def _note_the_no(notes: Notes, no: Mapping[str, Any], reply: Answered | Lost) -> None:
@@ -72,14 +86,8 @@ def _unreadable(said: object, why: str) -> UnreadableFinding:
     given = said if isinstance(said, Mapping) else {"title": said}
     path, title = (str(given.get(key) or "").strip()[:500] for key in ("path", "title"))
     return UnreadableFinding(
-        path=path or "(no path)", title=title or "(no title)", severity=_severity(given.get("severity")), why=why
+        path=path or "(no path)", title=title or "(no title)", severity=finding_severity(said), why=why
     )
-
-
-def _severity(said: object) -> Severity:
-    """The severity of a finding that cannot be read; an unknown one is the worst."""
-    bare = str(said).strip().casefold()
-    return next((severity for severity in SEVERITIES if severity == bare), SEVERITIES[0])
 
 
 def lost_twice(first: Lost, second: Lost) -> Lost:

@@ -14,11 +14,14 @@ from pydantic import BaseModel, TypeAdapter
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultRecord, Lost
+from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultRecord, Lost, LostReason
 
 _FACTS: TypeAdapter[object] = TypeAdapter(object)
 _NONCE, _RUN = "\0nonce\0", "\0run\0"
 """No prompt holds a NUL of its own, and no reply: the fence and ``legible`` show it as an escape."""
+
+
+_CRASHES = frozenset({LostReason.CRASH, LostReason.CRASHED_AGAIN, LostReason.CRASHED_AT_WORK})
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,18 @@ def renamed(reply: Answered | Lost, before: RunNames | None, after: RunNames | N
     if isinstance(reply, Answered):
         return Answered(other(reply.value), receipt, said)
     return replace(reply, detail=other(reply.detail), receipt=receipt, said=said)
+
+
+def crashed(reply: Answered | Lost) -> bool:
+    """Whether the CLI crashed on the question."""
+    return isinstance(reply, Lost) and reply.reason in _CRASHES
+
+
+def on_asking_again(reply: Answered | Lost, *, crashed_before: bool) -> Answered | Lost:
+    """``reply`` to a question that an earlier run may have asked: the second crash on one may be the change's doing."""
+    if crashed_before and isinstance(reply, Lost) and reply.reason is LostReason.CRASH:
+        return replace(reply, reason=LostReason.CRASHED_AGAIN)
+    return reply
 
 
 def grant_left(grant: ConsultGrant, used: Iterable[ConsultRecord]) -> ConsultGrant:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import fields, is_dataclass, replace
@@ -14,6 +15,9 @@ DEEPEST = 32
 LARGEST = 2**53
 """The largest number up to which every reader of JSON knows all whole numbers."""
 _CUT = "[nested too deeply]"
+_LONGEST_NUMBER = 400
+"""Digits of a whole number that are read. Python refuses to read thousands of them."""
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 _UNPRINTABLE = re.compile(f"[{CONTROLS}{NO_CHARACTERS}]")
 
 Value = TypeVar("Value")
@@ -28,6 +32,51 @@ def legible(value: Value) -> Value:
     """
     made: Any = _made(value, DEEPEST)
     return made  # type: ignore[no-any-return]
+
+
+def read_json(text: str | bytes) -> Any:
+    """What a text of JSON says, whatever its depth, its digits and its bytes. Raises ``ValueError`` if it is no JSON.
+
+    What Python cannot nest is cut at ``DEEPEST``, bytes that are no UTF-8 are replaced, and a key that one object gives
+    different values has the list of them, so that none outweighs another unseen.
+    """
+    told = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    try:
+        return _DECODER.decode(told)
+    except RecursionError:
+        return _DECODER.decode(_shallow(told))
+
+
+def _shallow(text: str) -> str:
+    """JSON with null in the place of whatever is nested deeper than ``DEEPEST``."""
+    kept, depth, start = [], 0, 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in ("[", "{"):
+            depth += 1
+            if depth == DEEPEST + 1:
+                kept.append(text[start : token.start()])
+        elif token[0] in ("]", "}"):
+            if depth == DEEPEST + 1:
+                kept.append("null")
+                start = token.end()
+            depth -= 1
+    return "".join([*kept, text[start:] if depth <= DEEPEST else ""])
+
+
+def _all_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    for name in found:
+        values = [value for key, value in pairs if key == name]
+        if any(value != values[0] for value in values):
+            found[name] = values
+    return found
+
+
+_DECODER = json.JSONDecoder(
+    parse_int=lambda digits: int(digits[:_LONGEST_NUMBER]), object_pairs_hook=_all_values, strict=False
+)
 
 
 def _made(value: Any, depth: int) -> Any:
