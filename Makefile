@@ -56,7 +56,7 @@ $(READY): requirements/dev.txt pyproject.toml tools/check_python.py
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: setup ## Review a git range of this checkout through the whole pipeline: no token, no model
+demo: setup ## Review a sample change with three faults: no token, no model (ARGS="--range A..B": a range of yours)
 	@$(BIN)/review-advisor demo $(ARGS)
 
 review: setup ## Review this checkout against its base; choose otherwise with ARGS="--base main"

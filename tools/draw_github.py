@@ -14,10 +14,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from github_page import THEMES, page
 from github_stories import PICTURES, Picture
 from PIL import Image, ImageChops
 from PIL.PngImagePlugin import PngInfo
+
+from review_advisor.mockworld.github.page import THEMES, page
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -34,6 +35,11 @@ def file_of(name: str, theme: str) -> Path:
     return IMAGES / f"github-{name}{'' if theme == 'light' else f'-{theme}'}.png"
 
 
+def drawn(picture: Picture, theme: str) -> str:
+    """The page of a picture."""
+    return page(picture.name, picture.shown, picture.patches, theme, opened=picture.opened)
+
+
 def digest_in(file: Path) -> str:
     """Of which texts a picture is; empty if it does not say so, or is not there."""
     if not file.exists():
@@ -46,7 +52,7 @@ def draw(chromium: str, picture: Picture, theme: str) -> None:
     """One picture. Raises ``SystemExit`` if Chromium makes none."""
     with tempfile.TemporaryDirectory() as folder:
         source, shot = Path(folder, "page.html"), Path(folder, "page.png")
-        source.write_text(page(picture, theme), encoding="utf-8")
+        source.write_text(drawn(picture, theme), encoding="utf-8")
         flags = ["--headless", "--disable-gpu", "--hide-scrollbars", "--force-color-profile=srgb", "--disable-lcd-text"]
         flags += ["--no-sandbox"] if os.geteuid() == 0 else []
         flags += [f"--user-data-dir={folder}/profile", f"--window-size={WIDTH},{TALLEST}", f"--screenshot={shot}"]

@@ -36,6 +36,7 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.roles.calls import CreditExhaustedError
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
+from review_advisor.mockworld.github.page import Happened, Record
 from review_advisor.mockworld.github.records import CheckRun, Comment, Review
 from review_advisor.mockworld.lines import Line, approve, confirm, reject
 from review_advisor.mockworld.world import MockWorld
@@ -108,17 +109,6 @@ class Story:
     def patch(self, path: str) -> str:
         """What GitHub shows of a file."""
         return next(file.patch or "" for file in self.github.listed_files(self.pull) if file.path == path)
-
-
-@dataclass(frozen=True)
-class Happened:
-    """A line of the conversation that GitHub writes itself."""
-
-    by: str
-    words: str
-
-
-Record = Comment | Review | CheckRun | Happened
 
 
 @dataclass(frozen=True)

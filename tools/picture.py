@@ -1,6 +1,6 @@
 """Draw docs/images/demo.svg from a real run of ``review-advisor demo``. Durations differ from run to run.
 
-Of the report the middle is left out, and said to be. Fonts are those of the reader's machine: nothing is fetched.
+Fonts are those of the reader's machine: nothing is fetched.
 """
 
 import re
@@ -17,8 +17,6 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "images" / "demo.svg"
 WIDTH = 104
 FONTS = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace'
-WAITING = re.compile(r"\.\.\.$| answered in ")
-LOUD = {"APPROVED": "bold green", "CHANGES REQUESTED": "bold yellow", "ESCALATED": "bold red", "STOPPED": "bold red"}
 
 
 def demonstration() -> list[str]:
@@ -30,28 +28,15 @@ def demonstration() -> list[str]:
             command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
     lines = done.stdout.replace(f" of {ROOT}", " of this repository").splitlines()
-    return [line for line in lines if not line.startswith("Artefacts: ")]
-
-
-def trimmed(lines: list[str]) -> list[str]:
-    """Everything but the report's middle: it begins at the first empty line and ends where the findings are."""
-    first = lines.index("")
-    last = next(at for at, line in enumerate(lines) if line.startswith("Findings"))
-    return [*lines[:first], "", f"  [{last - first - 1} lines of the report are left out here]", "", *lines[last:]]
-
-
-def style(line: str) -> str:
-    """The line's style: the verdict is loud, waiting is quiet."""
-    loud = next((how for words, how in LOUD.items() if line.startswith(words)), "")
-    return loud or ("dim" if WAITING.search(line) or line.startswith("  [") else "")
+    return [line for line in lines if not line.startswith(("Artefacts: ", "As it would stand"))]
 
 
 def main() -> None:
     """Run, draw, write."""
     console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True, color_system="truecolor")
     console.print(Text("$ make demo", style="bold"))
-    for line in trimmed(demonstration()):
-        console.print(Text(line, style=style(line)), overflow="fold")
+    for line in demonstration():
+        console.print(Text(line), overflow="fold")
     picture = console.export_svg(title="review-advisor demo", unique_id="demo")
     picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
     picture = re.sub(r"font-family: [^;]+;", f"font-family: {FONTS};", picture)

@@ -1,54 +1,38 @@
-"""``review-advisor demo``: it has something to show wherever it is run, and leaves nothing but its artefacts."""
+"""``review-advisor demo``: it shows the same faults wherever it is run, and leaves nothing but its artefacts."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import Terminal, lines
 from tests.adapters.git_repository import Repo
 
-SAMPLE = "Reviewing a sample repository made for this demonstration, with the embedded agent: static checks, no model."
+SAMPLE = "Reviewing a small sample change, which has a fault in each of three files."
 
 
-@pytest.mark.every_case
-def test_a_history_is_shown_by_the_last_commits_that_deserve_a_plan(terminal: Terminal) -> None:
-    repo = Repo(terminal.folder)
-    repo.write("values.py", lines(40))
-    repo.commit("Forty values")
-    repo.write("small.py", "x = 1\n")
-    repo.commit("A detail")
-    done = terminal.run("demo")
-    assert done.code == 0, done.err
-    assert done.err.startswith(f"Reviewing the last 2 commits of {terminal.folder}, with the embedded agent")
-    assert "pre-flight" in done.out
-    assert "Static checks, no model" in done.out
-    assert done.err.splitlines()[-1].endswith("review-advisor review --range HEAD~2..HEAD")
-
-
-@pytest.mark.parametrize("kind", ["one-commit clone", "unborn", "no repository", "small commits"])
-def test_elsewhere_a_sample_is_made(terminal: Terminal, tmp_path: Path, kind: str) -> None:
-    here = terminal.folder
-    if kind == "one-commit clone":
-        here = tmp_path / "clone"
-        source = f"file://{terminal.folder}"
-        subprocess.run(["git", "clone", "--quiet", "--depth=1", source, str(here)], check=True, capture_output=True)
-    elif kind == "unborn":
-        here = Repo(tmp_path / "unborn").path
-    elif kind == "no repository":
-        here = tmp_path / "nothing"
-        here.mkdir()
+def test_a_sample_change_is_reviewed_and_shown_as_it_would_stand_on_github(terminal: Terminal, tmp_path: Path) -> None:
+    here = tmp_path / "nothing"
+    here.mkdir()
     done = terminal.run("demo", cwd=here)
     assert done.code == 0, done.err
     assert done.err.splitlines()[0] == SAMPLE
-    assert done.out.splitlines()[0] == "CHANGES REQUESTED"
+    printed = done.out.splitlines()
+    assert printed[0] == "CHANGES REQUESTED"
+    findings = printed.index("Findings: 3")
+    assert findings < printed.index("pr_review: changes_requested"), "what was found stands before how"
     told = ("  pre-flight ", "  consult ", "  post-verify  VETO", "  ruling       retry", "  post-verify  APPROVE")
     assert [words for words in told if words not in done.out] == []
-    assert "delivery.py:8" in done.out
-    assert f"Artefacts: {here}/review_logs/" in done.err
-    assert "exit with 10 here" in done.err.splitlines()[-1]
+    faults = ("delivery.py:8", "settings.py:9", "reports.py:6")
+    assert [place for place in faults if place not in done.out] == []
+    *_, page, last = done.err.splitlines()
+    drawn = Path(page.removeprefix("As it would stand on GitHub: ")).read_text(encoding="utf-8")
+    assert "<h1>" in drawn
+    assert "Changes requested: 2 high, 1 medium" in drawn
+    assert drawn.count('class="thread"') == 3
+    assert "://" not in drawn, "the page fetches nothing"
+    assert "exit with 10 here" in last
 
 
 @pytest.mark.every_case
@@ -64,6 +48,20 @@ def test_a_second_run_gives_the_same_and_breaks_nothing(terminal: Terminal, tmp_
     assert [run["status"] for run in listed] == ["changes_requested", "changes_requested"]
 
 
-def test_a_folder_that_is_not_there_is_not_replaced_by_a_sample(terminal: Terminal) -> None:
-    done = terminal.run("demo", "--repo", "missing")
-    assert (done.code, done.sentence) == (2, "missing is not a folder: give the path of a git repository.")
+@pytest.mark.every_case
+def test_a_range_of_ones_own_is_reviewed_instead(terminal: Terminal) -> None:
+    repo = Repo(terminal.folder)
+    repo.write("values.py", lines(40))
+    repo.commit("Forty values")
+    done = terminal.run("demo", "--range", "HEAD~1..HEAD")
+    assert done.code == 0, done.err
+    assert done.err.startswith("Reviewing HEAD~1..HEAD.")
+    assert "Static checks, no model" in done.out
+    assert done.err.splitlines()[-1].endswith("review-advisor review --range 'HEAD~1..HEAD'")
+
+
+def test_what_cannot_be_reviewed_is_not_replaced_by_the_sample(terminal: Terminal) -> None:
+    done = terminal.run("demo", "--repo", "missing", "--range", "HEAD~1..HEAD")
+    assert done.code == 2
+    assert "missing" in done.sentence
+    assert terminal.run("demo", "--repo", "missing").code == 2

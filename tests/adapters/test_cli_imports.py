@@ -74,11 +74,10 @@ def test_a_review_without_a_pull_request_knows_nothing_of_any(terminal: Terminal
 
 
 @pytest.mark.every_case
-def test_a_demonstration_is_such_a_review(terminal: Terminal) -> None:
+def test_a_demonstration_is_such_a_review_put_on_the_simulated_github(terminal: Terminal) -> None:
     modules = imported(terminal, "demo")
-    assert "review_advisor.review.phase" in modules
-    assert among(modules, HEAVY | OF_OTHERS) == set()
-    assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
+    assert {"review_advisor.review.phase", "review_advisor.mockworld.publishing"} <= modules
+    assert among(modules, HEAVY | {"review_advisor.embedded", "review_advisor.app.init"}) == set()
 
 
 @pytest.mark.parametrize("words", [("doctor", "--claude-bin", "../claude"), ("config", "show"), ("config", "check")])

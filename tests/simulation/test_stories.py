@@ -196,3 +196,22 @@ def test_an_unreadable_story_is_exit_code_2_and_one_sentence(tmp_path: Path) -> 
 
 def test_the_command_prints_the_schema() -> None:
     assert json.loads(simulate("--schema").stdout) == story_schema()
+
+
+def test_what_a_story_leaves_on_github_is_told_and_drawn(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = simulate(ROOT / "stories" / "veto_then_recovery.yaml", "--html", page)
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stdout.splitlines() if line.startswith("  on GitHub: ")]
+    assert told[0] == "  on GitHub: check: Approved, with findings: 1 low (after a veto was answered) (success)"
+    assert told[1].startswith("  on GitHub: comment on src/total.py:2: Low: ")
+    drawn = page.read_text(encoding="utf-8")
+    assert "Approved, with findings: 1 low (after a veto was answered)" in drawn
+    assert drawn.count('class="thread"') == 1
+
+
+def test_a_page_is_drawn_of_one_story_where_it_can_be_written(tmp_path: Path) -> None:
+    assert simulate(*STORIES[:2], "--html", tmp_path / "page.html").returncode == 2
+    done = simulate(STORIES[0], "--html", tmp_path / "missing" / "page.html")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "cannot be written: No such file or directory" in done.stderr

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from draw_github import DIGEST, IMAGES, WIDTH, digest_in, file_of
-from github_page import POLICY, THEMES, markdown, page
+from draw_github import DIGEST, IMAGES, WIDTH, digest_in, drawn, file_of
 from github_stories import PICTURES, Picture
 from PIL import Image
 
+from review_advisor.mockworld.github.page import POLICY, THEMES, markdown
 from review_advisor.mockworld.github.records import Comment
 
 ROOT = Path(__file__).parents[2]
@@ -38,9 +38,9 @@ def test_a_picture_is_small_and_tells_nothing_of_the_machine(picture: Picture, t
 @EVERY
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_page_behind_it_fetches_nothing(picture: Picture, theme: str) -> None:
-    drawn = page(picture, theme)
-    assert POLICY in drawn
-    assert re.findall(r"<(?:script|link|img|iframe)|@import|url\(|https?:", drawn) == []
+    html = drawn(picture, theme)
+    assert POLICY in html
+    assert re.findall(r"<(?:script|link|img|iframe)|@import|url\(|https?:", html) == []
 
 
 def test_every_picture_is_shown_with_words_for_those_who_do_not_see_it() -> None:
@@ -52,8 +52,8 @@ def test_every_picture_is_shown_with_words_for_those_who_do_not_see_it() -> None
 
 
 def test_no_picture_is_left_over() -> None:
-    drawn = {file_of(picture.name, theme) for picture in DRAWN for theme in THEMES}
-    assert set(IMAGES.glob("github-*")) == drawn
+    files = {file_of(picture.name, theme) for picture in DRAWN for theme in THEMES}
+    assert set(IMAGES.glob("github-*")) == files
 
 
 def test_other_texts_have_another_digest_and_the_memory_is_no_text() -> None:

@@ -1,4 +1,4 @@
-"""What ``demo`` reviews: the last commits of a checkout, or a sample repository that it makes."""
+"""What ``demo`` reviews: a small sample repository with faults in it, or a range of one's own."""
 
 from __future__ import annotations
 
@@ -10,56 +10,45 @@ from pathlib import Path
 
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.sample import make_sample
-from review_advisor.core.facts.kinds import changed_code_lines
-from review_advisor.core.policy.trigger import MANY_CODE_LINES
+from review_advisor.core.facts.change import Change
 from review_advisor.lifetime.belongings import temporary_folder
-from review_advisor.ports.review import SourceError
-
-LONGEST = 20
-MOST_LINES = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """A repository, a range in it and words for it. ``real_command`` is how the real models review such a range."""
+    """The change to review: its repository and range, and what it is called in a sentence.
+
+    ``real_command`` is the command that reviews such a change with real models.
+    """
 
     repo: Path
     revisions: str
+    change: Change
     words: str
     real_command: str
 
 
 @contextmanager
-def demonstration_range(repo: Path) -> Iterator[Demonstration]:
-    """The shortest range of ``repo``'s last commits that deserves a plan.
+def demonstration(repo: Path, revisions: str | None) -> Iterator[Demonstration]:
+    """A range of ``repo``, or the sample repository where no range is named; that lies in a temporary folder.
 
-    Without one (no repository, a single commit, commits too small or too large to show much) a sample
-    repository is made in a temporary folder and removed afterwards. Raises ``SourceError`` if ``repo`` is no folder.
+    Raises ``SourceError`` for a range that cannot be opened.
     """
-    if not repo.is_dir():
-        raise SourceError(f"{repo} is not a folder: give the path of a git repository.")
-    revisions, count = _worthy_range(repo)
-    if revisions:
+    if revisions is not None:
         where = "" if repo == Path() else f" --repo {shlex.quote(str(repo))}"
-        words = f"the last {count} commit{'s' if count > 1 else ''} of {repo.resolve()}"
-        yield Demonstration(repo, revisions, words, f"review-advisor review{where} --range {revisions}")
+        command = f"review-advisor review{where} --range {shlex.quote(revisions)}"
+        yield Demonstration(repo, revisions, _change(repo, revisions), revisions, command)
         return
     with temporary_folder("sample") as folder:
-        words = "a sample repository made for this demonstration"
-        yield Demonstration(folder, make_sample(folder), words, "review-advisor review --base main, in a repository")
+        made = make_sample(folder)
+        words = "a small sample change, which has a fault in each of three files"
+        command = "review-advisor review --base main, in your repository"
+        yield Demonstration(folder, made, _change(folder, made), words, command)
 
 
-def _worthy_range(repo: Path) -> tuple[str, int]:
-    for count in range(1, LONGEST + 1):
-        revisions = f"HEAD~{count}..HEAD"
-        try:
-            source = open_range(repo, revisions)
-        except SourceError:
-            break
-        try:
-            lines = changed_code_lines(source.change().files)
-        finally:
-            source.close()
-        if MANY_CODE_LINES < lines <= MOST_LINES:
-            return revisions, count
-    return "", 0
+def _change(repo: Path, revisions: str) -> Change:
+    source = open_range(repo, revisions)
+    try:
+        return source.change()
+    finally:
+        source.close()

@@ -10,10 +10,13 @@ from review_advisor.cli.output import note
 from review_advisor.cli.problems import NOT_TO_ITS_END, clear_refusals
 
 ARTIFACTS = Path("review_logs")
+PAGE = "github.html"
+"""The file in the review's folder that shows the pull request."""
 
 
-@click.command(short_help="Review the last commits with static checks: no model.")
-@click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository. [default: this one]")
+@click.command(short_help="Review a sample change with static checks: no model.")
+@click.option("--range", "revisions", metavar="A..B", help="Review this range of --repo instead of the sample.")
+@click.option("--repo", type=click.Path(path_type=Path), help="The repository of --range. [default: this one]")
 @click.option(
     "--artifacts",
     type=click.Path(path_type=Path),
@@ -23,28 +26,36 @@ ARTIFACTS = Path("review_logs")
     help="Where the review's folder goes.",
 )
 @click.pass_context
-def demo(context: click.Context, repo: Path, artifacts: Path) -> None:
-    """Review this repository's last commits with the embedded agent: static checks, no model, no token.
+def demo(context: click.Context, revisions: str | None, repo: Path | None, artifacts: Path) -> None:
+    """Review a small sample change with the embedded agent: static checks, no model, no token.
 
-    Where the history holds nothing to review, a sample repository is made and reviewed instead. Exit code 0
-    if the review ran to its end, whatever it found.
+    The review's folder gets a page that shows the check and the comments as they would stand on GitHub. Exit code 0 if
+    the review ran to its end, whatever it found.
     """
+    if repo is not None and revisions is None:
+        raise click.UsageError("--repo is the repository of --range: name that, too.")
     with clear_refusals():
         from review_advisor.app.change import Selection
-        from review_advisor.app.demo import demonstration_range
+        from review_advisor.app.demo import demonstration
         from review_advisor.app.doctor import AgentChoice
         from review_advisor.app.review import ReviewOptions
         from review_advisor.cli.review import perform
+        from review_advisor.mockworld.publishing import on_github
 
-        with demonstration_range(repo) as shown:
-            note(f"Reviewing {shown.words}, with the embedded agent: static checks, no model.")
+        with demonstration(repo or Path(), revisions) as shown:
+            note(f"Reviewing {shown.words}.")
+            note("The embedded agent plays both models with static checks. Processes, hooks and rulings are real.")
             options = ReviewOptions(
                 repo=shown.repo,
                 selection=Selection("range", shown.revisions),
                 agent=AgentChoice("embedded"),
                 artifacts=artifacts,
             )
-            code = perform(options, as_json=False, brief=False)
-    if code >= NOT_TO_ITS_END:
-        context.exit(code)
-    note(f"`review-advisor review` would exit with {code} here. The same by the real models: {shown.real_command}")
+            stored = perform(options, as_json=False, brief=False)
+            if stored.code >= NOT_TO_ITS_END:
+                context.exit(stored.code)
+            page = stored.folder / PAGE
+            simulated = on_github([(shown.change, stored.document)])
+            page.write_text(simulated.html(shown.change.title), encoding="utf-8")
+    note(f"As it would stand on GitHub: {page}")
+    note(f"`review-advisor review` would exit with {stored.code} here. With real models: {shown.real_command}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
@@ -14,6 +14,7 @@ from review_advisor.cli.problems import NOT_TO_ITS_END, clear_refusals, told_bes
 if TYPE_CHECKING:
     from review_advisor.app.change import Selection
     from review_advisor.app.review import ReviewOptions
+    from review_advisor.core.outcome.document import OutcomeDocument
 
 PATH = click.Path(path_type=Path)
 EXAMPLES = """\b
@@ -165,8 +166,8 @@ def review(
             ledger=ledger_file,
             fresh=fresh,
         )
-        code = perform(options, as_json=as_json, brief=gate)
-    context.exit(code)
+        performed = perform(options, as_json=as_json, brief=gate)
+    context.exit(performed.code)
 
 
 def _only(*selections: Selection | None) -> Selection:
@@ -178,8 +179,16 @@ def _only(*selections: Selection | None) -> Selection:
     return given[0]
 
 
-def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> int:
-    """Run the review with progress on stderr, print its result on stdout, and return its exit code."""
+class Performed(NamedTuple):
+    """A review that was run and printed: the command's exit code, and what was stored in which folder."""
+
+    code: int
+    document: OutcomeDocument
+    folder: Path
+
+
+def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> Performed:
+    """Run the review with progress on stderr, and print its result on stdout."""
     from review_advisor.app.review import run_review
     from review_advisor.cli.progress import progress
     from review_advisor.core.outcome.document import outcome_json
@@ -202,5 +211,5 @@ def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> int:
     if stored.interrupted_by:
         is_stopped = document.outcome is Outcome.STOPPED
         note("Interrupted: the review did not run to its end." if is_stopped else "Interrupted.")
-        return 128 + stored.interrupted_by
-    return document.exit_code
+        return Performed(128 + stored.interrupted_by, document, stored.folder)
+    return Performed(document.exit_code, document, stored.folder)

@@ -23,11 +23,23 @@ SEEDS = re.compile(r"(\d{1,12})\.\.(\d{1,12})")
 @click.argument("stories", type=click.Path(path_type=Path), nargs=-1, metavar="[STORY.yaml]...")
 @click.option("--seeds", metavar="A..B", help="Play the worlds of these seeds instead, and check every promise.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Processes.")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the check and the comments of one story, as they stand on GitHub in the end.",
+)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of a story.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def simulate(
-    context: click.Context, stories: tuple[Path, ...], seeds: str | None, jobs: int, schema: bool, as_json: bool
+    context: click.Context,
+    stories: tuple[Path, ...],
+    seeds: str | None,
+    jobs: int,
+    html: Path | None,
+    schema: bool,
+    as_json: bool,
 ) -> None:
     """Play stories of pull requests, pushes, replies and faults through the whole pipeline.
 
@@ -36,18 +48,21 @@ def simulate(
     """
     if sum((bool(stories), seeds is not None, schema)) != 1:
         raise click.UsageError("Name stories to play, or use --seeds or --schema.")
+    if html is not None and len(stories) != 1:
+        raise click.UsageError("--html draws one story: name exactly one.")
     if schema:
         from review_advisor.mockworld.story_file import story_schema
 
         put(json.dumps(story_schema(), indent=2) + "\n")
         return
-    held = _stories(stories, as_json=as_json) if seeds is None else _seeds(seeds, jobs, as_json=as_json)
+    held = _stories(stories, html, as_json=as_json) if seeds is None else _seeds(seeds, jobs, as_json=as_json)
     context.exit(0 if held else NOT_AS_IT_SAYS)
 
 
-def _stories(paths: tuple[Path, ...], *, as_json: bool) -> bool:
+def _stories(paths: tuple[Path, ...], html: Path | None, *, as_json: bool) -> bool:
     from review_advisor.core.safety.terminal import one_line
     from review_advisor.mockworld.expectations import unmet
+    from review_advisor.mockworld.publishing import story_on_github
     from review_advisor.mockworld.stage import play
     from review_advisor.mockworld.story_file import StoryError, read_story
     from review_advisor.mockworld.trace import trace_json, trace_text
@@ -70,9 +85,19 @@ def _stories(paths: tuple[Path, ...], *, as_json: bool) -> bool:
             found.append(trace_json(str(path), played, missed))
         else:
             put(trace_text(str(path), played, missed) + "\n")
+        if html is not None:
+            _draw(html, story_on_github(played).html(path.stem))
     if as_json:
         put(json.dumps(found, indent=2) + "\n")
     return held
+
+
+def _draw(file: Path, page: str) -> None:
+    try:
+        file.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise Ended(f"The page {file} cannot be written: {error.strerror}.", NOTHING_ASKED) from None
+    note(f"As it stands on GitHub: {file}")
 
 
 def _seeds(given: str, jobs: int, *, as_json: bool) -> bool:

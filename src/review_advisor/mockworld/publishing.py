@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from review_advisor.core.facts.change import Change
@@ -15,8 +16,9 @@ from review_advisor.core.pull_request.state import State, own_summaries, read_st
 from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import GitHub
+from review_advisor.mockworld.github.page import page
 from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, ReviewThread
-from review_advisor.mockworld.stage import PlayedReview
+from review_advisor.mockworld.stage import PlayedReview, PlayedStory
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.publish import PublishPhase
@@ -56,7 +58,7 @@ class Standing:
     foreign: CheckRun
 
 
-class Wall:
+class SimulatedPullRequest:
     """One pull request, on which the reviews of a story are published."""
 
     def __init__(self) -> None:
@@ -92,6 +94,39 @@ class Wall:
             foreign=checks[other],
         )
 
+    def show(self, change: Change, outcome: OutcomeDocument) -> Pull:
+        """Publish a review once, on a pull request whose head is the one that was reviewed."""
+        pull = self._pushed(outcome.head_sha or LATER, contents_of(change))
+        self._publish(pull, _against(outcome, self.github.base_sha(pull)))
+        return pull
+
+    @property
+    def check(self) -> CheckRun | None:
+        """The check on the head; None while nothing was published."""
+        runs = self.github.repository(REPOSITORY).checks.values()
+        return next((run for run in runs if self.pull is not None and run.commit == self.pull.head_sha), None)
+
+    def html(self, title: str) -> str:
+        """The check and the comments as a page that looks like GitHub's."""
+        if self.pull is None or self.check is None:
+            return page(title, (), {})
+        patches = {file.path: file.patch or "" for file in self.github.changed_files(self.pull)}
+        return page(title, (self.check, *self.pull.comments, *self.pull.reviews), patches)
+
+    def text(self) -> str:
+        """The same in a few lines: the check, and where the comments are."""
+        if self.pull is None or self.check is None:
+            return ""
+        lines = [f"check: {self.check.title} ({self.check.conclusion})"]
+        lines += [f"label: {label.name}" for label in self.pull.labels]
+        for thread in _threads(self.pull):
+            first = thread.comments[0]
+            state = " (resolved)" if thread.resolved_by else " (outdated)" if thread.outdated else ""
+            title = visible_lines(first.body)[0].strip("*")
+            lines.append(f"comment on {first.path}:{first.line or first.original_line}{state}: {title}")
+        lines += [f"comment: {visible_lines(each.body)[0].lstrip('# ')}" for each in self.pull.comments]
+        return "\n".join(lines)
+
     def _pushed(self, head: str, contents: Mapping[str, str]) -> Pull:
         if self.pull is None:
             self.pull = self.github.opens(REPOSITORY, contents, by=AUTHOR, sha=head)
@@ -125,10 +160,23 @@ class Wall:
 
 def standings(reviews: Sequence[PlayedReview]) -> Iterator[Standing]:
     """What stands after each review of a story that came to a document."""
-    wall = Wall()
+    simulated = SimulatedPullRequest()
     for review in reviews:
         if review.document is not None:
-            yield wall.publish(review, review.document)
+            yield simulated.publish(review, review.document)
+
+
+def on_github(reviews: Iterable[tuple[Change, OutcomeDocument]]) -> SimulatedPullRequest:
+    """A pull request on which these reviews were published, each of a head that was pushed before it."""
+    simulated = SimulatedPullRequest()
+    for change, document in reviews:
+        simulated.show(change, document)
+    return simulated
+
+
+def story_on_github(story: PlayedStory) -> SimulatedPullRequest:
+    """The same for the reviews of a story that came to an outcome."""
+    return on_github((each.change, each.document) for each in story.reviews if each.document is not None)
 
 
 def _against(document: OutcomeDocument, base_sha: str) -> OutcomeDocument:
@@ -158,3 +206,11 @@ def _summaries(pull: Pull) -> list[Comment]:
 
 def _threads(pull: Pull) -> list[ReviewThread]:
     return [thread for review in pull.reviews for thread in review.threads]
+
+
+def visible_lines(body: str) -> list[str]:
+    """The lines of a comment that a reader sees; one empty line if there are none."""
+    return [line for line in _HIDDEN.sub("", body).splitlines() if line.strip()] or [""]
+
+
+_HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)

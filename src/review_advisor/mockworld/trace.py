@@ -22,6 +22,7 @@ from review_advisor.core.roles.calls import Answered, Lost
 from review_advisor.core.safety.terminal import one_line
 from review_advisor.mockworld.agents import Asked
 from review_advisor.mockworld.expectations import flags_of
+from review_advisor.mockworld.publishing import story_on_github
 from review_advisor.mockworld.reading import answer_of, fault_of, split_prompt
 from review_advisor.mockworld.stage import PlayedReview, PlayedStory
 
@@ -33,6 +34,8 @@ def trace_text(origin: str, played: PlayedStory, unmet: Sequence[str]) -> str:
     lines = [f"{origin}: {one_line(played.story.story)}"]
     for review in played.reviews:
         lines += ["", *_review_lines(review)]
+    on_github = story_on_github(played).text()
+    lines += ["", *(f"  on GitHub: {one_line(line)}" for line in on_github.splitlines())]
     lines += ["", *(f"  NOT AS THE STORY SAYS: {one_line(words)}" for words in unmet)]
     lines += [] if unmet else ["  as the story says"]
     return "\n".join(lines) + "\n"

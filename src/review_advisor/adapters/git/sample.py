@@ -1,4 +1,4 @@
-"""A small repository for demonstrations: two commits, the second with a risk in it. Made anew each time."""
+"""A small repository for the demo: two commits, the second with a fault in each of three files. Made anew each time."""
 
 from __future__ import annotations
 
@@ -6,30 +6,25 @@ from pathlib import Path
 
 from review_advisor.adapters.git.run import Git, find_git
 
-_BEFORE = '''"""Reports for the accounts team."""
+_BASE = {
+    "accounts.py": '''"""The accounts of a shop."""
 
 
 def total(rows):
     """Add up the amounts."""
     return sum(row["amount"] for row in rows)
-'''
-_AFTER = '''"""Reports for the accounts team."""
+''',
+}
+_HEAD = {
+    "reports.py": '''"""Monthly reports for the accounts team."""
+
+from accounts import total
 
 
-def total(rows):
-    """Add up the amounts."""
-    return sum(row["amount"] for row in rows)
-
-
-def average(rows):
-    """The mean amount."""
-    return total(rows) / len(rows)
-
-
-def largest(rows, count=3):
-    """The largest amounts, in order."""
-    amounts = sorted(row["amount"] for row in rows)
-    return amounts[-count:]
+def add_row(row, rows=[]):
+    """Add one row to a report, which is new unless it is given."""
+    rows.append(row)
+    return rows
 
 
 def by_month(rows):
@@ -38,8 +33,18 @@ def by_month(rows):
     for row in rows:
         months.setdefault(row["month"], []).append(row)
     return {month: total(found) for month, found in months.items()}
-'''
-_DELIVERY = '''"""Delivery of reports."""
+''',
+    "settings.py": '''"""Which reports a team gets."""
+
+import yaml
+
+
+def read_settings(path):
+    """The settings that a team has written."""
+    with open(path, encoding="utf-8") as file:
+        return yaml.load(file, Loader=yaml.Loader)
+''',
+    "delivery.py": '''"""Delivery of reports."""
 
 import subprocess
 
@@ -47,11 +52,10 @@ import subprocess
 def deliver(name):
     """Copy one report to the archive."""
     return subprocess.call("cp " + name + " /srv/archive", shell=True)
-'''
-_COMMITS: tuple[tuple[str, dict[str, str]], ...] = (
-    ("Add up the accounts", {"reports.py": _BEFORE}),
-    ("Deliver reports, and show the largest amounts", {"reports.py": _AFTER, "delivery.py": _DELIVERY}),
-)
+''',
+}
+TITLE = "Write monthly reports and deliver them"
+_COMMITS = (("Add up the accounts", _BASE), (TITLE, _HEAD))
 _WHEN = {"GIT_AUTHOR_DATE": "2026-01-05T09:00:00Z", "GIT_COMMITTER_DATE": "2026-01-05T09:00:00Z"}
 _WHO = {
     "GIT_AUTHOR_NAME": "Sample",

@@ -64,12 +64,12 @@ def _degraded(document: OutcomeDocument) -> Iterator[str]:
 
 
 def report_text(document: OutcomeDocument) -> str:
-    """The whole report, plain text, at most about a hundred columns."""
-    blocks = [_opening(document)]
+    """The whole report, plain text, at most about a hundred columns: what was found, then how it came about."""
+    blocks = [_opening(document), _findings_text(document.findings), _pictures_text(document.pictures)]
+    blocks += ["\n".join(map(said, offered_repair(document)))]
     consults = _consults(document)
     blocks += [_surface_text(surface, consults) for surface in document.surfaces]
-    blocks += [_findings_text(document.findings), _pictures_text(document.pictures)]
-    blocks += ["\n".join(map(said, offered_repair(document))), _coverage_text(document), _cost_text(document)]
+    blocks += [_coverage_text(document), _cost_text(document)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 

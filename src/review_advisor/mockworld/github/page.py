@@ -1,14 +1,14 @@
-"""What stands on a pull request as a page that looks like GitHub's: its Markdown, and no HTML that it would drop."""
+"""A pull request's comments and check as an HTML page that looks like GitHub's, without HTML that GitHub would drop."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from github_stories import Happened, Picture, Record
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -39,20 +39,36 @@ EMOJI = {
 """What the bot's headings begin with, drawn: not every machine has a font for it."""
 
 
-def page(picture: Picture, theme: str) -> str:
-    """A whole document. It fetches nothing and runs nothing."""
-    style = Path(__file__).with_name("github_page.css").read_text(encoding="utf-8")
-    body = "\n".join(_record(record, picture.patches) for record in picture.shown)
-    if picture.opened:
+@dataclass(frozen=True)
+class Happened:
+    """A line of the conversation that GitHub writes itself."""
+
+    by: str
+    words: str
+
+
+Record = Comment | Review | CheckRun | Happened
+
+
+def page(
+    title: str, shown: Sequence[Record], patches: Mapping[str, str], theme: str = "light", *, opened: bool = False
+) -> str:
+    """A whole HTML document that shows these records from the top. It fetches nothing and runs nothing.
+
+    ``patches`` are the diffs, by path, below which inline comments stand. ``opened``: what is folded is shown opened.
+    """
+    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    body = "\n".join(_record(record, patches) for record in shown)
+    if opened:
         body = body.replace("<details>", "<details open>")
     return (
         f'<!DOCTYPE html>\n<html lang="en" class="{theme}"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}"><title>{picture.name}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}"><title>{html.escape(title)}</title>'
         f"<style>{style}</style></head><body>\n{body}\n</body></html>\n"
     )
 
 
-def _record(record: Record, patches: dict[str, str]) -> str:
+def _record(record: Record, patches: Mapping[str, str]) -> str:
     match record:
         case Comment():
             edited = " · edited" if record.editor else ""
@@ -127,7 +143,7 @@ def _said(author: str, did: str, body: str) -> str:
     )
 
 
-def _thread(comments: Sequence[ReviewComment], patches: dict[str, str]) -> str:
+def _thread(comments: Sequence[ReviewComment], patches: Mapping[str, str]) -> str:
     first = comments[0]
     last = first.line or first.original_line
     begin = first.start_line or last
