@@ -1,0 +1,36 @@
+"""What package tools read of the project: hooks for pre-commit that name real options."""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from review_advisor.cli.review import review
+
+ROOT = Path(__file__).parents[2]
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
+def test_a_hook_runs_a_command_that_there_is_on_what_is_staged(hook: dict[str, object]) -> None:
+    program, verb, *options = shlex.split(str(hook["entry"]))
+    assert (program, verb) == ("review-advisor", "review")
+    with review.make_context("review", options) as context:
+        assert isinstance(context, click.Context)
+        assert (context.params["staged"], context.params["gate"]) == (True, True)
+    assert (hook["pass_filenames"], hook["always_run"]) == (False, True)
+
+
+def test_the_hook_without_a_model_brings_the_static_checks_along() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    (embedded,) = [hook for hook in HOOKS if "--agent embedded" in hook["entry"]]
+    assert embedded["additional_dependencies"] == extras["embedded"]
+
+
+def test_money_is_spent_only_when_the_hook_is_asked_for() -> None:
+    assert [hook["stages"] for hook in HOOKS if "--agent embedded" not in hook["entry"]] == [["manual"]]
