@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from tests.adapters.git_remote import NAME
@@ -249,3 +249,38 @@ def test_a_review_by_hand_goes_by_the_same_rule(actions: Actions) -> None:
     ran.review().publish()
     assert outcome(ran)["rules_ref"] == "main"
     assert (names(actions, pull), actions.check(pull).conclusion) == (["gate"], "success")
+
+
+@pytest.mark.parametrize("action", ["reopened", "ready_for_review"])
+def test_a_pull_request_from_before_the_rules_were_tightened_goes_by_the_present_ones(
+    actions: Actions, action: Literal["reopened", "ready_for_review"]
+) -> None:
+    """GitHub records the base branch's tip at each push, and its author decides when they push."""
+    actions.main_becomes({CONFIG: LOOSE})
+    pull = actions.opens({APP: RIGHT})
+    tip = actions.main_becomes({CONFIG: STRICT})
+    assert pull.recorded_base != tip, "what GitHub says of the base lags"
+    ran = actions.happens(action, pull)
+    policy = outcome(ran)["policy"]
+    assert (policy["critical_touched"], policy["budgets"]["max_usd"]) == ([APP], 10.0)
+    assert (outcome(ran)["rules_sha"], outcome(ran)["base_sha"]) == (tip, pull.recorded_base)
+    assert names(actions, pull) == ["gate"]
+
+
+def test_a_branch_that_is_named_no_longer_has_no_word_on_an_old_pull_request(actions: Actions) -> None:
+    actions.main_becomes({CONFIG: f'{GATE}trusted_bases = ["release"]\n'})
+    actions.branch_becomes("release", {CONFIG: LOOSE}, by=OWNER)
+    pull = actions.opens({APP: RIGHT}, base="release")
+    actions.main_becomes({CONFIG: GATE})
+    ran = actions.happens("reopened", pull)
+    assert (names(actions, pull), outcome(ran)["rules_ref"]) == (["gate"], "main")
+
+
+def test_a_named_branch_that_was_tightened_goes_by_its_tip(actions: Actions) -> None:
+    actions.main_becomes({CONFIG: '[github]\ntrusted_bases = ["release"]\n'})
+    actions.branch_becomes("release", {CONFIG: LOOSE}, by=OWNER)
+    pull = actions.opens({APP: RIGHT}, base="release")
+    tip = actions.branch_becomes("release", {CONFIG: STRICT}, by=OWNER)
+    ran = actions.happens("reopened", pull)
+    assert (outcome(ran)["rules_ref"], outcome(ran)["rules_sha"]) == ("release", tip)
+    assert outcome(ran)["policy"]["critical_touched"] == [APP]

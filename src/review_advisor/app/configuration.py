@@ -26,7 +26,7 @@ from review_advisor.app.settings import (
 )
 from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
 from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.ports.forge import Forge, ForgeRejected
+from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected
 
 BaseFile = Callable[[str], bytes | None]
 """A file of the base commit by its path; None if there is none."""
@@ -36,20 +36,21 @@ def believed_base(forge: Forge, pull_request: PullRequest) -> BelievedBase:
     """The branch whose word holds on how a pull request is reviewed, and its commit.
 
     Its base, if that is the default branch or one that the default branch's file names in ``github.trusted_bases``;
-    else the default branch. A file that cannot be used names no branch. Raises ``ConfigError`` where the default branch
-    is not known, and ``ForgeError`` where it cannot be read.
+    else the default branch, also where the named branch is gone. A file that cannot be used names no branch. The commit
+    is the branch's present tip: the one that a pull request records is that of its last push, and its author decides
+    when they push. Raises ``ConfigError`` where the default branch is not known, and ``ForgeError`` where it cannot be
+    read.
     """
     default = pull_request.default_branch
     if not default:
         raise ConfigError("GitHub does not say which branch is the repository's default, so no configuration holds.")
-    base = BelievedBase(pull_request.base_ref, pull_request.base_sha)
-    if base.branch == default:
-        return base
     held = BelievedBase(default, forge.tip(default))
-    with suppress(ConfigError):
+    if pull_request.base_ref == default:
+        return held
+    with suppress(ConfigError, ForgeMissing):
         config, _ = base_config(files_of(forge, held.commit))
-        if base.branch in config.github.trusted_bases:
-            return base
+        if pull_request.base_ref in config.github.trusted_bases:
+            return BelievedBase(pull_request.base_ref, forge.tip(pull_request.base_ref))
     return held
 
 

@@ -232,7 +232,7 @@ class FakeForge:
     def _told(self, pull: Pull) -> PullRequest:
         return PullRequest(
             self._github.repository(pull.repository).name, pull.number, pull.title, pull.body, pull.author,
-            pull.base_ref, self._github.base_sha(pull), pull.head_ref, pull.head_sha, pull.head_repository,
+            pull.base_ref, pull.recorded_base, pull.head_ref, pull.head_sha, pull.head_repository,
             "merged" if pull.merged else pull.state, pull.draft, tuple(label.name for label in pull.labels),
             pull.merge_commit or "", None if pull.merged_at is None else time_of(pull.merged_at),
             self._github.repository(pull.repository).default_branch,

@@ -124,7 +124,7 @@ class Ground:
         for base in self.repositories.values():
             for pull in base.pulls.values():
                 if pull.state == "open" and (pull.head_repository, pull.head_ref) == (repository.name, ref):
-                    pull.head_sha = sha
+                    pull.head_sha, pull.recorded_base = sha, self.base_sha(pull)
                     self._place_threads(pull)
 
     def _place_threads(self, pull: Pull) -> None:

@@ -189,7 +189,7 @@ class GitHub(Ground):
         base_ref = base or place.default_branch
         made = Pull(
             self.next_id(), place.name, number, by, title, body, base_ref, ref, head.name, tip, self.tick(),
-            draft=draft, closes=[(place.name, issue) for issue in closes], listing=listing,
+            recorded_base=place.branches[base_ref], draft=draft, closes=[(place.name, issue) for issue in closes], listing=listing,
         )  # fmt: skip
         place.pulls[number] = made
         return made
@@ -215,6 +215,7 @@ class GitHub(Ground):
     def retargets(self, pull: Pull, base: str) -> None:
         """The pull request is to go to another branch."""
         pull.base_ref = base
+        pull.recorded_base = self.base_sha(pull)
 
     def closes(self, pull: Pull) -> None:
         """The pull request is closed without a merge."""

@@ -217,7 +217,7 @@ class Payloads:
             "milestone": None,
             "draft": pull.draft,
             "head": self._side(pull.head_repository, pull.author, pull.head_ref, pull.head_sha),
-            "base": self._side(pull.repository, pull.author, pull.base_ref, self.ground.base_sha(pull)),
+            "base": self._side(pull.repository, pull.author, pull.base_ref, pull.recorded_base),
             "author_association": self.association(pull.repository, pull.author),
             "auto_merge": None,
         }

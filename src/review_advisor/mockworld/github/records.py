@@ -194,6 +194,9 @@ class Issue:
 class Pull:
     """A pull request of ``repository``. ``head_repository`` is None once a fork is deleted.
 
+    ``recorded_base`` is the base branch's tip as GitHub's answers name it: that of the last push, however far the
+    branch has moved since.
+
     ``listing`` replaces the files that the two trees give, for a story that states its patches. ``refused_lines``
     are lines that GitHub refuses although its diff shows them. ``newest_threads_first``: GitHub promises no order of
     threads, and lists these so.
@@ -210,6 +213,7 @@ class Pull:
     head_repository: str | None
     head_sha: str
     at: int
+    recorded_base: str = ""
     state: Literal["open", "closed"] = "open"
     merged_at: int | None = None
     merge_commit: str | None = None
