@@ -1106,15 +1106,15 @@ MUTANTS = (
     Mutant(
         "the base branch of a pull request configures its review, whatever branch that is",
         "app/configuration.py",
-        "    if base.branch == default:\n",
-        "    if base.branch:\n",
+        "        if pull_request.base_ref in config.github.trusted_bases:\n",
+        "        if pull_request.base_ref:\n",
         (f"{HOLDS}test_a_base_of_ones_own_sets_no_budget_no_critical_path_and_no_check",),
     ),
     Mutant(
         "a branch is believed whose name only begins like a trusted one",
         "app/configuration.py",
-        "if base.branch in config.github.trusted_bases:",
-        "if base.branch.startswith(config.github.trusted_bases):",
+        "if pull_request.base_ref in config.github.trusted_bases:",
+        "if pull_request.base_ref.startswith(config.github.trusted_bases):",
         (f"{HOLDS}test_only_the_exact_name_is_believed",),
     ),
     Mutant(
@@ -1193,6 +1193,27 @@ MUTANTS = (
         "comment.id, comment.edited_at, block_in",
         "comment.id, block_in",
         (f"{FORGED}test_with_a_key_an_old_seal_and_its_state_put_back_together_do_not_count",),
+    ),
+    Mutant(
+        "a state that no check vouches for says in how many places a dismissal holds",
+        "core/pull_request/seals.py",
+        'said if found == "noted" else',
+        'said if found != "x" else',
+        (f"{FORGED}test_a_forged_number_of_places_does_not_stretch_a_dismissal_to_other_lines",),
+    ),
+    Mutant(
+        "what is observed of a dismissal is the summary's own word",
+        "observation/phase.py",
+        'believed(state, "", self._listening(comments, state))',
+        'believed(state, "signed", self._listening(comments, state))',
+        ("tests/attacks/test_forged_states_are_observed.py::test_a_dismissal_that_nobody_with_a_say_wrote_is_none",),
+    ),
+    Mutant(
+        "a pull request is reviewed by the configuration that was there at its last push",
+        "app/configuration.py",
+        "    held = BelievedBase(default, forge.tip(default))\n",
+        "    held = BelievedBase(default, pull_request.base_sha)\n",
+        (f"{HOLDS}test_a_pull_request_from_before_the_rules_were_tightened_goes_by_the_present_ones",),
     ),
     Mutant(
         "a state of another repository is believed",
@@ -1621,12 +1642,10 @@ MUTANTS = (
     ),
     Mutant(
         "the author of a change decides that a finding was wrong",
-        "observation/phase.py",
-        "if found.by.casefold() == author.casefold():",
-        "if not found.by:",
-        (
-            "tests/adapters/observing/test_people.py::test_the_author_of_a_change_who_dismisses_a_finding_decides_nothing",
-        ),
+        "pull_request/peoples_word.py",
+        "if each.author.casefold() != author}",
+        "if each.author.casefold()}",
+        ("tests/attacks/test_forged_states_are_observed.py::test_a_dismissal_that_nobody_with_a_say_wrote_is_none",),
     ),
     Mutant(
         "a revert proves nothing",

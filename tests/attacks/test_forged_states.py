@@ -14,6 +14,7 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.core.answers.findings import finding_id
+from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.event import MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.outcomes import Outcome
@@ -23,6 +24,7 @@ from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import KnownFinding, State, read_state, state_block
 from review_advisor.mockworld.github.records import Comment
 from review_advisor.mockworld.lines import approve, finding, reject
+from review_advisor.mockworld.world import edited
 from review_advisor.pull_request.begin import BeginPhase, Begun
 from review_advisor.pull_request.peoples_word import peoples_word
 
@@ -31,6 +33,13 @@ HOLE = finding(PATH, 7, "value = 7", "critical", title="seven is a hole")
 HOLE_ID = finding_id(PATH, "correctness", "value = 7")
 ODD = finding(PATH, 3, "value = 3", "low", title="three is odd")
 ODD_ID = finding_id(PATH, "correctness", "value = 3")
+TWICE = finding(PATH, 1, "same = 1", title="one of equal lines")
+TWICE_ID = finding_id(PATH, "correctness", "same = 1")
+
+
+def places(count: int) -> FileChange:
+    """The file with so many equal lines."""
+    return edited(PATH, count, "same = 1")
 
 
 @dataclass
@@ -324,6 +333,38 @@ def test_what_a_maintainer_dismissed_stays_dismissed_though_no_check_vouches_for
     assert [(each.status, each.by, each.reason) for each in seen.findings] == [
         ("dismissed", MAINTAINER, "it is a test")
     ]
+
+
+@KEYS
+@pytest.mark.parametrize("first", ["the dismissal", "the forgery"])
+def test_a_forged_number_of_places_does_not_stretch_a_dismissal_to_other_lines(first: str, key: bytes | None) -> None:
+    """A maintainer dismisses a finding in two places, and a push makes five of them."""
+    stage = scene(key)
+    stage.desk.publish(stage.desk.reviewed(reject(TWICE), files=(places(2),)))
+
+    def dismisses() -> None:
+        stage.desk.hears(MAINTAINER, f"/advisor dismiss {TWICE_ID} it is meant")
+
+    def forges() -> None:
+        told = tuple(each.model_copy(update={"occurrences": 5}) for each in stage.genuine.findings)
+        stage.forges(findings=told)
+
+    for happens in (dismisses, forges) if first == "the dismissal" else (forges, dismisses):
+        happens()
+    stage.pushes()
+    stage.desk.publish(stage.desk.reviewed(reject(TWICE), files=(places(5),)))
+    assert {each.id: each.status for each in stage.genuine.findings}[TWICE_ID] == "open"
+
+
+@KEYS
+def test_a_dismissal_holds_while_the_places_stay(key: bytes | None) -> None:
+    """What the forged number is held against."""
+    stage = scene(key)
+    stage.desk.publish(stage.desk.reviewed(reject(TWICE), files=(places(2),)))
+    stage.desk.hears(MAINTAINER, f"/advisor dismiss {TWICE_ID} it is meant")
+    stage.pushes()
+    stage.desk.publish(stage.desk.reviewed(reject(TWICE), files=(places(2),)))
+    assert {each.id: each.status for each in stage.genuine.findings}[TWICE_ID] == "dismissed"
 
 
 @KEYS

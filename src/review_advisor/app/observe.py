@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from review_advisor.adapters.actions import GithubEnvironment, read_github
@@ -22,6 +23,7 @@ from review_advisor.core.safety.redaction import redactor
 from review_advisor.observation.phase import ObservePhase
 from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import SourceError
+from review_advisor.pull_request.peoples_word import peoples_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ def _observe(repo: Path, named: tuple[str, int], ledger: Path, environ: Mapping[
     now = datetime.now(UTC)
     with ExitStack() as opened:
         history = _history(repo, pull_request, github, opened)
-        labels = ObservePhase(forge, history, rules.login, known, now).observe(pull_request)
+        listening = partial(peoples_word, forge, rules, number)
+        labels = ObservePhase(forge, history, rules.login, known, now, listening=listening).observe(pull_request)
     observed = Observed(
         at=now,
         run_id=f"observed_{now:%Y%m%dT%H%M%SZ}_{secrets.token_hex(4)}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from review_advisor.core.facts.pull_request import PullRequest
@@ -12,6 +12,8 @@ from review_advisor.core.observation.merged_lines import FindingPlace, lines_at_
 from review_advisor.core.observation.revert_messages import is_revert
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.markers import finding_in
+from review_advisor.core.pull_request.seals import PeoplesWord, believed
+from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import KnownFinding, State, own_summaries, read_state
 from review_advisor.ports.forge import Forge, History
 from review_advisor.ports.review import SourceError
@@ -22,6 +24,8 @@ MOST_PEOPLE = 50
 """So many people who reacted to one finding are asked about, beside those who are known from another one."""
 MOST_ASKED = 300
 """So many are asked about in all: each is a request."""
+Listening = Callable[[tuple[StandingComment, ...], State], PeoplesWord]
+"""What people said in comments of what a state says they did."""
 _NO_SUMMARY = "no summary of the bot can be believed"
 _NO_REMARK = "no comment on the diff is about it"
 
@@ -29,14 +33,23 @@ _NO_REMARK = "no comment on the diff is about it"
 class ObservePhase:
     """Reads what is known of one closed pull request; ``login`` is the account that the bot writes as.
 
-    ``history`` is None if it was not merged. ``known`` are the findings of its reviews in the ledger. What a later
-    commit may still change is judged as of ``now``.
+    ``history`` is None if it was not merged. ``listening`` tells what people said: the bot's account is every
+    workflow's, so nobody dismissed or approved anything by its word. ``known`` are the findings of its reviews in the
+    ledger. What a later commit may still change is judged as of ``now``.
     """
 
     def __init__(
-        self, forge: Forge, history: History | None, login: str, known: Mapping[str, FindingPlace], now: datetime
+        self,
+        forge: Forge,
+        history: History | None,
+        login: str,
+        known: Mapping[str, FindingPlace],
+        now: datetime,
+        *,
+        listening: Listening,
     ) -> None:
         self._forge = forge
+        self._listening = listening
         self._history = history
         self._login = login
         self._known = known
@@ -46,8 +59,9 @@ class ObservePhase:
     def observe(self, pull_request: PullRequest) -> tuple[Label, ...]:
         """Every label, those of the pull request itself first. Raises ``ForgeError``."""
         number = pull_request.number
-        summaries = own_summaries(self._forge.comments(number), self._login)
-        state = read_state(summaries[0], self._login) if summaries else None
+        comments = self._forge.comments(number)
+        summaries = own_summaries(comments, self._login)
+        state = self._believed(comments, summaries[0]) if summaries else None
         remarks = self._own(self._forge.remarks(number))
         findings = {each.id: each for each in state.findings} if state is not None else {}
         spoke = bool(summaries or remarks or self._known)
@@ -63,7 +77,7 @@ class ObservePhase:
                 Label(finding, "at_merge", *self._lines(pull_request, place if at < MOST_FINDINGS else None)),
                 Label(finding, "thread", *self._thread(remark)),
                 Label(finding, "reaction", *self._reaction(remark, pull_request.author)),
-                Label(finding, "dismissal", *_dismissal(findings.get(finding), state, pull_request.author)),
+                Label(finding, "dismissal", *_dismissal(findings.get(finding), state)),
             ]
         return tuple(labels)
 
@@ -105,6 +119,11 @@ class ObservePhase:
         except SourceError as problem:
             return "unknown", _phrase(problem)
         return lines_at_merge(place, quoted_lines(place, reviewed), merged)
+
+    def _believed(self, comments: tuple[StandingComment, ...], summary: StandingComment) -> State | None:
+        """What the summary remembers, as far as people say the same: no check is asked, and this job has no key."""
+        state = read_state(summary, self._login)
+        return None if state is None else believed(state, "", self._listening(comments, state))
 
     def _own(self, remarks: tuple[StandingRemark, ...]) -> dict[str, StandingRemark]:
         """The bot's own comments by their finding, the first of each. What somebody else edited is nobody's word."""
@@ -182,16 +201,14 @@ def _is_current(state: State, pull_request: PullRequest) -> bool:
     return state.head_sha == pull_request.head_sha
 
 
-def _dismissal(found: KnownFinding | None, state: State | None, author: str) -> tuple[Value, str]:
-    """By whom it was dismissed. Its author has no say on who was right, should a memory say that they dismissed it."""
+def _dismissal(found: KnownFinding | None, state: State | None) -> tuple[Value, str]:
+    """By whom it was dismissed."""
     if state is None:
         return "unknown", _NO_SUMMARY
     if found is None:
         return "unknown", "the summary does not name it"
     if found.status != "dismissed":
         return "none", "nobody dismissed it"
-    if found.by.casefold() == author.casefold():
-        return "none", f"only its author dismissed it: @{found.by}: {found.reason}"[:200]
     return "dismissed", f"@{found.by}: {found.reason}"[:200]
 
 

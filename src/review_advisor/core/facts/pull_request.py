@@ -34,8 +34,8 @@ class PullRequest:
     """One pull request at one moment. Every text in it is the author's, and hostile.
 
     ``repository`` and ``head_repository`` are ``owner/name``; ``head_repository`` is None once a fork is deleted.
-    ``base_sha`` is the tip of the base branch at the last push, not the merge base. ``default_branch`` is the repository's; empty where
-    the forge does not say. ``labels`` are names.
+    ``base_sha`` is the tip of the base branch at the last push, not the merge base. ``default_branch`` is the
+    repository's; empty where the forge does not say. ``labels`` are names.
     ``merge_commit`` is the commit of the base branch that the merge ended with; empty where there is none.
     ``merged_at`` is when it was merged, by the forge's own clock: commits have whatever dates their authors like.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.memory import remembered
-from review_advisor.core.pull_request.state import KnownFinding, State
+from review_advisor.core.pull_request.state import UNKNOWN_PLACES, KnownFinding, State
 
 
 def with_dismissed(state: State, finding: str, *, by: str, reason: str) -> State:
@@ -34,12 +34,16 @@ def with_dismissals_of(state: State, standing: State | None) -> State:
     """The state, with everything that is dismissed in the one that stands: a person's word is never taken back.
 
     It was about what they saw. It does not hold for a finding whose quote stands in another number of places since.
+    Where only the one that stands knows the number, that one holds.
     """
     found = standing.findings if standing is not None else ()
     return _with(state, (each for each in found if each.status == "dismissed"))
 
 
 def _with(state: State, changed: Iterable[KnownFinding]) -> State:
-    now = {(each.id, each.occurrences): each for each in changed}
-    findings = tuple(now.get((each.id, each.occurrences), each) for each in state.findings)
+    now = {each.id: each for each in changed}
+    findings = tuple(
+        now[each.id] if each.id in now and each.occurrences in (UNKNOWN_PLACES, now[each.id].occurrences) else each
+        for each in state.findings
+    )
     return state.model_copy(update={"findings": findings})

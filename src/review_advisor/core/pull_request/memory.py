@@ -24,16 +24,16 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
 
     ``run`` is the workflow run that it ran in; empty outside of one.
 
-    The same review remembered twice changes nothing. A finding that the review raised is open, unless it was dismissed,
-    also under the name that its file had before git says that it was renamed. The same lines in any other file are not
-    settled by that, and neither is one of several equal lines after some of them came or went: which of them was meant
-    cannot be told then.
+    The same review remembered twice changes nothing, but tells anew what no check vouches for. A finding that the
+    review raised is open, unless it was dismissed, also under the name that its file had before git says that it was
+    renamed. The same lines in any other file are not settled by that, and neither is one of several equal lines after
+    some of them came or went: which of them was meant cannot be told then.
     One that it did not raise again is fixed if its file was read whole this time, or is gone from the change while
     nothing that could hold it was left unread; it stays as it was otherwise. After an escalation fix attempts are
     counted anew.
     """
     if before is not None and before.run_id == document.run_id:
-        return before.model_copy(update={"base_ref": document.base_ref or ""})
+        return _once_more(before, document)
     if document.outcome is Outcome.STOPPED:
         return failed(before, document.run_id, document.head_sha or "", "; ".join(document.because))
     settled = _settles(document)
@@ -63,6 +63,18 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
         rounds=(before.rounds if before is not None else 0) + (not asked),
         fix_attempts=attempts + new_head if rejected else 0,
     )
+
+
+def _once_more(before: State, document: OutcomeDocument) -> State:
+    """The same review again: base branch, and the places of what is open, are this review's own word."""
+    places = {each.id: each.occurrences for each in document.findings}
+    findings = tuple(
+        each.model_copy(update={"occurrences": places.get(each.id, each.occurrences)})
+        if each.status == "open"
+        else each
+        for each in before.findings
+    )
+    return before.model_copy(update={"base_ref": document.base_ref or "", "findings": findings})
 
 
 def come_back(before: State | None, document: OutcomeDocument) -> frozenset[str]:

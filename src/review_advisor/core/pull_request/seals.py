@@ -18,7 +18,7 @@ from typing import Literal
 
 from review_advisor.core.pull_request.markers import seal_in
 from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import KnownFinding, State, block_in
+from review_advisor.core.pull_request.state import UNKNOWN_PLACES, KnownFinding, State, block_in
 
 LEAST_KEY = 32
 """The fewest characters of a key: the sealed text is public, and a short key could be guessed from it."""
@@ -100,13 +100,14 @@ def believed(state: State, found: Vouched, people: PeoplesWord) -> State:
     """The state, as far as it counts: what is not vouched for may cost a repetition, and saves none.
 
     A signed state counts whole. Of any other a dismissal or an approval counts if a person's comment says the same.
-    That every file was read counts only where our check on that head bears the whole seal, and which base branch it was
-    against only where that check is of this review.
+    That every file was read, and in how many places a finding stood, counts only where our check on that head bears the
+    whole seal, and which base branch it was against only where that check is of this review.
     """
     if found == "signed":
         return state
+    said = (_as_people_say(each, people) for each in state.findings)
     now: dict[str, object] = {
-        "findings": tuple(_as_people_say(each, people) for each in state.findings),
+        "findings": tuple(said if found == "noted" else (_in_unknown_places(each) for each in said)),
         "approved_by": state.approved_by if state.approved_by.casefold() in people.approved else "",
     }
     if found != "noted":
@@ -114,6 +115,11 @@ def believed(state: State, found: Vouched, people: PeoplesWord) -> State:
     if not found:
         now["base_ref"] = ""
     return state.model_copy(update=now)
+
+
+def _in_unknown_places(finding: KnownFinding) -> KnownFinding:
+    """A dismissal of it holds until the finding is raised again: no comment of a person says how many places it saw."""
+    return finding.model_copy(update={"occurrences": UNKNOWN_PLACES})
 
 
 def _as_people_say(finding: KnownFinding, people: PeoplesWord) -> KnownFinding:

@@ -36,12 +36,16 @@ class _Kept(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+UNKNOWN_PLACES = 0
+"""No finding stands in so few: what is remembered of one in unknown places matches none that is raised."""
+
+
 class KnownFinding(_Kept):
     """A finding that was said on this pull request.
 
     ``changed_in`` is the run in which it got its status; ``reason`` and ``by`` are of who dismissed it.
     ``dismissed_under``: there a person dismissed the same lines, and nobody knows that they were moved from there.
-    ``occurrences`` is in how many places of its file its quote stood when it was last raised.
+    ``occurrences`` is in how many places of its file its quote stood when it was last raised, or ``UNKNOWN_PLACES``.
     """
 
     id: Annotated[str, Field(pattern=rf"^{FINDING_ID}$")]

@@ -189,7 +189,8 @@ class GitHub(Ground):
         base_ref = base or place.default_branch
         made = Pull(
             self.next_id(), place.name, number, by, title, body, base_ref, ref, head.name, tip, self.tick(),
-            recorded_base=place.branches[base_ref], draft=draft, closes=[(place.name, issue) for issue in closes], listing=listing,
+            recorded_base=place.branches[base_ref], draft=draft, closes=[(place.name, issue) for issue in closes],
+            listing=listing,
         )  # fmt: skip
         place.pulls[number] = made
         return made
