@@ -37,6 +37,7 @@ SPOKEN = f"{UNIT}answers/test_spoken_no.py::"
 MEANING = f"{UNIT}test_claude_meaning.py::"
 FORGED = "tests/attacks/test_forged_states.py::"
 HOLDS = "tests/adapters/test_whose_configuration_holds.py::"
+ENDED = "tests/adapters/test_publishing_is_told_to_end.py::"
 KEPT = "tests/adapters/test_answers_kept.py::"
 TROUBLES = "tests/adapters/test_ledger_troubles.py::"
 PAID = "tests/adapters/test_ledger_money.py::"
@@ -772,8 +773,8 @@ MUTANTS = (
     Mutant(
         "the dismissal of another number of equal lines is put back while a review is published",
         "core/pull_request/dismissals.py",
-        "now.get((each.id, each.occurrences), each)",
-        "next((k for (i, _), k in now.items() if i == each.id), each)",
+        "each.occurrences in (UNKNOWN_PLACES, now[each.id].occurrences)",
+        "each.occurrences not in ()",
         (f"{EQUAL}test_a_new_line_above_a_dismissed_one_does_not_pass_for_it",),
     ),
     Mutant(
@@ -1214,6 +1215,20 @@ MUTANTS = (
         "    held = BelievedBase(default, forge.tip(default))\n",
         "    held = BelievedBase(default, pull_request.base_sha)\n",
         (f"{HOLDS}test_a_pull_request_from_before_the_rules_were_tightened_goes_by_the_present_ones",),
+    ),
+    Mutant(
+        "a publication that is told to end leaves its check in progress",
+        "app/pull_request.py",
+        "lambda _: unfinished.last_words(at_the_end)",
+        'lambda _: "Interrupted."',
+        (f"{ENDED}test_a_publication_that_is_told_to_end_fails_its_check",),
+    ),
+    Mutant(
+        "a publication that is told to end takes a verdict back",
+        "pull_request/unfinished.py",
+        "        self._stands = True\n",
+        "        self._stands = False\n",
+        (f"{ENDED}test_a_verdict_that_stands_is_left_alone",),
     ),
     Mutant(
         "a state of another repository is believed",
@@ -1824,9 +1839,9 @@ MUTANTS = (
     ),
     Mutant(
         "a check stays in progress where publishing fails",
-        "pull_request/publish.py",
-        "if None in checks.conclusions(head_sha, name):",
-        "if not checks.conclusions(head_sha, name):",
+        "pull_request/unfinished.py",
+        "        if self._in_progress(self._bot) is not None:\n",
+        "        if self._in_progress(self._bot) is None:\n",
         (
             "tests/adapters/test_altered_outcomes.py::test_what_cannot_be_published_does_not_leave_the_check_in_progress",
         ),

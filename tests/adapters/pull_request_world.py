@@ -329,12 +329,13 @@ class Actions:
 
     def perform(self, ran: WorkflowRun, job: str, step: str, words: tuple[str | Path, ...]) -> Done:
         """One job's command, with the variables and the token that the job has."""
-        environ = self._environment(ran, job)
+        environ = self.environment(ran, job)
         if self.by_steps:
             return _step(step, environ, ran)
         return _in_process(words, environ, ran.place)
 
-    def _environment(self, ran: WorkflowRun, job: str) -> dict[str, str]:
+    def environment(self, ran: WorkflowRun, job: str) -> dict[str, str]:
+        """The variables that a job has."""
         self._mint(job)
         return {
             "PATH": os.environ["PATH"],

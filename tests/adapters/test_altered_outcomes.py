@@ -18,6 +18,7 @@ from review_advisor.mockworld.github.traffic import Moment, RefusedRequest
 from review_advisor.mockworld.lines import finding, reject
 from review_advisor.ports.forge import ForgeError
 from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.pull_request.unfinished import Unfinished
 
 NOT_RUN = "The review did not run"
 NOT_PUBLISHED = "The review could not be published"
@@ -38,6 +39,11 @@ def reviewed(desk: Desk, kind: str) -> OutcomeDocument:
         pull_request=desk.pull.number,
     )
     return desk.world.review()
+
+
+def unfinished(desk: Desk) -> Unfinished:
+    """The check that is to be concluded, before anything of it is known."""
+    return Unfinished(desk.bot(), desk.pull.number, desk.pull.head_sha)
 
 
 def handed_over(altered: Altered, document: OutcomeDocument, file: Path) -> OutcomeDocument | str:
@@ -62,7 +68,7 @@ def test_an_altered_outcome_concludes_as_before_or_as_one_that_did_not_run(kind:
         desk.forge.create_check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
         told = handed_over(altered, document, tmp_path / "outcome.json")
         outcome = DidNotRun("9001", desk.pull.head_sha, told) if isinstance(told, str) else told
-        with desk.phase.decided(desk.pull.number, desk.pull.head_sha):
+        with unfinished(desk).decided():
             desk.publish(outcome)
         for check in desk.checks:
             concluded = ("failure", NOT_RUN) if isinstance(told, str) else (due, check.title)
@@ -84,7 +90,7 @@ def test_a_repair_that_nobody_made_ends_the_check_as_not_run(actions: Actions) -
     ran.publish()
     check = actions.check(pull)
     assert (check.conclusion, check.title) == ("failure", NOT_RUN)
-    assert "a part ends otherwise than its events do" in (check.summary or "")
+    assert "the end of a part does not follow from its events" in (check.summary or "")
 
 
 @pytest.mark.parametrize("operation", ["create comment", "list comments", "list reviews"])
@@ -93,7 +99,7 @@ def test_what_cannot_be_published_does_not_leave_the_check_in_progress(operation
     outcome = desk.reviewed(reject(finding("src/a.py", 3, "value = 3")))
     desk.forge.create_check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     desk.github.traffic.meets(RefusedRequest(422, "Not like this"), Moment(operation=operation))
-    with pytest.raises(ForgeError), desk.phase.decided(desk.pull.number, desk.pull.head_sha):
+    with pytest.raises(ForgeError), unfinished(desk).decided():
         desk.publish(outcome)
     assert [(each.conclusion, each.title) for each in desk.checks] == [("failure", NOT_PUBLISHED)]
     desk.publish(outcome)
@@ -103,7 +109,7 @@ def test_what_cannot_be_published_does_not_leave_the_check_in_progress(operation
 def test_a_fault_of_ours_while_publishing_fails_the_check_and_is_not_hidden() -> None:
     desk = Desk()
     desk.forge.create_check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
-    with pytest.raises(ZeroDivisionError), desk.phase.decided(desk.pull.number, desk.pull.head_sha):
+    with pytest.raises(ZeroDivisionError), unfinished(desk).decided():
         raise ZeroDivisionError
     assert [(each.conclusion, each.title) for each in desk.checks] == [("failure", NOT_PUBLISHED)]
 
@@ -111,6 +117,6 @@ def test_a_fault_of_ours_while_publishing_fails_the_check_and_is_not_hidden() ->
 def test_a_verdict_that_stands_is_not_taken_back_by_what_goes_wrong_after_it() -> None:
     desk = Desk()
     desk.publish(desk.reviewed())
-    with pytest.raises(ZeroDivisionError), desk.phase.decided(desk.pull.number, desk.pull.head_sha):
+    with pytest.raises(ZeroDivisionError), unfinished(desk).decided():
         raise ZeroDivisionError
     assert [each.conclusion for each in desk.checks] == ["success"]

@@ -25,10 +25,12 @@ from review_advisor.core.pull_request.commands import read_command
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import LEAST_KEY
 from review_advisor.core.safety.redaction import redactor
+from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.forge import Forge
 from review_advisor.pull_request.begin import BeginPhase, Begun
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.publish import DidNotRun, Published, PublishPhase
+from review_advisor.pull_request.unfinished import Unfinished
 
 STATE_KEY = "REVIEW_ADVISOR_STATE_KEY"
 """The variable of `begin` and `publish` with the key that seals what is remembered; empty is unset."""
@@ -122,13 +124,16 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     """Publish an outcome, or that there is none. Raises ``SourceError`` and ``ForgeError``."""
     github = read_github(environ)
     repository, number = github.pull_request(options.pull_request)
-    forge = open_forge(github, repository)
-    pull_request = forge.pull_request(number)
-    rules, broken = rules_at(forge, believed_base(forge, pull_request).commit)
-    phase = PublishPhase(_bot(forge, rules, repository, github, environ), GitPatcher())
-    with phase.decided(number, options.head or pull_request.head_sha):
+    forge, at_the_end = open_forge(github, repository), open_forge(github, repository)
+    unfinished = Unfinished(_bot(forge, PublicationRules(), repository, github, environ), number, options.head)
+    with INTERRUPTION.with_last_words(lambda _: unfinished.last_words(at_the_end)), unfinished.decided():
+        pull_request = forge.pull_request(number)
+        rules, broken = rules_at(forge, believed_base(forge, pull_request).commit)
+        bot = _bot(forge, rules, repository, github, environ)
+        unfinished.is_known(bot, options.head or pull_request.head_sha)
         outcome = _outcome(options, pull_request, github, environ)
         notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
+        phase = PublishPhase(bot, GitPatcher(), unfinished.stands)
         published = phase.publish(number, outcome, asked=options.asked, notes=notes)
     return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)
 

@@ -44,13 +44,14 @@ class Interruption:
         self.announce: Callable[[], None] | None = None
         self._children: weakref.WeakSet[_Child] = weakref.WeakSet()
         self._last_words: Callable[[int], str] | None = None
+        self._taken = False
         self._clear_away: list[Callable[[], None]] = []
         self._unfinished: set[Path] = set()
 
     @property
     def is_taken(self) -> bool:
         """Whether something runs that ends by itself once it is interrupted."""
-        return self._last_words is not None
+        return self._taken
 
     def add_child(self, child: _Child) -> None:
         """A child has started. Call it under ``starting``."""
@@ -86,12 +87,22 @@ class Interruption:
         If it does not in time, ``last_words`` is called in its place, with the signal's number: it leaves on disk what
         an interrupted piece of work leaves, and returns the sentence for the user. Afterwards the interrupt is over.
         """
+        self._taken = True
+        try:
+            with self.with_last_words(last_words):
+                yield
+        finally:
+            self._taken = False
+            self.number = 0
+
+    @contextmanager
+    def with_last_words(self, last_words: Callable[[int], str]) -> Iterator[None]:
+        """Within it an interrupt ends the process at once. ``last_words`` is called meanwhile, as in ``taken``."""
         self._last_words = last_words
         try:
             yield
         finally:
             self._last_words = None
-            self.number = 0
 
     @contextmanager
     def unfinished(self, file: Path) -> Iterator[None]:

@@ -129,6 +129,14 @@ class CheckScribe:
         every = self._patience.until_it_stands(lambda: self._forge.checks(commit, name))
         return {each.conclusion for each in self._own(every)}
 
+    def in_progress(self, commit: str, name: str) -> StandingCheck | None:
+        """Our check run on ``commit`` that this run has to conclude and nobody has; None without a commit."""
+        if not commit:
+            return None
+        every = self._patience.until_it_stands(lambda: self._forge.checks(commit, name))
+        waits = (each for each in self._own(every) if each.conclusion is None)
+        return next(waits, None) if self._left(every) is None else None
+
     def left_to_another(self, commit: str, name: str) -> StandingCheck | None:
         """The check, where another workflow run has the word on it: it is to conclude it, or has and is the newer one.
 

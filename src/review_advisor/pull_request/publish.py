@@ -5,8 +5,7 @@ After it only a repair is pushed, if there is one to push: that makes a new head
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,7 +13,6 @@ from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import (
     check_did_not_run,
-    check_not_published,
     check_of,
     check_superseded,
     check_waiting,
@@ -34,7 +32,7 @@ from review_advisor.core.pull_request.state import State
 from review_advisor.core.pull_request.threads import about, left_behind, said, shown
 from review_advisor.core.pull_request.waiting import same_head
 from review_advisor.core.pull_request.writes import Check, Conclusion, InlineComment
-from review_advisor.ports.forge import ForgeError, Patcher
+from review_advisor.ports.forge import Patcher
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.repair_commit import Committer, Ready
 from review_advisor.pull_request.writer import Scribe
@@ -68,31 +66,15 @@ class _Coming:
 
 
 class PublishPhase:
-    """Publishes reviews of one repository. Every method may be repeated: what stands already is not written again."""
+    """Publishes reviews of one repository. What stands already is not written again.
 
-    def __init__(self, bot: Bot, patcher: Patcher) -> None:
+    ``stands`` is called as soon as the check does: a push of a repair may follow.
+    """
+
+    def __init__(self, bot: Bot, patcher: Patcher, stands: Callable[[], None] = lambda: None) -> None:
         self._bot = bot
         self._patcher = patcher
-
-    @contextmanager
-    def decided(self, number: int, head_sha: str) -> Iterator[None]:
-        """Whatever is raised within, the check of ``head_sha`` does not stay in progress: it fails, and says why.
-
-        The error is raised all the same. A check that the forge does not take either stays as it is, and so does one
-        that another run has begun anew.
-        """
-        try:
-            yield
-        except Exception as error:
-            with suppress(ForgeError):
-                self._fail(number, head_sha, str(error) if isinstance(error, ForgeError) else "")
-            raise
-
-    def _fail(self, number: int, head_sha: str, why: str) -> None:
-        checks, name = self._bot.scribe(number).checks, self._bot.rules.check_name
-        failed = check_not_published(self._bot.rules, number, why, self._bot.details_url)
-        if None in checks.conclusions(head_sha, name):
-            checks.conclude(head_sha, name, lambda: failed)
+        self._stands = stands
 
     def publish(
         self, number: int, outcome: OutcomeDocument | DidNotRun, *, asked: bool, notes: tuple[str, ...] = ()
@@ -116,6 +98,7 @@ class PublishPhase:
         if self._is_of(outcome, pull_request):
             written, coming = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
         stands = scribe.checks.conclude(head, name, partial(self._now, scribe, outcome, written))
+        self._stands()
         if isinstance(stands, StandingCheck):
             published = _left(stands, () if written is None else written.notes)
         elif written is None or stands.conclusion is SUPERSEDED:

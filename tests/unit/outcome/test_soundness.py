@@ -1,5 +1,8 @@
 """Whoever publishes an outcome believes nothing of it that its own events do not lead to."""
 
+import ast
+import inspect
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.outcome.altered import KINDS, alterations, reviewed
 
 from review_advisor.core.forge_text.conclusion import conclusion_of
+from review_advisor.core.outcome import replay, soundness
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Event, PartEnded, Reported, ReviewEnded, SurfaceEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
@@ -20,6 +24,22 @@ STEP = 5
 """Of the altered fields every fifth is tried, and in each kind of review others."""
 CONFIGURED = "policy.fail_on_degraded"
 """Whether an approval that nobody verified passes, the configuration says: no other event could show it."""
+
+
+def test_each_reason_names_the_part_of_the_record_that_is_wrong() -> None:
+    """A user reads it in the check's summary, behind "The outcome is not that of a review"."""
+    said: list[object] = []
+    for module in (soundness, replay):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("require", "Unsound")
+            ):
+                said += [each.value for each in node.args if isinstance(each, ast.Constant)]
+    assert len(said) > 40
+    riddles = [each for each in said if not re.fullmatch(r"(a|an|the) [a-z].*[^.]", str(each))]
+    assert riddles == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -67,7 +87,7 @@ def ended(events: tuple[Event, ...], outcome: Outcome) -> tuple[Event, ...]:
 
 def test_a_repair_that_was_never_made_is_offered_by_nobody() -> None:
     events = forged("changes requested", repaired=True)
-    assert unsound(events) == "a part ends otherwise than its events do"
+    assert unsound(events) == "the end of a part does not follow from its events"
     assert outcome_document(events).repair is None
 
 
@@ -81,17 +101,17 @@ def test_an_approval_without_its_judge_is_refused() -> None:
     events = tuple(
         each for each in reviewed("approved").events if each not in judge and each.kind not in ("verified", "ruled")
     )
-    assert unsound(events) == "a report was never judged"
+    assert unsound(events) == "a report that needs a judgement has none"
 
 
 @pytest.mark.parametrize(
     "changes, why",
     [
-        ({"run_id": "x -->\n/lgtm"}, "its run has no name that a run can have"),
-        ({"base_sha": "main"}, "a commit has no name that a commit can have"),
-        ({"head_sha": "x" * 40}, "a commit has no name that a commit can have"),
-        ({"shards": 10**16}, "a number in it is beyond measure"),
-        ({"shards": 2}, "a part was not reviewed, or one that there is not"),
+        ({"run_id": "x -->\n/lgtm"}, "the name of the run is not valid"),
+        ({"base_sha": "main"}, "the name of a commit is not valid"),
+        ({"head_sha": "x" * 40}, "the name of a commit is not valid"),
+        ({"shards": 10**16}, "the record holds a number that is negative or too large"),
+        ({"shards": 2}, "a part was not reviewed, or a part was reviewed that does not exist"),
     ],
 )
 def test_what_no_run_of_ours_is_about_is_refused(changes: dict[str, Any], why: str) -> None:

@@ -99,12 +99,12 @@ class PartReplay:
             return None
         said = (told.outcome, told.read, told.degraded, told.recovered, told.exhausted, told.repaired)
         led_to = (ending.outcome, ending.read, ending.degraded, ending.recovered, ending.exhausted, ending.repaired)
-        require(said == led_to, "a part ends otherwise than its events do")
+        require(said == led_to, "the end of a part does not follow from its events")
         stored = self._every(KnowledgeStored)
-        require(len({each.name for each in stored}) == len(stored), "one entry is stored twice")
+        require(len({each.name for each in stored}) == len(stored), "a knowledge entry is stored twice")
         leave = told.outcome is Outcome.APPROVED and self._looks.stores
-        require(not stored or leave, "an entry is stored without leave")
-        require(not self._steps, "a part goes on after its end")
+        require(not stored or leave, "a knowledge entry is stored although the part was not approved")
+        require(not self._steps, "a part has events after its end")
         return told
 
     def _ending(self) -> PartEnding:
@@ -125,7 +125,7 @@ class PartReplay:
     def _checked(self) -> PartEnding:
         """Our own check in the place of an executor. A judge has its say where a ruling follows."""
         told = self._take(Reported)
-        require(told.structural and self._leads, "a report came without a call")
+        require(told.structural and self._leads, "a report has no call that made it")
         if isinstance(self._next(), PartEnded):
             return settled(told.report)
         ruling, _ = self._ruled(told.report, ())
@@ -145,7 +145,9 @@ class PartReplay:
             return None
         missing = self._asked(Role.EXECUTOR, blind=True)
         told = self._take(BlindJudged)
-        require((told.report is None) is (missing is not None), "the diff alone was judged without an answer")
+        require(
+            (told.report is None) is (missing is not None), "the blind judgement does not match the answer to its call"
+        )
         return told.report or missing
 
     # --- the loop ---
@@ -161,11 +163,14 @@ class PartReplay:
             tree = self._tree
             self._repaired(attempts)
             told = self._take(Reported)
-            require(not told.structural, "a model's report is called our own check")
+            require(not told.structural, "a model's report is marked as the bot's own structural check")
             if isinstance(self._next(), PartEnded):
-                require(self._may_halt(alone, before, told.report, tree), "a report was never judged")
+                require(self._may_halt(alone, before, told.report, tree), "a report that needs a judgement has none")
                 return halted("")
-            require(not self._must_halt(alone, before, told.report, tree), "a person's case was judged by a machine")
+            require(
+                not self._must_halt(alone, before, told.report, tree),
+                "a report was judged although the review had to stop and call a person",
+            )
             ruling, judged = self._ruled(told.report, attempts)
             if ruling.move is not Move.RETRY or judged is None:
                 return ruled(ruling, told.report, attempts, self._repair)
@@ -193,16 +198,21 @@ class PartReplay:
         if not isinstance(self._next(), Repaired):
             return
         told = self._take(Repaired)
-        require(may_repair(self._policy, self._row.surface, attempts), "a repair was made without leave")
+        require(
+            may_repair(self._policy, self._row.surface, attempts), "a repair was made that the policy does not allow"
+        )
         match told.result:
             case "refused":
-                require(bool(told.refused), "a repair was refused for nothing")
+                require(bool(told.refused), "a refused repair does not name the paths that it was refused for")
                 self._repair = replace(self._repair, refused=told.refused)
             case "withdrawn":
                 self._repair, self._tree = RepairState(), ""
                 self._policy, self._row = self._head
             case "accepted":
-                require(bool(told.patch and told.tree and told.files), "a repair was accepted that is not there")
+                require(
+                    bool(told.patch and told.tree and told.files),
+                    "an accepted repair has no patch, no tree or no files",
+                )
                 self._repair, self._tree = RepairState(told.patch), told.tree
                 self._policy, self._row = self._weighed(told)
 
@@ -210,10 +220,10 @@ class PartReplay:
         """What holds for the change with the repair in it: nothing that is milder than for the head."""
         policy, row = self._head
         if told.blast is None or told.guard is None:
-            raise Unsound("a repair was never weighed")
+            raise Unsound("an accepted repair has no blast radius or no guard")
         milder = _RADII.index(told.blast.radius) < _RADII.index(policy.blast.radius)
         milder = milder or not set(policy.guard.paths) <= set(told.guard.paths)
-        require(not milder, "a repair makes something milder")
+        require(not milder, "a repair lowers the blast radius or takes paths out of the guard")
         authority = Authority.VETO if told.guard.holds else row.authority
         budget = surface_retry_budget(row.surface, told.blast.radius, authority)
         return replace(policy, guard=told.guard, blast=told.blast), replace(
@@ -232,13 +242,17 @@ class PartReplay:
         if answer is None:
             judged = self._take(Verified).judged
             about = (judged.number, judged.executor_verdict, judged.executor_summary)
-            require(about == (len(attempts), report.verdict, report.summary), "a judgement is of another report")
+            require(
+                about == (len(attempts), report.verdict, report.summary),
+                "a judgement is about another report than the last one",
+            )
             answer = judged.result
         told = self._take(Ruled).ruling
         due = rule(standing(self._policy, self._row, report.verdict, attempts), answer)
         said = (told.move, told.degraded, told.exhausted, told.verdict)
         require(
-            said == (due.move, due.degraded, due.exhausted, due.verdict), "a ruling does not follow from its answer"
+            said == (due.move, due.degraded, due.exhausted, due.verdict),
+            "a ruling does not follow from the answer of the judge",
         )
         return told, judged
 
@@ -249,10 +263,10 @@ class PartReplay:
         self._consults.clear()
         first = last = self._call(role, blind=blind)
         if self._is_asked_again(role, blind=blind):
-            require(first.ended == "lost", "a question was asked again that needed no second asking")
+            require(first.ended == "lost", "a question was asked again although its first answer was not lost")
             last = self._call(role, blind=blind)
         if last.ended == "stopped":
-            require(self._stopped, "a call was stopped, and the review was not")
+            require(self._stopped, "a call was stopped but the review went on")
             raise _Cut
         if last.ended == "answered":
             return None
@@ -266,18 +280,22 @@ class PartReplay:
     def _call(self, role: Role, *, blind: bool) -> CallEnded:
         begun = self._take(CallStarted) if isinstance(self._next(), CallStarted) else None
         told = self._take(CallEnded)
-        require(
-            (begun is None) is (told.ended == "refused"), "a call began and was refused, or ended without beginning"
-        )
+        require((begun is None) is (told.ended == "refused"), "a refused call has a start, or another call has none")
         for each in (begun, told):
-            require(each is None or (each.role, each.blind) == (role, blind), "a call is out of its turn")
+            require(
+                each is None or (each.role, each.blind) == (role, blind),
+                "a call is of another role than the one whose turn it is",
+            )
         self._consults += [each.note for each in self._every(Consulted)]
         return told
 
     def _skipped(self, role: Role) -> None:
         told, decision = self._take(RoleSkipped), self._row.decisions[role]
         said = (told.role, told.because, told.disabled_by)
-        require(said == (role, decision.because, decision.disabled_by), "a role was left out for another reason")
+        require(
+            said == (role, decision.because, decision.disabled_by),
+            "a role was skipped for another reason than the policy gives",
+        )
 
     def _next(self) -> Step | None:
         return self._steps[0] if self._steps else None
@@ -288,7 +306,7 @@ class PartReplay:
         if told is None and self._stopped:
             raise _Cut
         if not isinstance(told, kind) or told.attempt != self._attempt:
-            raise Unsound("an event is missing, doubled or out of its place")
+            raise Unsound("an event is missing, appears twice or is out of place")
         self._steps.popleft()
         return told
 
@@ -303,9 +321,9 @@ def _missing(call: CallEnded) -> Lost | Refused:
     """What a call without an answer came to."""
     if call.ended == "lost":
         reasons = [each for each in LostReason if each.value == call.reason]
-        require(bool(reasons), "an answer was lost for a reason that there is not")
+        require(bool(reasons), "a call was lost for a reason that does not exist")
         return Lost(reasons[0], call.detail)
     for reason in get_args(RefusalReason):
         if reason == call.reason:
             return Refused(reason, call.detail)
-    raise Unsound("a call was refused for a reason that there is not")
+    raise Unsound("a call was refused for a reason that does not exist")

@@ -64,12 +64,15 @@ def unsound(events: Sequence[Event]) -> str | None:
 
 
 def _ends(events: Sequence[Event]) -> tuple[PolicyFrozen, ReviewEnded]:
-    require(0 < len(events) <= MOST_EVENTS, "no review has so many events")
+    require(0 < len(events) <= MOST_EVENTS, "the record holds no events, or more than any review has")
     first, last = events[0], events[-1]
     if not isinstance(first, PolicyFrozen) or not isinstance(last, ReviewEnded):
-        raise Unsound("it does not begin with its policy, or does not end")
+        raise Unsound("the record does not begin with a policy and end with an outcome")
     inner = events[1:-1]
-    require(not any(isinstance(each, PolicyFrozen | ReviewEnded) for each in inner), "it begins or ends twice")
+    require(
+        not any(isinstance(each, PolicyFrozen | ReviewEnded) for each in inner),
+        "the record holds a second policy or a second outcome",
+    )
     return first, last
 
 
@@ -78,22 +81,25 @@ def _ends(events: Sequence[Event]) -> tuple[PolicyFrozen, ReviewEnded]:
 
 def _plain_facts(first: PolicyFrozen, events: Sequence[Event]) -> None:
     """What nothing that reads the events could put into a text, a sum or a request."""
-    require(all(each.at.utcoffset() is not None for each in events), "a moment has no time zone")
+    require(all(each.at.utcoffset() is not None for each in events), "an event has a time without a time zone")
     stops = [each.resume_at for each in events if isinstance(each, ReviewStopped) and each.resume_at is not None]
-    require(all(each.utcoffset() is not None for each in stops), "a moment has no time zone")
-    require(all(0 <= each <= LARGEST_NUMBER for each in _numbers(events)), "a number in it is beyond measure")
-    require(_RUN.fullmatch(first.run_id) is not None, "its run has no name that a run can have")
+    require(all(each.utcoffset() is not None for each in stops), "an event has a time without a time zone")
+    require(
+        all(0 <= each <= LARGEST_NUMBER for each in _numbers(events)),
+        "the record holds a number that is negative or too large",
+    )
+    require(_RUN.fullmatch(first.run_id) is not None, "the name of the run is not valid")
     commits = [each for each in (first.base_sha, first.head_sha, first.scope.since) if each is not None]
-    require(all(map(_COMMIT.fullmatch, commits)), "a commit has no name that a commit can have")
+    require(all(map(_COMMIT.fullmatch, commits)), "the name of a commit is not valid")
     paths = [path for file in first.files for path in (file.path, file.old_path) if path is not None]
-    require(not any("\0" in path for path in paths), "a path holds what no path can")
+    require(not any("\0" in path for path in paths), "a path holds a NUL character")
     repaired = (path for each in events if isinstance(each, Repaired) for path in each.files)
     known = {*paths, *repaired, *(picture.name for picture in first.pictures)}
     for report in _reports(events):
-        require(0 <= report.confidence <= 1, "a confidence is none")
+        require(0 <= report.confidence <= 1, "a confidence is not between 0 and 1")
         for each in report.findings:
-            require(_ID.fullmatch(each.id) is not None, "a finding has no id that a finding can have")
-            require(0 <= each.confidence <= 1, "a confidence is none")
+            require(_ID.fullmatch(each.id) is not None, "the id of a finding is not valid")
+            require(0 <= each.confidence <= 1, "a confidence is not between 0 and 1")
             require(each.path in known, "a finding is on a file that is not part of the change")
 
 
@@ -125,19 +131,28 @@ def _numbers(value: object) -> Iterator[float]:
 def _policy(first: PolicyFrozen) -> None:
     policy = first.policy
     surfaces = [row.surface for row in policy.surfaces]
-    require(surfaces[:1] == [Surface.PR_REVIEW], "it did not review the change")
-    require(surfaces == sorted(set(surfaces), key=_ORDER.index), "its surfaces are out of order")
+    require(surfaces[:1] == [Surface.PR_REVIEW], "the policy does not begin with the review of the change (pr_review)")
+    require(
+        surfaces == sorted(set(surfaces), key=_ORDER.index),
+        "the surfaces of the policy are out of order or listed twice",
+    )
     due = blast_radius(policy.critical_touched, policy.guard.paths, policy.code_lines)
-    require(policy.blast.radius is due.radius, "its blast radius does not follow from what was touched")
+    require(
+        policy.blast.radius is due.radius,
+        "the blast radius does not follow from the touched paths and the changed lines",
+    )
     for row in policy.surfaces:
         authority = Authority.VETO if policy.guard.holds else SURFACE_DEFAULTS[row.surface].authority
         budget = surface_retry_budget(row.surface, policy.blast.radius, authority)
-        require((row.authority, row.retry_budget) == (authority, budget), "a surface has another row than its own")
+        require(
+            (row.authority, row.retry_budget) == (authority, budget),
+            "a surface has another authority or retry budget than its rules give",
+        )
         for decision in row.decisions.values():
-            require(not (decision.runs and decision.disabled_by), "a role runs that is switched off")
-    require(first.shards >= 1, "it has no part")
+            require(not (decision.runs and decision.disabled_by), "a role runs although it is switched off")
+    require(first.shards >= 1, "the record says that the change has no parts")
     placed = (part < first.shards for file in first.files for part in file.shards)
-    require(all(placed), "a file went to a part that there is not")
+    require(all(placed), "a file is assigned to a part that does not exist")
 
 
 # --- what happened ----------------------------------------------------------------------------------------------------
@@ -149,15 +164,15 @@ def _review(first: PolicyFrozen, inner: Sequence[Event], last: ReviewEnded) -> N
     told: list[SurfaceEnded] = []
     for event in inner if stop is None else inner[:-1]:
         if isinstance(event, Step) and event.surface in steps:
-            require(all(each.surface is not event.surface for each in told), "a surface goes on after its end")
+            require(all(each.surface is not event.surface for each in told), "a surface has events after its end")
             steps[event.surface].append(event)
         elif isinstance(event, SurfaceEnded):
             told.append(event)
         else:
-            raise Unsound("it stopped and went on, or reviewed what is not part of its policy")
+            raise Unsound("the review goes on after a stop, or has events of a surface that is not in its policy")
     ends = _surfaces(first, steps, told, stopped=stop is not None)
     due = join_review(ends, first.files, first.unsent, None if stop is None else stop.detail)
-    require(last.outcome is due.outcome, "its outcome does not follow from how its surfaces ended")
+    require(last.outcome is due.outcome, "the outcome does not follow from how the surfaces ended")
 
 
 def _surfaces(
@@ -171,9 +186,12 @@ def _surfaces(
         its = steps[row.surface]
         late = too_late_for(row.surface, join_review(ends, first.files, first.unsent, None)) if ends else None
         if over:
-            require(not its, "a surface ran after the review was over")
+            require(not its, "a surface ran after the review had ended")
         elif late is not None:
-            require(_is_left_out(its) or (stopped and not its), "a surface ran that had no leave to")
+            require(
+                _is_left_out(its) or (stopped and not its),
+                "a surface ran although an earlier one had decided the review",
+            )
         else:
             parts = _parts(first, row, its, stopped=stopped)
             over = parts is None or (stopped and not left)
@@ -181,10 +199,13 @@ def _surfaces(
                 ending = join_parts(parts)
                 said = left.popleft() if left else None
                 due = (row.surface, ending.outcome)
-                require(said is not None and (said.surface, said.outcome) == due, "a surface ends as its parts do not")
+                require(
+                    said is not None and (said.surface, said.outcome) == due,
+                    "the end of a surface does not follow from how its parts ended",
+                )
                 ends.append(ending)
                 over = ending.outcome is Outcome.STOPPED
-    require(not left, "a surface ended that never ran")
+    require(not left, "a surface ended without having run")
     return ends
 
 
@@ -201,9 +222,9 @@ def _parts(
         parts.setdefault(step.shard, []).append(step)
     count = first.shards if SURFACE_INPUTS[row.surface].sees_everything else max(len(parts), 1)
     if stopped:
-        require(set(parts) <= set(range(count)), "a part was reviewed that there is not")
+        require(set(parts) <= set(range(count)), "a part was reviewed that does not exist")
     else:
-        require(set(parts) == set(range(count)), "a part was not reviewed, or one that there is not")
+        require(set(parts) == set(range(count)), "a part was not reviewed, or a part was reviewed that does not exist")
     ends = [PartReplay(first, row, parts[at], stopped=stopped).ended() for at in sorted(parts)]
     known = tuple(each for each in ends if each is not None)
     return known if len(known) == count else None
