@@ -19,7 +19,8 @@ def test_the_installed_program_reviews_the_sample(tmp_path: Path) -> None:
     environment = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, capture_output=True)
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    wanted = [f"git+{ROOT.as_uri()}@HEAD", *extras["embedded"]]
+    head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    wanted = [f"git+{ROOT.as_uri()}@{head.stdout.strip()}", *extras["embedded"]]
     install = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", *wanted]
     done = subprocess.run(install, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
