@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.command_line import Terminal, fake_claude, processes_that_know, wait_for
+from tests.adapters.command_line import LAST_COMMIT, Terminal, fake_claude, processes_that_know, wait_for
 
 from review_advisor.lifetime import owner_file
 from review_advisor.lifetime.owner_file import Owner, clear_after_the_dead, this_owner
@@ -295,5 +295,5 @@ def test_killed_in_a_call_the_next_command_ends_the_agent_and_removes_the_folder
     left = [path.name.partition("-")[0] for root in terminal.temporary.iterdir() for path in root.iterdir()]
     assert sorted(left) == ["calls", "git", "tree"]
     assert len(processes_that_know(terminal.temporary)) == 2
-    done = terminal.review()  # asserts that nothing of either run is left
+    done = terminal.process("review", "--agent", "embedded", *LAST_COMMIT)  # asserts that nothing of either run is left
     assert done.code == 0

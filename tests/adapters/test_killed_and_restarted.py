@@ -15,6 +15,7 @@ from tests.adapters.command_line import APPROVE, CONFIRM, project, script, scrip
 
 from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
+from review_advisor.app.doctor import AgentChoice
 from review_advisor.app.review import StoredReview
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.ledger.runs import RunFilter
@@ -60,7 +61,9 @@ class Place:
 
     def review(self, subscriber: Callable[[Event], None] = lambda event: None) -> StoredReview:
         """One run."""
-        return scripted_review(self.folder / "project", self.folder / "script.json", subscriber, CREDENTIAL)
+        replies = self.folder / "script.json"
+        consulting = AgentChoice("embedded", embedded_script=replies)
+        return scripted_review(self.folder / "project", replies, subscriber, CREDENTIAL, agent=consulting)
 
     @property
     def logs(self) -> Path:

@@ -253,5 +253,8 @@ def test_no_cell_of_the_matrix_is_empty() -> None:
         (mark,) = vars(test)["pytestmark"]
         names, cells = mark.args
         assert names == "attack,entry"
-        assert set(cells) == set(product(classes, places))
+        assert {cell.values for cell in cells} == set(product(classes, places))
+        assert {mark.name for cell in cells for mark in cell.marks} == {"every_case"}, (
+            "`make test-all` runs all of them"
+        )
         assert not mark.kwargs
