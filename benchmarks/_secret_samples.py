@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 LOWER, UPPER, DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
 WORD = LOWER + UPPER + DIGITS
@@ -21,6 +21,8 @@ URL64 = WORD + "-_"
 BASE64 = WORD + "+/"
 HEX = DIGITS + "abcdef"
 BASE36 = LOWER + DIGITS
+WITH_SIGNS = WORD + "!@#$%^&*-_"
+"""What password generators draw from."""
 NEUTRAL = "setting"
 """A name that tells nothing: what is found under it is found by its own form."""
 
@@ -33,8 +35,8 @@ class Draw(Random):
         return "".join(self.choices(alphabet, k=length))
 
     def word(self, length: int) -> str:
-        """Letters and digits, both among them."""
-        return self.of(WORD, length - 2) + self.choice(DIGITS) + self.choice(UPPER)
+        """Letters and digits."""
+        return self.of(WORD, length)
 
     def uuid(self) -> str:
         """A UUID."""
@@ -56,7 +58,7 @@ def _after(issuer: str, prefix: str, alphabet: str, length: int, name: str = NEU
 
 
 def _under(issuer: str, name: str, alphabet: str, length: int) -> Shape:
-    return Shape(issuer, lambda draw: draw.of(alphabet, length - 2) + draw.choice(DIGITS) + draw.choice("abcdef"), name)
+    return Shape(issuer, lambda draw: draw.of(alphabet, length), name)
 
 
 _FIRST_BYTES = {
@@ -84,8 +86,17 @@ def body_of(key: str) -> str:
     return "".join(key.split("\n")[1:-2])
 
 
-def _password(draw: Draw) -> str:
-    return draw.word(draw.randrange(12, 24))
+def _password(draw: Draw, alphabet: str = WORD) -> str:
+    return draw.of(alphabet, draw.randrange(12, 24))
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _entry(draw: Draw) -> str:
+    """What Docker's configuration holds of a registry."""
+    return f'"auth": "{_base64(f"ada:{_password(draw)}")}"'
 
 
 def _url(draw: Draw, scheme: str) -> str:
@@ -249,8 +260,15 @@ NAMED: tuple[Shape, ...] = (
     _under("Codecov", "CODECOV_TOKEN", BASE36, 36),
     Shape("Heroku, older", lambda d: d.uuid(), "HEROKU_API_KEY"),
     Shape("Snyk", lambda d: d.uuid(), "snyk_token"),
-    Shape("a password", _password, "db_password"),
-    Shape("a root password", _password, "MYSQL_ROOT_PASSWORD"),
+    Shape("an AWS session token", lambda d: d.of(BASE64, d.randrange(280, 900)) + "==", "aws_session_token"),
+    Shape("a long token", lambda d: d.of(WORD, 400), "access_token"),
+    Shape("a Docker registry", _entry, bare=lambda made: made[9:-1]),
+    Shape(
+        "a registry of packages", lambda d: f"//npm.example.net/:_authToken={d.uuid()}", bare=lambda made: made[-36:]
+    ),
+    Shape("PostgreSQL's passwords", lambda d: f"db.internal:5432:main:ada:{_password(d)}", bare=lambda made: made[26:]),
+    Shape("an option of MySQL", lambda d: f"mysql -u root -p{_password(d)}", bare=lambda made: made[16:]),
+    Shape("an option of curl", lambda d: f"curl -u ada:{_password(d)}", bare=lambda made: made[12:]),
     Shape("a client secret", lambda d: d.word(32), "clientSecret"),
     Shape("a session key", lambda d: d.of(BASE64, 43) + "=", "session_key"),
     Shape("a signing key", lambda d: d.of(HEX, 64), "SIGNING_KEY"),
@@ -261,6 +279,15 @@ NAMED: tuple[Shape, ...] = (
     ),
 )
 """Secrets that are known by their name or their place only."""
+
+PASSWORDS: tuple[Shape, ...] = (
+    Shape("a password", _password, "db_password"),
+    Shape("a password with signs", partial(_password, alphabet=WITH_SIGNS), "db_password"),
+    Shape("a password of letters", partial(_password, alphabet=LOWER + UPPER), "db_password"),
+    Shape("a Kubernetes secret", lambda d: _base64(_password(d)), "password"),
+    Shape("a root password", _password, "MYSQL_ROOT_PASSWORD"),
+)
+"""Passwords as generators draw them, under a telling name. Nothing makes sure that a digit is in one."""
 
 KEYS: tuple[Shape, ...] = (
     *(
@@ -347,7 +374,7 @@ CONTEXTS: dict[str, Context] = {
 
 def below_its_id(of: Context, draw: Draw) -> tuple[str, str]:
     """An AWS secret under a name that tells nothing, one line below its id; and the secret."""
-    secret = draw.of(BASE64, 38) + draw.choice(DIGITS) + draw.choice(UPPER)
+    secret = draw.of(BASE64, 40)
     return of("first", "AKIA" + draw.of(UPPER + "234567", 16), draw) + of(NEUTRAL, secret, draw), secret
 
 
@@ -357,9 +384,8 @@ def as_diff(text: str) -> str:
 
 
 def left(secret: str, shown: str) -> str:
-    """A piece of eight characters of the secret that can still be read; empty if there is none."""
-    for at in range(len(secret) - 7):
-        piece = secret[at : at + 8]
-        if piece.isalnum() and piece in shown:
-            return piece
-    return ""
+    """A piece of eight characters of the secret, or of half of a short one, that can still be read; or nothing."""
+    length = min(8, -(-len(secret) // 2))
+    pieces = (secret[at : at + length] for at in range(len(secret) - length + 1))
+    texts = shown, unquote(shown)
+    return next((piece for piece in pieces if any(piece in text for text in texts)), "")

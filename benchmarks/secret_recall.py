@@ -10,7 +10,7 @@ from tempfile import NamedTemporaryFile
 from time import process_time
 
 from _figures import Row, command_line, held, tell
-from _secret_samples import CONTEXTS, KEYS, NAMED, TOKENS, Draw, Shape, as_diff, below_its_id, left
+from _secret_samples import CONTEXTS, KEYS, NAMED, PASSWORDS, TOKENS, Draw, Shape, as_diff, below_its_id, left
 
 from review_advisor.core.safety.secret_shapes import redact, secrets_in
 
@@ -21,6 +21,14 @@ PACKAGES = ("hypothesis", "mypy", "pip", "pydantic", "pygments")
 LARGEST = 3_000_000
 IS_A_KEY = "private key"
 
+FAMILIES = {
+    "known by its form": TOKENS,
+    "known by its name or place": NAMED,
+    "passwords": PASSWORDS,
+    "private keys": KEYS,
+}
+BELOW_ITS_ID = "AWS secret below its id"
+
 Hides = Callable[[str, str], bool]
 """Whether nothing of a secret is left of a text: the text, and what of it is the secret."""
 
@@ -28,14 +36,13 @@ Hides = Callable[[str, str], bool]
 def samples(of_each: int, seed: int) -> Iterator[tuple[str, str, str, str]]:
     """Family, context, text and secret: every shape in every context, each other text as a diff."""
     draw = Draw(seed)
-    families = {"known by its form": TOKENS, "known by its name or place": NAMED, "private keys": KEYS}
-    for family, shapes in families.items():
+    for family, shapes in FAMILIES.items():
         for shape in shapes:
             yield from _in_contexts(family, shape, of_each, draw)
     for context, of in CONTEXTS.items():
         for number in range(10 * of_each):
             text, secret = below_its_id(of, draw)
-            yield "AWS secret below its id", context, as_diff(text) if number % 2 else text, secret
+            yield BELOW_ITS_ID, context, as_diff(text) if number % 2 else text, secret
 
 
 def _in_contexts(family: str, shape: Shape, of_each: int, draw: Draw) -> Iterator[tuple[str, str, str, str]]:
@@ -47,7 +54,7 @@ def _in_contexts(family: str, shape: Shape, of_each: int, draw: Draw) -> Iterato
 
 
 def recall(hides: Hides, of_each: int, seed: int) -> tuple[float, list[Row]]:
-    """The share of samples of which no eight characters can be read any more, in all and by family and context."""
+    """The share of hidden samples in the worst family, and the shares of all, by family and by context."""
     asked: Counter[str] = Counter()
     found: Counter[str] = Counter()
     for family, context, text, secret in samples(of_each, seed):
@@ -56,7 +63,7 @@ def recall(hides: Hides, of_each: int, seed: int) -> tuple[float, list[Row]]:
             asked[group] += 1
             found[group] += hidden
     rows = [(group, f"{found[group] / count:.2%}", f"{count} samples") for group, count in asked.items()]
-    return found["all"] / asked["all"], rows
+    return min(found[family] / asked[family] for family in (*FAMILIES, BELOW_ITS_ID)), rows
 
 
 def files_in(folder: Path) -> Iterator[str]:
@@ -140,8 +147,9 @@ def main() -> None:
     home = Path(sysconfig.get_paths()["purelib"])
     folders = options.folders or [home / name for name in PACKAGES]
     share, rows = recall(hidden_by_us, options.of_each, options.seed)
-    bar = f"bar {LEAST_RECALL:.0%}: {'held' if share >= LEAST_RECALL else 'MISSED'}; {rows[0][2]}"
-    issuers = len({shape.issuer for shape in TOKENS + NAMED + KEYS})
+    verdict = "held" if share >= LEAST_RECALL else "MISSED"
+    bar = f"bar {LEAST_RECALL:.0%} of each family: {verdict}; {rows[0][2]}"
+    issuers = len({shape.issuer for shapes in FAMILIES.values() for shape in shapes})
     tables = {
         f"secrets recognised, of {issuers} shapes in ten contexts": [("all", rows[0][1], bar), *rows[1:]],
         "false marks per 10,000 lines": false_marks(folders, marked_by_us),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from benchmarks._secret_samples import CONTEXTS, KEYS, NAMED, TOKENS, Draw, left
+from benchmarks._secret_samples import CONTEXTS, KEYS, NAMED, PASSWORDS, TOKENS, Draw, left
 
 from review_advisor.core.answers.answers import ReportedFinding, ReviewReport
 from review_advisor.core.answers.evidence import ShownChange
@@ -14,7 +14,7 @@ from review_advisor.core.safety.fence import fenced
 from review_advisor.core.safety.redaction import redactor
 
 NONCE = "n0nce-7f3a"
-SHAPES = TOKENS + NAMED + KEYS
+SHAPES = TOKENS + NAMED + PASSWORDS + KEYS
 
 
 def _file(draw: Draw, number: int) -> tuple[FileChange, list[str]]:

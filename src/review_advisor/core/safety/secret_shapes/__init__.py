@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
-from . import assignments, private_keys
+from . import assignments, places, private_keys
 from .issuers import FORMATS, NEAR, PAIRS, Format
 from .marks import REDACTED, holds_mark, is_mark, kind_marked, mark
-from .randomness import looks_random
+from .randomness import looks_random, of_both_cases
 from .reading import read
 
 __all__ = [
@@ -34,7 +34,13 @@ Found = tuple[int, int, str]
 
 KINDS = tuple(
     dict.fromkeys(
-        [*(form.kind for form in FORMATS), *(pair.kind for pair in PAIRS), private_keys.KIND, *assignments.KINDS]
+        [
+            *(form.kind for form in FORMATS),
+            *(pair.kind for pair in PAIRS),
+            private_keys.KIND,
+            *assignments.KINDS,
+            places.IN_URL,
+        ]
     )
 )
 """Every kind of secret that a mark may name."""
@@ -85,7 +91,7 @@ def secrets_in(text: str) -> list[Found]:
     reading = read(text)
     found = [(*place, kind) for start, end, kind in _all(reading.text) for place in reading.places(start, end)]
     if reading.text != text:  # what an escape or a broken literal looks like may be a secret's own
-        found += assignments.in_urls(text)
+        found += places.in_urls(text)
         found += _issued(text)
     return apart(found)
 
@@ -96,8 +102,8 @@ def _all(text: str) -> Iterator[Found]:
     yield from _paired(text, issued)
     yield from ((start, end, private_keys.KIND) for start, end in private_keys.private_keys(text))
     yield from assignments.assigned(text)
-    yield from assignments.basic_credentials(text)
-    yield from assignments.in_urls(text)
+    yield from places.placed(text)
+    yield from places.in_urls(text)
 
 
 def _issued(text: str) -> Iterator[Found]:
@@ -140,7 +146,7 @@ def _paired(text: str, issued: Iterable[Found]) -> Iterator[Found]:
             after = text.find(_NEXT_FILE, end, end + NEAR)
             last = after if after >= 0 else end + NEAR
             for found in _compiled(pair.pattern).finditer(text, first, last):
-                if assignments.mixed_case(found[0]) and looks_random(found[0]):
+                if of_both_cases(found[0]) and looks_random(found[0]):
                     yield *found.span(), pair.kind
             done = last
 

@@ -25,6 +25,7 @@ _HINTS = ("PRIVATE KEY", "Private-Lines:", "OpenVPN Static key")
 _BEGINNINGS = ("MII", "MIG", "MIC", "MIH", "MHcC", "MC4C", "MEcC", "b3BlbnNz")
 _JUNK = re.compile(rf"(?:\n{MARGIN}|[ \t\r\"'`,;\\|>#*(){{}}\[\].]|\+(?=[ \t\r\n\"'`])|-(?=[ \t]))*+")
 _BODY = re.compile(r"[A-Za-z0-9+/]++={0,2}(?![A-Za-z0-9_(.:]|-(?!-{3}))")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]++")
 _HEADER_LINE = re.compile(r"[A-Z][A-Za-z-]{2,20}: ?[^\n]{0,120}(?=\n)|=[A-Za-z0-9+/]{4}(?![A-Za-z0-9+/])")
 _MOST_HEADER_LINES = 8
 _SHORTEST_LINE = 16
@@ -128,10 +129,12 @@ def _encoded(text: str, hint: str) -> Spans:
         start = at
         while start > 0 and at - start < _LONGEST_HEAD and (text[start - 1].isalnum() or text[start - 1] in "+/"):
             start -= 1
+        run = _BASE64.match(text, at)
+        at = run.end() if run else at + len(hint)  # another hint in the same run leads to the same lines
         for span in _lines_after(text, start):
             yield span
             at = max(at, span[1])
-        at = text.find(hint, at + len(hint))
+        at = text.find(hint, at)
 
 
 def _members(text: str) -> Spans:

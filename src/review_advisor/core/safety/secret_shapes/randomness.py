@@ -20,6 +20,30 @@ _MOST_IN_A_ROW = 0.3
 _MOST_IN_A_ROW_OF_HEX = 0.55
 _FEWEST_DIFFERENT = 6
 _SHORTEST_HEX = 16
+_LETTERS_ONLY, _ONE_CASE_ONLY = 0.85, 0.6
+_SHORTEST_OF_ONE_CASE = 16
+_SIGNS = "!#$%^&*+=?@~|;"
+"""No identifier, path or sentence is full of them."""
+_IN_CODE = re.compile(r"[()\[\]{}<>.:]|[^\x21-\x7e]")
+
+
+def looks_made_up(value: str) -> bool:
+    """Whether a password or a token was drawn at random. The measure is stricter for one without a digit."""
+    letters = "".join(filter(str.isalpha, value))
+    if not letters:
+        return False
+    if any(map(str.isdigit, value)):
+        return looks_random(value)
+    if _IN_CODE.search(value):
+        return False
+    if letters not in {letters.lower(), letters.upper()}:
+        return looks_random(value, _LETTERS_ONLY)
+    return len(letters) >= _SHORTEST_OF_ONE_CASE and looks_random(value, _ONE_CASE_ONLY)
+
+
+def of_both_cases(value: str) -> bool:
+    """Whether it has digits, and letters of both cases."""
+    return any(map(str.isdigit, value)) and value != value.lower() and value != value.upper()
 
 
 def looks_random(text: str, least: float = 0.65) -> bool:
@@ -50,21 +74,24 @@ def _looks_like_hex(piece: str) -> bool:
 
 def _unlikely(piece: str) -> float:
     """How often upper case, lower case and digits take turns, and how many pairs of letters are rare in words."""
-    turns = pairs = rare = 0
+    neighbours = turns = pairs = rare = 0
     for one, other in itertools.pairwise(piece):
         kinds = _kind(one), _kind(other)
         if "" in kinds:
             continue
+        neighbours += 1
         turns += kinds[0] != kinds[1]
-        if "digit" not in kinds:
+        if one.isalpha() and other.isalpha():
             pairs += 1
             rare += (one + other).lower() not in _COMMON_PAIRS
-    return turns / max(1, len(piece) - 1) + (rare / pairs if pairs else 0)
+    return turns / max(1, neighbours) + (rare / pairs if pairs else 0)
 
 
 def _kind(letter: str) -> str:
     if letter.isdigit():
         return "digit"
+    if letter in _SIGNS:
+        return "sign"
     return ("upper" if letter.isupper() else "lower") if letter.isalpha() else ""
 
 
