@@ -1,10 +1,11 @@
-"""How long secrets take to be looked for in a large diff, with and without ten secrets of the harness's own."""
+"""How much processor time the search for secrets in a large diff takes, with ten secrets of our own and without."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 from pathlib import Path
+from time import process_time
 
 from _figures import command_line, held, tell
 from _runs import medians
@@ -33,6 +34,7 @@ def main() -> None:
         lambda: Redactor().redact(text),
         lambda: own.redact(text),
         lambda: own.redact(text[: len(text) // 2]),
+        clock=process_time,
     )
     rows = [
         ("shapes only", f"{shapes:.3f} s", f"{options.megabytes} MB of diff, median of {options.runs}"),
