@@ -37,6 +37,7 @@ SPOKEN = f"{UNIT}answers/test_spoken_no.py::"
 MEANING = f"{UNIT}test_claude_meaning.py::"
 FORGED = "tests/attacks/test_forged_states.py::"
 HOLDS = "tests/adapters/test_whose_configuration_holds.py::"
+OF_ANOTHER = "tests/adapters/test_outcomes_of_another_change.py::"
 ENDED = "tests/adapters/test_publishing_is_told_to_end.py::"
 KEPT = "tests/adapters/test_answers_kept.py::"
 TROUBLES = "tests/adapters/test_ledger_troubles.py::"
@@ -1250,6 +1251,27 @@ MUTANTS = (
         "    held = BelievedBase(default, forge.tip(default))\n",
         "    held = BelievedBase(default, pull_request.base_sha)\n",
         (f"{HOLDS}test_a_pull_request_from_before_the_rules_were_tightened_goes_by_the_present_ones",),
+    ),
+    Mutant(
+        "a review of fewer files than the change has is published",
+        "core/outcome/own_facts.py",
+        "    if left_out:\n",
+        "    if len(left_out) == len(paths):\n",
+        (f"{OF_ANOTHER}test_a_record_of_less_than_the_change_or_of_milder_rules_is_no_review",),
+    ),
+    Mutant(
+        "the outcome's own word is believed on what is critical",
+        "core/outcome/own_facts.py",
+        "if rule.matches(path) and redact(path) not in said",
+        "if rule.matches(path) and said and redact(path) not in said",
+        (f"{OF_ANOTHER}test_a_record_of_less_than_the_change_or_of_milder_rules_is_no_review",),
+    ),
+    Mutant(
+        "the outcome's own word is believed on whether an approval without a judge passes",
+        "core/outcome/own_facts.py",
+        "if rules.fail_on_degraded and not policy.fail_on_degraded:",
+        "if rules.fail_on_degraded and not policy.fail_on_degraded and policy.fail_as_veto:",
+        (f"{OF_ANOTHER}test_a_record_of_less_than_the_change_or_of_milder_rules_is_no_review",),
     ),
     Mutant(
         "a publication that is told to end leaves its check in progress",

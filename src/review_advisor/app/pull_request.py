@@ -14,17 +14,21 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.connect import connect
 from review_advisor.app.configuration import believed_base, files_of, load_config, rules_that_stand
+from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError
 from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import check_did_not_run
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome
+from review_advisor.core.outcome.events import PolicyFrozen
+from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
 from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.pull_request.base_branch import names_base
 from review_advisor.core.pull_request.beginning import queued_pull_request
 from review_advisor.core.pull_request.commands import read_command
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import LEAST_KEY
-from review_advisor.core.safety.redaction import redactor
+from review_advisor.core.safety.redaction import Redactor, redactor
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.forge import Forge
 from review_advisor.pull_request.begin import BeginPhase, Begun
@@ -128,11 +132,17 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     unfinished = Unfinished(_bot(forge, PublicationRules(), repository, github, environ), number, options.head)
     with INTERRUPTION.with_last_words(lambda _: unfinished.last_words(at_the_end)), unfinished.decided():
         pull_request = forge.pull_request(number)
-        rules, broken = rules_at(forge, believed_base(forge, pull_request).commit)
+        believed = believed_base(forge, pull_request)
+        rules, broken = rules_at(forge, believed.commit)
         bot = _bot(forge, rules, repository, github, environ)
         unfinished.is_known(bot, options.head or pull_request.head_sha)
         outcome = _outcome(options, pull_request, github, environ)
-        notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request))))
+        known: OwnFacts | str | None = None
+        if isinstance(outcome, OutcomeDocument) and _is_of(outcome, pull_request, bot.redactor):
+            known = own_facts(forge, pull_request, believed.commit, environ)
+            outcome = _held_against(known, outcome, github)
+        unlisted = NOT_ALL_LISTED if isinstance(known, OwnFacts) and known.cut else None
+        notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request), unlisted)))
         phase = PublishPhase(bot, GitPatcher(), unfinished.stands)
         published = phase.publish(number, outcome, asked=options.asked, notes=notes)
     return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)
@@ -174,6 +184,24 @@ def _outcome(
     if isinstance(document, str) or why is not None:
         return DidNotRun(github.run_id, options.head or pull_request.head_sha, why or "")
     return document
+
+
+def _is_of(document: OutcomeDocument, pull_request: PullRequest, redactor: Redactor) -> bool:
+    """Whether head and base branch are still those that were reviewed; otherwise the check is superseded."""
+    same_head = document.head_sha == pull_request.head_sha
+    return same_head and names_base(document.base_ref, pull_request.base_ref, redactor)
+
+
+def _held_against(
+    known: OwnFacts | str, document: OutcomeDocument, github: GithubEnvironment
+) -> OutcomeDocument | DidNotRun:
+    """The review, unless it contradicts what is known without it."""
+    (first, *_) = document.events
+    why: str | None = known if isinstance(known, str) else None
+    if isinstance(known, OwnFacts) and isinstance(first, PolicyFrozen):
+        found = contradiction(first, known)
+        why = None if found is None else f"The outcome is not that of this change: {found}. Review it again."
+    return document if why is None else DidNotRun(github.run_id, document.head_sha or "", why)
 
 
 def _of_another(document: OutcomeDocument, options: PublishOptions, pull_request: PullRequest) -> str | None:

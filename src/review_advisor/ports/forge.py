@@ -47,6 +47,10 @@ class Forge(Protocol):
         """A file of a commit of this repository, at most 1 MB; None if there is none."""
         ...
 
+    def changed_files(self, number: int) -> tuple[ListedFile, ...]:
+        """The files of the pull request as the forge lists them, at most ``MOST_LISTED``."""
+        ...
+
     def commentable_lines(self, number: int) -> Mapping[str, CommentableLines]:
         """For each file whose patch the forge shows: the lines on which it takes a comment."""
         ...
@@ -166,6 +170,18 @@ class Patcher(Protocol):
     def apply(self, patch: str, files: tuple[CommittedFile, ...]) -> tuple[CommittedFile, ...]:
         """All files there are once ``patch`` is applied to ``files``. Raises ``PatchRefused``."""
         ...
+
+
+MOST_LISTED = 3_000
+"""GitHub lists no more files of a pull request."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """A file of a pull request, as the forge lists it; ``old_path`` is where a renamed one was before."""
+
+    path: str
+    old_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

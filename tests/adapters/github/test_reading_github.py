@@ -147,6 +147,9 @@ def test_the_lines_that_take_comments_are_those_of_the_patches_that_github_shows
     assert set(found) == set(HOSTILE_NAMES)
     assert {lines.right for lines in found.values()} == {frozenset({1, 2, 3})}
     assert found == scene.fake.commentable_lines(pull.number)
+    names = [(each.path, each.old_path) for each in scene.forge.changed_files(pull.number)]
+    assert names[-2:] == [("picture.png", None), ("moved.py", "old.py")]
+    assert scene.forge.changed_files(pull.number) == scene.fake.changed_files(pull.number)
 
 
 def test_of_3500_files_github_lists_3000(scene: Scene) -> None:

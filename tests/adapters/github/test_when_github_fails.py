@@ -241,6 +241,7 @@ def test_an_answer_that_is_no_json_is_no_answer(body: str) -> None:
         lambda forge: forge.makers(HEAD),
         lambda forge: forge.linked_issues(1),
         lambda forge: forge.permission("mona"),
+        lambda forge: forge.changed_files(1),
         lambda forge: forge.commentable_lines(1),
         lambda forge: forge.checks(HEAD, "x"),
         lambda forge: forge.comments(1),

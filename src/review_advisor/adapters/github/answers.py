@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, field_validator
 
 from review_advisor.core.facts.pull_request import GHOST, Permission, PullRequest
 from review_advisor.core.pull_request.standing import StandingCheck, StandingReview
+from review_advisor.ports.forge import ListedFile
 
 
 class Read(BaseModel):
@@ -105,6 +106,12 @@ class FileAnswer(Read):
 
     filename: str
     patch: str | None = None
+    status: str = ""
+    previous_filename: str | None = None
+
+    def value(self) -> ListedFile:
+        """Its names."""
+        return ListedFile(self.filename, self.previous_filename if self.status == "renamed" else None)
 
 
 class ContentAnswer(Read):

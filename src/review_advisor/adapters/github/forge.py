@@ -33,7 +33,7 @@ from review_advisor.core.facts.pull_request import LinkedIssue, Permission, Pull
 from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.pull_request.writes import Check, CommittedFile, InlineComment, MadeCommit
-from review_advisor.ports.forge import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.ports.forge import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable, ListedFile
 
 _IDENTIFIED = TypeAdapter(Identified)
 _PULL_REQUEST = TypeAdapter(PullRequestAnswer)
@@ -122,6 +122,11 @@ class GitHubForge:
         if isinstance(found, list) or found.type != "file" or found.path != path:
             return None
         return _bytes(doing, found)
+
+    def changed_files(self, number: int) -> tuple[ListedFile, ...]:
+        """The files of the pull request. A copy leaves the file that it was made of as it was."""
+        pages = self._wire.pages(f"list the files of pull request #{number}", f"{self._pull(number)}/files", _FILES)
+        return tuple(file.value() for page in pages for file in page)
 
     def commentable_lines(self, number: int) -> Mapping[str, CommentableLines]:
         """For each file whose patch GitHub shows: the lines on which it takes a comment. GitHub lists 3,000 files."""

@@ -38,10 +38,15 @@ def own_implementation(change: Change, config_path: str | None) -> tuple[str, ..
 
     ``config_path`` is the file the bot's configuration was read from, wherever it stands.
     """
+    return implementation_globs(config_path, here=change.own_repository, pyproject=change.config_in_pyproject)
+
+
+def implementation_globs(config_path: str | None, *, here: bool, pyproject: bool) -> tuple[str, ...]:
+    """The same for whoever has no change. ``here``: it is the bot's own repository; ``pyproject`` may configure it."""
     patterns = OWN_IMPLEMENTATION_ANYWHERE
-    if change.own_repository:
+    if here:
         patterns += OWN_IMPLEMENTATION_HERE
-    if change.config_in_pyproject:
+    if pyproject:
         patterns += ("/pyproject.toml",)
     if config_path is not None:
         patterns += ("/" + literal(config_path),)

@@ -28,6 +28,7 @@ from review_advisor.ports.forge import (
     ForgeMissing,
     ForgeRejected,
     ForgeUnavailable,
+    ListedFile,
     ReviewPending,
 )
 
@@ -82,6 +83,11 @@ class FakeForge:
         if len(content) > MOST_BYTES:
             raise ForgeRejected(f"{path} is larger than 1 MB.")
         return content
+
+    def changed_files(self, number: int) -> tuple[ListedFile, ...]:
+        """See ``Forge``."""
+        files = self._read(lambda: self._session.facts.files(number))
+        return tuple(ListedFile(file.path, file.previous_path) for file in files)
 
     def commentable_lines(self, number: int) -> Mapping[str, CommentableLines]:
         """See ``Forge``."""

@@ -1,0 +1,52 @@
+"""Gathers what publishing knows of a pull request without the outcome: its files and the configuration that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from review_advisor.app.configuration import base_config, files_of
+from review_advisor.app.settings import PYPROJECT, ConfigError, make_settings
+from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_HERE, OWN_NAME, OWN_PIPELINE, PathRule
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.outcome.own_facts import OwnFacts
+from review_advisor.core.policy.guard import implementation_globs
+from review_advisor.core.policy.switches import SwitchError
+from review_advisor.core.safety.redaction import redactor
+from review_advisor.ports.forge import MOST_LISTED, Forge, ForgeRejected
+
+NOT_ALL_LISTED = (
+    f"GitHub lists {MOST_LISTED:,} files of a pull request: whether the review covers the others, nobody has compared"
+)
+
+
+def own_facts(forge: Forge, pull_request: PullRequest, commit: str, environ: Mapping[str, str]) -> OwnFacts | str:
+    """What is known, ``commit`` being the one whose configuration holds; or why nothing is. Raises ``ForgeError``."""
+    try:
+        config, stands_at = base_config(files_of(forge, commit))
+        settings = make_settings(config, environ, profile=None, config_path=stands_at)
+    except (ConfigError, SwitchError) as problem:
+        return f"The configuration cannot be used any more: {problem}"
+    files = forge.changed_files(pull_request.number)
+    paths = tuple(dict.fromkeys(path for file in files for path in (file.path, file.old_path) if path is not None))
+    sides = (pull_request.base_sha, pull_request.head_sha)
+    here = PathRule(OWN_IMPLEMENTATION_HERE)
+    return OwnFacts(
+        paths=paths,
+        rules=settings.rules,
+        implementation=implementation_globs(
+            stands_at,
+            here=any(map(here.matches, paths)) and any(_at(forge, OWN_PIPELINE, side) is not None for side in sides),
+            pyproject=PYPROJECT in paths and any(OWN_NAME.encode() in (_at(forge, PYPROJECT, s) or b"") for s in sides),
+        ),
+        fail_as_veto=settings.switches.fail_as_veto,
+        redact=redactor(environ).redact,
+        cut=len(files) >= MOST_LISTED,
+    )
+
+
+def _at(forge: Forge, path: str, commit: str) -> bytes | None:
+    """A file of a commit; nothing of one that the forge does not hand out for its size."""
+    try:
+        return forge.file(path, commit)
+    except ForgeRejected:
+        return b""

@@ -1,0 +1,78 @@
+"""Whether an outcome is of the change that the forge shows, under the configuration that holds: not by its own word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from review_advisor.core.facts.paths import PathRule
+from review_advisor.core.outcome.events import PolicyFrozen
+from review_advisor.core.policy.budgets import review_usd
+from review_advisor.core.policy.policy import Policy, Rules
+
+UNREADABLE = "\ufffd"
+"""In a path it stands for bytes that are no text: such a name reads otherwise in git."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFacts:
+    """What whoever publishes knows without the outcome.
+
+    ``paths`` are all names in the change, as the forge lists them, old ones of renamed files too. ``implementation``
+    are the globs of the bot's own. ``redact`` is what the outcome's texts have passed. ``cut``: there may be more files
+    than the forge lists.
+    """
+
+    paths: tuple[str, ...]
+    rules: Rules
+    implementation: tuple[str, ...]
+    fail_as_veto: bool
+    redact: Callable[[str], str]
+    cut: bool = False
+
+
+def contradiction(first: PolicyFrozen, known: OwnFacts) -> str | None:
+    """What the record of a review leaves out or makes milder, in a few words; None if nothing is.
+
+    A record may be stricter than what is known. Kinds of files, numbers of lines and modes are not compared: the forge
+    does not tell them, or counts in another way.
+    """
+    paths = [path for path in known.paths if UNREADABLE not in path]
+    recorded = {path for file in first.files for path in (file.path, file.old_path) if path is not None}
+    left_out = [path for path in map(known.redact, paths) if path not in recorded]
+    if left_out:
+        return f"its record leaves out {left_out[0]!r}, which the pull request changes"
+    policy = first.policy
+    for touched, patterns, what in (
+        (policy.critical_touched, known.rules.critical_paths, "is a critical path"),
+        (policy.guard.paths, known.implementation, "is part of the bot's own implementation"),
+    ):
+        unsaid = _unsaid(paths, patterns, touched, known.redact)
+        if unsaid is not None:
+            return f"its policy does not say that {unsaid!r} {what}"
+    return _milder(policy, known, first.shards)
+
+
+def _unsaid(
+    paths: Iterable[str], patterns: tuple[str, ...], said: tuple[str, ...], redact: Callable[[str], str]
+) -> str | None:
+    rule = PathRule(patterns)
+    return next((redact(path) for path in paths if rule.matches(path) and redact(path) not in said), None)
+
+
+def _milder(policy: Policy, known: OwnFacts, shards: int) -> str | None:
+    """Which setting of the policy is milder than that of the configuration."""
+    rules, budgets = known.rules, policy.budgets
+    if rules.fail_on_degraded and not policy.fail_on_degraded:
+        return "its policy leaves out `fail_on` of the configuration"
+    if known.fail_as_veto and not policy.fail_as_veto:
+        return "its policy leaves out HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO"
+    most = (
+        ("USD", budgets.max_usd, review_usd(policy.blast.radius, dict(rules.usd_by_blast), shards, rules.max_usd)),
+        ("seconds for a call", budgets.call_seconds, rules.call_seconds),
+        ("seconds for the review", budgets.review_seconds, rules.review_seconds),
+    )
+    for unit, said, allowed in most:
+        if said > allowed:
+            return f"its policy allows {said:g} {unit}, and the configuration {allowed:g}"
+    return None
