@@ -403,7 +403,7 @@ def kpi_targets() -> str:
 
 
 def alert_rules() -> str:
-    """The alerts: what each allows, over which time, from how many cases or runs on."""
+    """The alerts: what each allows, its window, and how many cases or runs it needs."""
     found = {kpi.name: kpi for kpi in kpis(Sums())}
     rows = [
         [
@@ -416,7 +416,7 @@ def alert_rules() -> str:
         ]
         for rule in RULES
     ]
-    return table(["alert", "KPI", "allowed", "over", "from so many on", "what it means"], rows)
+    return table(["alert", "KPI", "allowed", "window", "minimum", "what it means"], rows)
 
 
 def telemetry_limit() -> str:

@@ -265,6 +265,21 @@ def test_paths_that_documents_name_exist() -> None:
     assert sorted((path, word) for path, word in named if not list(ROOT.glob(word.rstrip("/")))) == []
 
 
+def test_the_page_on_architecture_lists_the_rooms_of_the_core_in_the_order_of_their_imports() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- `(\w+)`:", page.partition("`core` has rooms.")[2].partition("\n## ")[0], re.MULTILINE)
+    core = ROOT / "src" / "review_advisor" / "core"
+    assert sorted(listed) == sorted(path.parent.name for path in core.glob("*/__init__.py"))
+    upward = [
+        f"{shown(path)} imports {name}"
+        for at, room in enumerate(listed)
+        for path in (core / room).rglob("*.py")
+        for name in re.findall(r"^ *from review_advisor\.core\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if name in listed[at + 1 :]
+    ]
+    assert upward == []
+
+
 # --- the rest --------------------------------------------------------------------------------------------------------
 
 

@@ -84,17 +84,17 @@ class TreeConfig(_Table):
     """How large a repository may be: past any of these limits nothing is read and nobody is asked."""
 
     paths: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
-        default=DEFAULT_BOUNDS.paths, description="The most files and folders that a reviewed tree may hold."
+        default=DEFAULT_BOUNDS.paths, description="The most files and folders of a reviewed tree."
     )
     bytes: Annotated[int, Field(ge=1, le=1_000_000_000_000)] = Field(
         default=DEFAULT_BOUNDS.bytes,
-        description="The most bytes that its files may have; a review may write them to disk several times.",
+        description="The most bytes of its files, which a review may write several times.",
     )
     depth: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        default=DEFAULT_BOUNDS.depth, description="How many folders may lie one inside the other."
+        default=DEFAULT_BOUNDS.depth, description="The deepest nesting of its folders."
     )
     diff_bytes: Annotated[int, Field(ge=1, le=1_000_000_000)] = Field(
-        default=DEFAULT_BOUNDS.diff_bytes, description="The most bytes of text that the diff of the change may have."
+        default=DEFAULT_BOUNDS.diff_bytes, description="The most bytes of the diff."
     )
 
 
@@ -120,43 +120,42 @@ class GithubConfig(_Table):
     """What the bot writes on a pull request."""
 
     check_name: Name = Field(
-        default=PublicationRules().check_name, description="The check run's name: this is what is made required."
+        default=PublicationRules().check_name, description="The name of the check run, the one to require."
     )
     login: Login = Field(
         default=PublicationRules().login,
         description="The account that the bot writes as: a GitHub App's is `name[bot]`.",
     )
     escalation_label: Name = Field(
-        default=PublicationRules().escalation_label, description="The label of a pull request that waits for a human."
+        default=PublicationRules().escalation_label, description="The label of an escalated pull request."
     )
     fork_label: Name = Field(
         default=PublicationRules().fork_label,
-        description="The label with which a maintainer lets the head of a fork be reviewed; each push takes it off.",
+        description="The label by which a maintainer admits the head of a fork; each push removes it.",
     )
     reviewers: tuple[Reviewer, ...] = Field(
         default=PublicationRules().reviewers,
-        description="Who is asked to decide an escalation: accounts, and teams as `org/team`.",
+        description="Reviewers to request for an escalation: accounts, and teams as `org/team`.",
     )
     inline_from: Severity = Field(
         default=PublicationRules().inline_from,
-        description="The lowest severity of a finding that gets a comment in the diff.",
+        description="The lowest severity that gets a comment in the diff.",
     )
     most_inline: Annotated[int, Field(ge=0, le=100)] = Field(
         default=PublicationRules().most_inline,
-        description="The most comments in the diff of one review; the summary lists the other findings.",
+        description="The most comments in the diff per review; the summary lists the other findings.",
     )
     most_rounds: Annotated[int, Field(ge=1, le=100)] = Field(
         default=PublicationRules().most_rounds,
-        description="How many reviews of one pull request pushes may start; a person may ask for more.",
+        description="The most reviews of one pull request that pushes start; a person may request more.",
     )
     push_repairs: bool = Field(
         default=PublicationRules().push_repairs,
-        description="Commit a judged repair to the pull request's branch, as an app whose pushes are reviewed.",
+        description="Push an accepted repair to the pull request's branch; needs a GitHub App.",
     )
     trusted_bases: tuple[BranchName, ...] = Field(
         default=(),
-        description="Branches, by their exact names, whose own file holds for pull requests into them; for any other"
-        " base branch the default branch's holds. Protect each of them.",
+        description="Base branches, by exact name, whose own file applies to pull requests into them. Protect each.",
     )
 
 

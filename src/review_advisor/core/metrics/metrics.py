@@ -59,21 +59,21 @@ CALL_DURATION = Metric(
     "histogram",
     "s",
     ("surface", "role"),
-    "Wall clock of an advisor call, however it ended; of a consult where the CLI said it.",
+    "Wall clock of an advisor call, with any result; of a consult, if the CLI reports it.",
 )
 VERDICTS = Metric(
     "review_advisor_post_verify_verdict_total",
     "counter",
     "{verdict}",
     ("surface", "verdict"),
-    "Verdicts that post-verify gave, as they count: an advisory surface's veto is an approval.",
+    "Verdicts of post-verify; a veto on an advisory surface counts as an approval.",
 )
 DEGRADED = Metric(
     "review_advisor_post_verify_degraded_total",
     "counter",
     "{judgement}",
     ("surface",),
-    "Judgements that were due and did not come. They are no verdicts.",
+    "Judgements that were due but are missing. They are not verdicts.",
 )
 DISAGREEMENTS = Metric(
     "review_advisor_disagreement_total",
@@ -87,14 +87,14 @@ VALIDATED = Metric(
     "counter",
     "{disagreement}",
     ("surface", "role"),
-    "Provisional: disagreements that repeat an escalation signal of the plan, so the advisor agrees with itself.",
+    "Provisional: disagreements that repeat an escalation signal of the advisor's own plan.",
 )
 RETRIES = Metric(
     "review_advisor_veto_retries_total",
     "counter",
     "{retry}",
     ("surface", "attempt"),
-    "Vetoes that handed back to the executor, by the number of the retry, or exhausted.",
+    "Vetoes returned to the executor, by number of the retry, or exhausted.",
 )
 RECOVERED = Metric(
     "review_advisor_veto_recovered_total",
@@ -108,7 +108,7 @@ EXHAUSTED = Metric(
     "counter",
     "{part}",
     ("surface",),
-    "Parts that were vetoed with no retry left to answer it: a human decides.",
+    "Parts that were vetoed with no retry left: a human decides.",
 )
 METRICS = (
     CALLS,
