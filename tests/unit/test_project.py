@@ -300,12 +300,3 @@ def test_make_test_runs_something_of_every_file_of_tests() -> None:
     ]
     assert left
     assert [path.name for path in left if "\n@pytest.mark.one_of_its_kind" not in path.read_text()] == []
-
-
-def test_the_architecture_page_lists_the_rooms_of_the_core_as_the_import_contract_does() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contracts = project["tool"]["importlinter"]["contracts"]
-    (rooms,) = [each["layers"] for each in contracts if each.get("containers") == ["review_advisor.core"]]
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    table = page.partition("| room | ")[2].partition("\n\n")[0]
-    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == rooms[::-1]
