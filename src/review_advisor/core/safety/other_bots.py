@@ -19,7 +19,7 @@ _MENTIONED = (
 )  # fmt: skip
 _SPOKEN = (
     "add to (?:allow|white)list", "atlantis", "bors", "delegate[+=]", "digger", "homu", "i have read the cla",
-    "jenkins", "lgtm", "merge it", "ok to test", r"r=[a-z][\w-]*(?=\s*$)", "r[+?]", "recheck", "retest",
+    "jenkins", "lgtm", "merge it", "ok to test", r"r=\s*\S*(?=\s*$)", "r[+?]", "recheck", "retest",
     "(?:re)?test this", "terrateam", "trigger:",
 )  # fmt: skip
 _DEPLOYED = ("deploy", "help", "lock", "noop", "unlock", "wcid")
