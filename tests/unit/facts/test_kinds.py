@@ -1,7 +1,21 @@
+from collections.abc import Iterable
+
 import pytest
 
 from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.facts.kinds import Kind, changed_code_lines, kind_of, kind_of_path
+from review_advisor.core.facts.kinds import (
+    DOCS,
+    GENERATED,
+    LOCKS,
+    MEDIA,
+    TESTS,
+    VENDORED,
+    Kind,
+    changed_code_lines,
+    kind_of,
+    kind_of_path,
+)
+from review_advisor.core.facts.paths import PathRule
 from review_advisor.mockworld.world import edited, renamed
 
 KINDS = [
@@ -76,3 +90,57 @@ def test_a_rename_that_is_code_on_either_side_is_code() -> None:
     assert kind_of(renamed("src/app.py", "app.md")) is Kind.CODE
     assert kind_of(renamed("app.md", "src/app.py")) is Kind.CODE
     assert kind_of(renamed("a.md", "test_a.py")) is Kind.TESTS
+
+
+NAMED_AFTER_THEIR_KIND: dict[Kind, str] = {
+    Kind.LOCK: """
+        poetry.lock bun.lockb package-lock.json npm-shrinkwrap.json pnpm-lock.yaml go.sum gradle.lockfile
+        packages.lock.json Package.resolved .terraform.lock.hcl
+    """,
+    Kind.GENERATED: """
+        app.min.js app.min.css app.js.map thing_pb2.py thing_pb2_grpc.py thing.pb.go thing.pb.cc thing.pb.h thing.g.dart
+        button.tsx.snap
+    """,
+    Kind.VENDORED: """
+        vendor/x.py node_modules/x.js third_party/x.c thirdparty/x.c bower_components/x.js
+    """,
+    Kind.DOCS: """
+        guide.md guide.markdown guide.rst guide.adoc guide.asciidoc notes.org paper.tex README README.txt LICENSE
+        LICENSE.txt LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGELOG CHANGES
+    """,
+    Kind.TESTS: """
+        test_app.py app_test.py conftest.py app_test.go app.test.js app.test.jsx app.test.ts app.test.tsx app.spec.js
+        app.spec.jsx app.spec.ts app.spec.tsx app_spec.rb app_test.rb app_test.exs AppTest.java AppTests.java AppIT.java
+        AppTest.kt AppTests.cs AppTest.php app_test.cc app_test.cpp app_test.rs
+    """,
+}
+RULES: dict[Kind, PathRule] = {
+    Kind.LOCK: LOCKS,
+    Kind.GENERATED: GENERATED,
+    Kind.VENDORED: VENDORED,
+    Kind.DOCS: DOCS,
+    Kind.TESTS: TESTS,
+}
+MEDIA_EXTENSIONS = """
+    apng avif bmp eot flac gif heic heif ico jpeg jpg m4a m4v mkv mov mp3 mp4 oga ogg ogv otf pdf png psd tif tiff ttf
+    wav webm webp woff woff2
+"""
+
+
+@pytest.mark.parametrize("kind", list(NAMED_AFTER_THEIR_KIND))
+def test_each_name_that_tells_a_kind_tells_it_at_any_depth_and_in_any_case(kind: Kind) -> None:
+    names = NAMED_AFTER_THEIR_KIND[kind].split()
+    for path in (*names, *(f"src/deep/{name}" for name in names), *map(str.upper, names)):
+        assert kind_of_path(path) is kind, path
+    assert patterns_without_example(RULES[kind], names) == []
+
+
+def test_only_pictures_sounds_films_fonts_and_documents_may_stay_unread() -> None:
+    names = [f"x.{extension}" for extension in MEDIA_EXTENSIONS.split()]
+    assert [name for name in names if not MEDIA.matches(f"static/{name}")] == []
+    assert patterns_without_example(MEDIA, names) == []
+    assert [name for name in ("x.exe", "x.so", "x.jar", "x.zip", "x.svg", "png") if MEDIA.matches(name)] == []
+
+
+def patterns_without_example(rule: PathRule, names: Iterable[str]) -> list[str]:
+    return [pattern for pattern in rule.patterns if not any(map(PathRule((pattern,)).matches, names))]

@@ -1,7 +1,17 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Status
-from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, NEVER_REPAIRED, PathRule
+from review_advisor.core.facts.paths import (
+    CRITICAL_PATHS_ADR,
+    CRITICAL_PATHS_HYDRAFLOW,
+    NEVER_REPAIRED,
+    OWN_IMPLEMENTATION_ANYWHERE,
+    OWN_IMPLEMENTATION_HERE,
+    PathRule,
+    literal,
+)
 from review_advisor.mockworld.world import deleted, edited, renamed
 
 CRITICAL = PathRule(CRITICAL_PATHS_ADR)
@@ -87,3 +97,70 @@ def test_patterns_are_gitignores() -> None:
 def test_a_file_says_what_it_is() -> None:
     link = FileChange(Status.ADDED, "a", new_mode=SYMLINK_MODE)
     assert (link.is_symlink, link.is_submodule, link.paths) == (True, False, ("a",))
+
+
+EXAMPLES: list[tuple[tuple[str, ...], str]] = [
+    (
+        CRITICAL_PATHS_ADR,
+        """
+        .github/workflows/ci.yml .github/actions/setup/run.sh action.yml action.yaml .gitlab-ci.yml Jenkinsfile
+        Dockerfile.dev docker-compose.prod.yaml network.tf prod.tfvars src/auth/login.py src/user_auth.py
+        web/oauth/token.py web/login/form.py src/security/rules.py src/crypto/hash.c src/permissions/roles.py
+        src/permission_check.py ops/secrets/load.py db/migrations/001.sql src/payments/charge.go src/billing/invoice.py
+        ops/infra/network.yml ops/infrastructure/network.yml ops/terraform/readme ops/k8s/pod.yml ops/helm/values.yml
+        ops/deploy/run.sh CODEOWNERS .gitattributes .gitmodules
+        """,
+    ),
+    (
+        CRITICAL_PATHS_HYDRAFLOW,
+        """
+        src/orchestrator.py src/service_registry.py src/coordinator.py src/review_phase.py src/review_advisor.py
+        src/persistence/store.py src/state/run.py src/review_loop.py
+        """,
+    ),
+    (
+        OWN_IMPLEMENTATION_ANYWHERE,
+        """
+        .review-advisor.toml .claude/agents/advisor.md .mcp.json CLAUDE.md .github/workflows/review.yml
+        src/review_advisor.py src/review_phase.py
+        """,
+    ),
+    (
+        OWN_IMPLEMENTATION_HERE,
+        """
+        src/review_advisor/core/x.py action.yml Makefile pyproject.toml requirements/base.txt tools/check.py .ci/run
+        """,
+    ),
+    (
+        NEVER_REPAIRED,
+        """
+        .github/x .gitea/x .forgejo/x .gitlab/x .gitlab-ci-release.yml .circleci/x Jenkinsfile.release
+        nightly.Jenkinsfile .travis.yml azure-pipelines.yml .azure-pipelines/x .azuredevops/x bitbucket-pipelines.yml
+        .drone.star .buildkite/x .woodpecker/x .woodpecker.yml appveyor.yml .appveyor.yml .cirrus.star .semaphore/x
+        .teamcity/x .tekton/x .builds/x .build.yml buildspec-test.yml cloudbuild.yaml action.yml action.yaml
+        CODEOWNERS .gitattributes .gitmodules .gitignore .gitconfig .lfsconfig .husky/x .pre-commit-config.yaml .vscode/x .idea/x
+        .devcontainer/x .envrc .npmrc .pypirc AGENTS.md GEMINI.md CLAUDE.local.md .cursor/x .cursorrules .windsurf/x .windsurfrules
+        .clinerules .gemini/x .codex/x .agents/x
+        """,
+    ),
+]
+
+
+@pytest.mark.parametrize("patterns, paths", EXAMPLES)
+def test_each_path_of_a_list_is_covered_and_each_pattern_of_it_has_an_example(
+    patterns: tuple[str, ...], paths: str
+) -> None:
+    assert [path for path in paths.split() if not PathRule(patterns).matches(path)] == []
+    assert [each for each in patterns if not any(map(PathRule((each,)).matches, paths.split()))] == []
+
+
+@given(
+    st.text("ab/*?[]!# \\", min_size=1, max_size=8).filter(lambda path: path.strip(" /") == path and "//" not in path)
+)
+def test_a_literal_pattern_means_its_own_path_whatever_characters_it_holds(path: str) -> None:
+    assert PathRule((literal(path),)).matches(path)
+
+
+def test_a_literal_pattern_means_no_other_path() -> None:
+    for path, other in (("a*", "ab"), ("a?", "ab"), ("[ab]", "a"), ("!a", "a"), ("a\\b", "ab")):
+        assert not PathRule((literal(path),)).matches(other)

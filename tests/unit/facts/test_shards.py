@@ -1,11 +1,29 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
+from review_advisor.core.facts.change import (
+    EXECUTABLE_MODE,
+    SUBMODULE_MODE,
+    Change,
+    FileChange,
+    Hunk,
+    Spec,
+    Status,
+)
 from review_advisor.core.facts.diff_text import render_files
-from review_advisor.core.facts.shards import CHARACTERS_PER_TOKEN, shards, unsent_of
+from review_advisor.core.facts.shards import (
+    CHARACTERS_PER_TOKEN,
+    LONGEST_SPEC,
+    Shard,
+    Unsent,
+    must_be_read,
+    shards,
+    unsent_of,
+)
 from review_advisor.mockworld.world import edited
 
 LINE = st.tuples(st.sampled_from(" +-"), st.text(st.characters(exclude_characters="\n"), max_size=60)).map("".join)
@@ -76,3 +94,68 @@ def test_a_part_knows_what_of_its_files_is_missing() -> None:
     parts, unsent = shards(change, 400)
     assert [gap.path for gap in unsent_of(parts[0], unsent)] == ["a.py"]
     assert [gap.path for gap in unsent] == ["a.py"]
+    assert unsent_of(parts[0], (Unsent("a.py", "partly", "long"), Unsent("z.py", "not", "binary"))) == (
+        Unsent("a.py", "partly", "long"),
+    )
+
+
+def test_a_part_says_nothing_of_what_other_parts_cannot_send() -> None:
+    text = FileChange(Status.MODIFIED, "a.py", hunks=(Hunk(1, 0, 1, 1, "", ("+" * 300,)),))
+    tool = FileChange(Status.ADDED, "tool.bin", binary=True)
+    parts, unsent = shards(Change("x", files=(text, tool)), 150)
+    assert [part.files for part in parts] == [(text,), (tool,)]
+    assert [unsent_of(part, unsent) for part in parts] == [(), unsent]
+
+
+def test_a_change_without_a_file_is_one_part() -> None:
+    assert shards(Change("x"), 100) == ((Shard(0, ()),), ())
+
+
+PICTURE = FileChange(Status.MODIFIED, "static/logo.png", binary=True)
+
+
+@pytest.mark.parametrize(
+    "file, why",
+    [
+        (FileChange(Status.ADDED, "run.sh", binary=True), "binary content that is not an image, a sound, a font or a"),
+        (replace(PICTURE, new_mode=EXECUTABLE_MODE), "binary content that is not an image, a sound, a font or a"),
+        (replace(PICTURE, old_path="run.sh"), "binary content that is not an image, a sound, a font or a document"),
+        (
+            FileChange(Status.ADDED, "lib", new_mode=SUBMODULE_MODE),
+            "a submodule: its content is not part of the change",
+        ),
+    ],
+)
+def test_content_that_cannot_be_sent_is_named(file: FileChange, why: str) -> None:
+    (part,), (gap,) = shards(Change("x", files=(file,)), 1_000)
+    assert part.files == (file,)
+    assert (gap.path, gap.extent) == (file.path, "not")
+    assert gap.why.startswith(why)
+
+
+def test_a_picture_may_stay_unread_but_not_where_every_change_must_be_read() -> None:
+    change = Change(
+        "x", files=(PICTURE, replace(PICTURE, path="static/b.png", old_path="static/a.png"), edited("x.py"))
+    )
+    assert shards(change, 1_000)[1] == ()
+    why = "binary content where every change must be read"
+    assert must_be_read(change, ["x.py", "static/c.png"]) == ()
+    assert must_be_read(change, ["static/logo.png"]) == (Unsent("static/logo.png", "not", why),)
+    assert must_be_read(change, ["static/a.png"]) == (Unsent("static/b.png", "not", why),)
+
+
+@pytest.mark.parametrize("length, said", [(LONGEST_SPEC, 0), (LONGEST_SPEC + 1, 1)])
+def test_a_specification_that_is_too_long_is_named(length: int, said: int) -> None:
+    gaps = [Unsent("specification docs/x.md", "partly", "longer than 100000 characters")][:said]
+    assert shards(Change("x", spec=Spec("docs/x.md", "x" * length)), 1_000)[1] == tuple(gaps)
+
+
+def test_the_longest_line_that_is_sent_leaves_room_for_the_file_around_it() -> None:
+    room = int(400 * CHARACTERS_PER_TOKEN)
+    longest = room - 200 - 2 * len("a.py")
+    for length, unsent in (
+        (longest, ()),
+        (longest + 1, (Unsent("a.py", "not", f"a line longer than {longest} characters"),)),
+    ):
+        file = FileChange(Status.MODIFIED, "a.py", hunks=(Hunk(1, 0, 1, 1, "", ("+" * length,)),))
+        assert shards(Change("x", files=(file,)), 400)[1] == unsent

@@ -1,0 +1,73 @@
+"""What is wrong with a damaged patch, told with the number of the line."""
+
+from __future__ import annotations
+
+import pytest
+
+from review_advisor.core.facts.patch import PatchError, split_git_diff, split_patch
+
+HEADER = "diff --git a/x b/x\n--- a/x\n+++ b/x\n"
+
+
+@pytest.mark.parametrize(
+    "hunk, said",
+    [
+        ("@@ -1 +1 @@\n-a\n-b\n+c\n", "line 6: more lines than the hunk at line 4 announces"),
+        ("@@ -1 +1 @@\n-a\n+b\n+c\n+d\n", None),
+        ("@@ -1,2 +1 @@\n+a\n+b\n-c\n", "line 6: more lines than the hunk at line 4 announces"),
+        ("@@ -1 +1,2 @@\n-a\n b\n+c\n", "line 6: more lines than the hunk at line 4 announces"),
+        ("@@ -1,2 +1 @@\n+a\n b\n-c\n", "line 6: more lines than the hunk at line 4 announces"),
+        ("@@ -1,2 +1,2 @@\n a\n#b\n", "line 6: not a line of the hunk that line 4 begins"),
+        ("@@ -1,2 +1,2 @@\n a\n", "the hunk at line 4 is cut short: the patch ends inside it"),
+        ("@@ -1,3 +1,1 @@\n a\n-b\n", "the hunk at line 4 is cut short: the patch ends inside it"),
+        ("@@ -1,1 +1,3 @@\n a\n+b\n", "the hunk at line 4 is cut short: the patch ends inside it"),
+    ],
+)
+def test_the_line_at_which_a_hunk_goes_wrong_is_named(hunk: str, said: str | None) -> None:
+    if said is None:
+        (section,) = split_patch((HEADER + hunk).encode())
+        assert section.hunks[0].lines == ("-a", "+b")
+        return
+    with pytest.raises(PatchError) as refused:
+        split_patch((HEADER + hunk).encode())
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    "patch, said",
+    [
+        ("diff --cc x\n", "line 1: a merge's combined diff cannot be reviewed, make it against one parent"),
+        (
+            "words\ndiff --combined x\n",
+            "line 2: a merge's combined diff cannot be reviewed, make it against one parent",
+        ),
+        ("words\n@@ -1 +1 @@\n-a\n+b\n", "line 2: a hunk without a file header"),
+        (HEADER + "@@ -x +1 @@\n", "line 4: a hunk's header that cannot be read"),
+    ],
+)
+def test_what_is_no_part_of_any_file_is_named(patch: str, said: str) -> None:
+    with pytest.raises(PatchError) as refused:
+        split_patch(patch.encode())
+    assert str(refused.value) == said
+
+
+def test_gits_own_diff_holds_nothing_but_files() -> None:
+    with pytest.raises(PatchError) as refused:
+        split_git_diff(f"{HEADER}@@ -1 +1 @@\n-a\n+b\nwords\n".encode())
+    assert str(refused.value) == "line 7 of git's diff belongs to no file"
+
+
+def test_a_hunk_keeps_its_counts_its_section_and_the_marks_of_a_missing_line_end() -> None:
+    hunk = "@@ -3 +4,2 @@ def f():\r\n-a\n\\ No newline at end of file\n+b\n+c\n\\ No newline at end of file\n"
+    (section,) = split_git_diff(f"{HEADER}{hunk}".encode())
+    (found,) = section.hunks
+    assert (found.old_start, found.old_count, found.new_start, found.new_count) == (3, 1, 4, 2)
+    assert found.section == "def f():"
+    assert [line[0] for line in found.lines] == ["-", "\\", "+", "+", "\\"]
+    assert not section.binary
+
+
+@pytest.mark.parametrize("line", ["Binary files a/x and b/x differ", "GIT binary patch"])
+def test_a_patch_says_that_a_file_is_binary(line: str) -> None:
+    (section,) = split_git_diff(f"diff --git a/x b/x\nindex 1..2\n{line}\n".encode())
+    assert section.binary
