@@ -106,9 +106,9 @@ EXAMPLES: list[tuple[tuple[str, ...], str]] = [
         .github/workflows/ci.yml .github/actions/setup/run.sh action.yml action.yaml .gitlab-ci.yml Jenkinsfile
         Dockerfile.dev docker-compose.prod.yaml network.tf prod.tfvars src/auth/login.py src/user_auth.py
         web/oauth/token.py web/login/form.py src/security/rules.py src/crypto/hash.c src/permissions/roles.py
-        src/permission_check.py ops/secrets/load.py db/migrations/001.sql src/payments/charge.go src/billing/invoice.py
-        ops/infra/network.yml ops/infrastructure/network.yml ops/terraform/readme ops/k8s/pod.yml ops/helm/values.yml
-        ops/deploy/run.sh CODEOWNERS .gitattributes .gitmodules
+        src/permission_check.py ops/secrets/load.py db/migrations/001.sql src/payments/charge.go
+        src/billing/invoice.py ops/infra/network.yml ops/infrastructure/network.yml ops/terraform/readme
+        ops/k8s/pod.yml ops/helm/values.yml ops/deploy/run.sh CODEOWNERS .gitattributes .gitmodules
         """,
     ),
     (
@@ -128,19 +128,21 @@ EXAMPLES: list[tuple[tuple[str, ...], str]] = [
     (
         OWN_IMPLEMENTATION_HERE,
         """
-        src/review_advisor/core/x.py action.yml Makefile pyproject.toml requirements/base.txt tools/check.py .ci/run
+        src/review_advisor/core/x.py action.yml Makefile pyproject.toml requirements/base.txt tools/check.py
+        .ci/run
         """,
     ),
     (
         NEVER_REPAIRED,
         """
         .github/x .gitea/x .forgejo/x .gitlab/x .gitlab-ci-release.yml .circleci/x Jenkinsfile.release
-        nightly.Jenkinsfile .travis.yml azure-pipelines.yml .azure-pipelines/x .azuredevops/x bitbucket-pipelines.yml
-        .drone.star .buildkite/x .woodpecker/x .woodpecker.yml appveyor.yml .appveyor.yml .cirrus.star .semaphore/x
-        .teamcity/x .tekton/x .builds/x .build.yml buildspec-test.yml cloudbuild.yaml action.yml action.yaml
-        CODEOWNERS .gitattributes .gitmodules .gitignore .gitconfig .lfsconfig .husky/x .pre-commit-config.yaml .vscode/x .idea/x
-        .devcontainer/x .envrc .npmrc .pypirc AGENTS.md GEMINI.md CLAUDE.local.md .cursor/x .cursorrules .windsurf/x .windsurfrules
-        .clinerules .gemini/x .codex/x .agents/x
+        nightly.Jenkinsfile .travis.yml azure-pipelines.yml .azure-pipelines/x .azuredevops/x
+        bitbucket-pipelines.yml .drone.star .buildkite/x .woodpecker/x .woodpecker.yml appveyor.yml
+        .appveyor.yml .cirrus.star .semaphore/x .teamcity/x .tekton/x .builds/x .build.yml buildspec-test.yml
+        cloudbuild.yaml action.yml action.yaml CODEOWNERS .gitattributes .gitmodules .gitignore .gitconfig
+        .lfsconfig .husky/x .pre-commit-config.yaml .vscode/x .idea/x .devcontainer/x .envrc .npmrc .pypirc
+        AGENTS.md GEMINI.md CLAUDE.local.md .cursor/x .cursorrules .windsurf/x .windsurfrules .clinerules
+        .gemini/x .codex/x .agents/x
         """,
     ),
 ]

@@ -10,7 +10,7 @@ import pytest
 from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.ledger.readings import readings_of, readings_so_far
 from review_advisor.core.ledger.row import Part, Row
-from review_advisor.core.outcome.events import Consulted
+from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.mockworld.lines import (
@@ -161,3 +161,57 @@ def takes_its_time(world: MockWorld) -> None:
 
 def test_a_first_attempt_is_the_first_try_with_everything_in_view() -> None:
     assert row_of(takes_its_time)["executor_ms"] == 10_000
+
+
+def test_a_run_counts_what_it_used_so_far() -> None:
+    world = MockWorld()
+    world.agents.script(
+        Role.EXECUTOR,
+        replace(approve(), output_tokens=10).after_asking("one?"),
+        replace(approve(FAULT), output_tokens=20).costing(0.5),
+    )
+    world.agents.script(
+        Role.POST_VERIFY, replace(veto("seven is taken"), output_tokens=3), replace(confirm(), output_tokens=4)
+    )
+    events = world.review().events
+    kept = [replace(event, kept=True) if isinstance(event, CallEnded) else event for event in events[:-1]]
+    row = readings_so_far(events[:-1]).run
+    assert (row["status"], row["cost_usd"], row["consults"], row["vetoes"]) == ("unfinished", 0.5, 1, 1)
+    assert (row["executor_ms"], row["given"]) == (1_000, 0)
+    assert (row["executor_tokens"], row["advisor_tokens"]) == (30, 7)
+    assert readings_so_far(kept).run["given"] == sum(isinstance(event, CallEnded) for event in kept) > 0
+
+
+def test_a_run_has_its_title_its_head_and_its_findings_as_rows() -> None:
+    world = MockWorld()
+    world.agents.script(Role.EXECUTOR, approve(FAULT))
+    document = replace(world.review(), title="x" * 201)
+    (kept,) = document.findings
+    tables = readings_of(document).tables
+    assert tables["titles"] == ({"title": "x" * 200},)
+    assert tables["changes"] == ({"label": document.label, "head_sha": document.head_sha},)
+    assert tables["findings"] == (
+        {
+            "finding": kept.id,
+            "path": "src/app.py",
+            "line": 7,
+            "end_line": kept.end_line,
+            "removed": 0,
+            "severity": "high",
+            "category": "correctness",
+            "title": "a fault",
+            "confidence": 0.9,
+        },
+    )
+
+
+def test_a_call_is_part_of_a_run_by_the_model_asked_for_and_by_the_one_that_answered() -> None:
+    events = MockWorld().review().events
+    for resolved, models in (("", {"asked"}), ("asked", {"asked"}), ("other", {"asked", "other"})):
+        calls = [
+            replace(event, requested_model="asked", resolved_model=resolved)
+            for event in events
+            if isinstance(event, CallEnded)
+        ]
+        casting = readings_so_far([events[0], *calls]).casting
+        assert {part.model for part in casting if part.role == "executor"} == models

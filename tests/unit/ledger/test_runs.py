@@ -58,6 +58,30 @@ def test_where_the_terminal_ends_the_title_gives_way() -> None:
     assert len(line) == 150
     _, narrow = runs_text([RUN], 20).splitlines()
     assert narrow.endswith("  Add a val..."), "never shorter than a word"
+    whole = len(runs_text([RUN]).splitlines()[1])
+    assert runs_text([RUN], whole).splitlines()[1].endswith(f"  {RUN.title}")
+    assert runs_text([RUN], whole - 1).splitlines()[1].endswith("...")
+
+
+def test_one_run_is_told_line_by_line() -> None:
+    assert run_text(RunRecord(RUN, {}, ())).splitlines() == [
+        "run         run_20260105T090000Z_0123abcd",
+        "started     2026-01-05T09:00:00+00:00",
+        "change      acme/shop#7",
+        f"title       {RUN.title}",
+        f"head        {'a' * 40}",
+        "status      approved",
+        "flags       degraded, advisor off, recovered",
+        "cost        $0.2500",
+        "wall clock  61.5 s",
+        "tokens      12000 executor, 1500 advisor",
+        "events      0",
+    ]
+    local = other(repository=None, label="range-aa-bb", head_sha=None, degraded=False, disabled=False, recovered=False)
+    told = run_text(RunRecord(local, {}, ()))
+    assert [line in told.splitlines() for line in ("change      range-aa-bb", "head        -", "flags       -")] == [
+        *(True, True, True),
+    ]
 
 
 def test_no_run_is_said() -> None:
@@ -124,3 +148,9 @@ def test_letters_fit_a_database_and_tell_words_apart() -> None:
     assert letters("") == letters("a") == 0
     assert 0 < letters("".join(map(chr, range(0x10FFFF // 64)))) < 2**63
     assert letters("no such words") & ~letters("fix the parser of the login queue") != 0
+
+
+def test_letters_are_those_that_a_stored_run_was_found_by_before() -> None:
+    """They stand in the ledgers of users: another number for a text would hide its runs from a search."""
+    assert letters("ab") == letters("AB") == 1 << (ord("a") * 31 + ord("b")) % 63
+    assert letters("abc") == letters("ab") | letters("bc")
