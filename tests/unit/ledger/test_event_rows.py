@@ -157,9 +157,9 @@ def test_a_judgement_is_a_vote_with_the_authority_of_its_surface() -> None:
 
 @pytest.mark.parametrize("settled", [True, False])
 def test_the_last_answer_to_a_disagreement_counts_and_whether_it_is_settled(*, settled: bool) -> None:
-    answers = tuple(
-        DisagreementAnswer(disagreement="d-1", position=position, path="src/app.py", evidence=quote)
-        for position, quote in (("accepted", "value = 6"), ("contested", "value = 7"))
+    answers = (
+        DisagreementAnswer(disagreement="d-1", position="accepted", path="src/app.py", evidence="value = 6"),
+        DisagreementAnswer(disagreement="d-1", position="contested", path="src/app.py", evidence="value = 7"),
     )
     made = next(event.report for event in judged_twice().events if isinstance(event, Reported))
     report = replace(made, answers=answers, settled=("d-1",) if settled else ())

@@ -179,6 +179,7 @@ def test_a_run_counts_what_it_used_so_far() -> None:
     assert (row["status"], row["cost_usd"], row["consults"], row["vetoes"]) == ("unfinished", 0.5, 1, 1)
     assert (row["executor_ms"], row["given"]) == (1_000, 0)
     assert (row["executor_tokens"], row["advisor_tokens"]) == (30, 7)
+    assert readings_so_far(MockWorld().review().events[:-1]).run["vetoes"] == 0
     assert readings_so_far(kept).run["given"] == sum(isinstance(event, CallEnded) for event in kept) > 0
 
 
