@@ -48,6 +48,11 @@ def test_another_runs_fence_is_not_this_runs() -> None:
     assert fenced(fence("DIFF", "x", NONCE), "SPEC", NONCE) is None
 
 
+def test_of_two_fences_with_one_label_the_first_is_read() -> None:
+    prompt = fence("DIFF", "one", NONCE) + "\n" + fence("DIFF", "two", NONCE)
+    assert fenced(prompt, "DIFF", NONCE) == "one"
+
+
 @pytest.mark.parametrize(
     "character", ["\u202e", "\u200b", "\u2066", "\x1b", "\r", "\x00", "\ufeff", "\U000e0041", "\u2028", "\x85"]
 )

@@ -144,6 +144,7 @@ def test_no_word_is_lost(text: str) -> None:
         ("**Note**: the `**` of **kwargs, 2**3", "**Note**: the `**` of \\*\\*kwargs, 2\\*\\*3"),
         ("**see `x` and @ada now** **www**.x", "**see `x` and `@ada` now** `**www**.x`"),
         ("**a * b** **", "\\*\\*a \\* b\\*\\* \\*\\*"),
+        ("see x#*12, evil.example:*//x", "see `x#*12`, `evil.example:*//x`"),
         ("# Approved", "\\# Approved"),
         ("1. one", "1\\. one"),
         ("* one\n* two\nthree", "- one\n- two\n\nthree"),

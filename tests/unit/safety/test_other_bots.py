@@ -33,6 +33,33 @@ def test_every_known_command_is_known_here(order: str) -> None:
     assert gives_order(f"  > - {order}")
 
 
+@pytest.mark.parametrize(
+    "order",
+    [
+        *(
+            "@all-contributors",
+            "@allcontributors",
+            "@bors",
+            "@claude",
+            "@codecov",
+            "@coderabbitai",
+            "@codex",
+            "@copilot",
+        ),
+        *("@cursor", "@dependabot", "@gemini-code-assist", "@greptileai", "@homu", "@k8s-ci-robot", "@mergify"),
+        *("@mergifyio", "@openshift-ci", "@packit", "@renovate", "@rultor", "@rustbot", "@nobody-knows do it"),
+        *("add to allowlist", "add to whitelist", "atlantis", "bors", "delegate+", "delegate=", "digger", "homu"),
+        *("I have read the CLA", "jenkins", "LGTM", "merge it", "ok to test", "r=ada", "r=", "r= ada-b", "r+", "r?"),
+        *("recheck", "retest", "retest this", "test this", "terrateam", "trigger: build"),
+        *(".deploy", ".help", ".lock", ".noop", ".unlock", ".wcid", "/merge", "!merge"),
+    ],
+)
+def test_a_line_that_begins_with_this_alone_may_be_obeyed(order: str) -> None:
+    assert gives_order(order)
+    assert gives_order(f"{order} now") or order.startswith("r=")
+    assert not gives_order(f"the {order}")
+
+
 @given(texts.map("\n".join))
 def test_no_line_is_obeyed_in_whatever_it_is_written(text: str) -> None:
     for made in (prose(text), phrase(text), code(text), code_block(text), code_block(text, "diff"), quote(prose(text))):

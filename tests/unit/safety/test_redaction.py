@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from review_advisor.core.answers.answers import PostVerifyResult
+from review_advisor.core.facts.change import FileChange, Hunk, Status
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Answered, ConsultRecord, Receipt
 from review_advisor.core.safety.redaction import Redactor, redactor
@@ -176,6 +177,15 @@ def test_a_text_without_a_secret_stays_as_it_is(text: str) -> None:
 def test_a_redacted_text_stays_as_it_is() -> None:
     once = knows(TOKEN).redact("\n".join(forms(TOKEN).values()))
     assert knows(TOKEN).redact(once) == once
+
+
+def test_a_secret_of_the_change_is_known_again_where_nothing_tells_what_it_is() -> None:
+    lines = tuple(f"+{line}" for line in (f'api_key = "{TOKEN}"', "run()"))
+    file = FileChange(Status.ADDED, "a.py", hunks=(Hunk(0, 0, 1, 2, "", lines),))
+    known = Redactor().knowing([file])
+    assert Redactor().redact(f"it prints {TOKEN}.") == f"it prints {TOKEN}."
+    assert known.redact(f"it prints {TOKEN}.") == f"it prints {mark('key')}."
+    assert known.redact("it prints A_name_of_some_length.") == "it prints A_name_of_some_length."
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import sampled
 
-from review_advisor.core.safety.secret_shapes import KINDS, is_mark, kind_marked, mark, redact
+from review_advisor.core.safety.secret_shapes import KINDS, REDACTED, holds_mark, is_mark, kind_marked, mark, redact
 from review_advisor.core.safety.secret_shapes.issuers import FORMATS
 from review_advisor.core.safety.secret_shapes.private_keys import _IN_BASE64
+from review_advisor.core.safety.secret_shapes.randomness import looks_random
 
 DRAW = Draw(20)
 SHAPES = TOKENS + NAMED + PASSWORDS + KEYS
@@ -99,6 +100,25 @@ def test_a_value_goes_whole_or_stays_whole(given: str, value: str) -> None:
     before, _, after = given.partition("{}")
     shown = redact(before + value + after)
     assert shown == before + value + after or is_mark(shown.removeprefix(before).removesuffix(after))
+
+
+@pytest.mark.parametrize("sign", [",", ";", "(", "&", "|", "\\"])
+def test_a_long_value_in_quotes_goes_to_its_last_quote(sign: str) -> None:
+    long = DRAW.of(WORD, 128)
+    assert redact(f'token = "{long}{sign}{long}"  # x') == f'token = "{mark("token")}"  # x'
+
+
+def test_a_token_in_place_of_a_user_goes_from_a_url() -> None:
+    token = DRAW.of(WORD, 24)
+    assert redact(f"git clone https://{token}@example.net/a.git") == (
+        f"git clone https://{mark('password in a URL')}@example.net/a.git"
+    )
+
+
+@pytest.mark.parametrize("sign", ["_", "$", "@", "run(x)\nsum: "])
+def test_what_no_line_of_a_key_begins_with_ends_the_key(sign: str) -> None:
+    text = f"-----BEGIN PRIVATE KEY-----\n{sign}{DRAW.of(WORD, 40)}\n"
+    assert redact(text) == text
 
 
 @pytest.mark.parametrize("length", [100, 127, 128, 129, 300, 301, 5_000])
@@ -259,6 +279,27 @@ def test_every_kind_has_a_mark_that_says_it() -> None:
     for kind in KINDS:
         assert is_mark(mark(kind))
         assert kind_marked(f"x {mark(kind)} y") == kind
+
+
+def test_a_mark_is_all_of_a_text_or_only_part_of_it() -> None:
+    for each in (mark("token"), REDACTED):
+        assert is_mark(each)
+        assert holds_mark(f"a {each} b")
+        assert not is_mark(f"a {each}")
+        assert not is_mark(f"{each} b")
+    assert kind_marked(REDACTED) == ""
+    assert kind_marked("none") == ""
+
+
+def test_a_text_of_six_different_characters_may_be_random_and_one_of_five_is_not() -> None:
+    assert looks_random("aB3xQ7" * 4)
+    assert not looks_random("aB3xQ" * 5)
+
+
+def test_whether_a_text_is_random_is_judged_by_its_first_64_characters() -> None:
+    words = ("aB3xQ" * 13)[:63]
+    assert not looks_random(words + "a7")
+    assert looks_random(words + "7")
 
 
 def test_two_secrets_of_a_kind_have_one_mark() -> None:

@@ -15,7 +15,7 @@ from review_advisor.core.report.progress import progress_line
 from review_advisor.core.report.report_text import headline, report_text
 from review_advisor.core.report.session import session_rows
 from review_advisor.core.roles.calls import ModelUsage, Usage
-from review_advisor.core.safety.terminal import said
+from review_advisor.core.safety.terminal import WIDTH, said, wrapped
 from review_advisor.mockworld.lines import (
     approve,
     confirm,
@@ -242,6 +242,30 @@ def test_a_row_of_the_mid_flight_advisor_counts_consults_and_says_where_their_co
 )
 def test_nothing_printed_can_command_the_terminal_or_the_runner(hostile: str, printed: str) -> None:
     assert said(hostile) == printed
+
+
+def test_a_long_text_goes_on_below_its_first_line() -> None:
+    lines = wrapped("  title: ", "word " * 40).split("\n")
+    assert len(lines) == 3
+    assert lines[0].startswith("  title: word word")
+    assert {line[:9] for line in lines[1:]} == {" " * 9}
+    assert max(map(len, lines)) <= WIDTH
+
+
+@pytest.mark.parametrize("length, lines", [(WIDTH - 3, 1), (WIDTH - 2, 2)])
+def test_a_text_stays_on_one_line_while_it_fits(length: int, lines: int) -> None:
+    text = "a" * (length - 5) + " bcde"
+    assert wrapped("x: ", text).count("\n") == lines - 1
+
+
+def test_behind_a_long_prefix_there_is_room_for_words() -> None:
+    prefix = "p" * WIDTH
+    assert wrapped(prefix, "w" * 40) == prefix + "w" * 40
+    assert wrapped(prefix, "ab " * 20).split("\n")[1].startswith(" " * 17 + "ab")
+
+
+def test_a_prefix_without_a_text_stands_alone() -> None:
+    assert wrapped("title: ", " \n ") == "title:"
 
 
 def test_a_title_cannot_forge_a_line_of_the_report() -> None:
