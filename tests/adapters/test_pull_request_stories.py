@@ -595,12 +595,13 @@ def test_a_broken_base_config_is_told_under_the_names_that_it_still_gives(action
         assert (check.name, check.app.slug, check.conclusion) == ("gate", "acme-reviewer", "failure")
 
 
-def test_a_base_config_that_breaks_during_the_review_is_noted(actions: Actions) -> None:
+def test_a_base_config_that_breaks_during_the_review_asks_for_another_review(actions: Actions) -> None:
     pull = actions.opens({APP: RIGHT})
     ran = actions.starts("opened", pull).begin().review()
     actions.main_becomes({CONFIG: "no toml"})
     ran.publish()
-    assert "The base's configuration cannot be used" in actions.summary(pull)
+    assert "The configuration cannot be used any more" in actions.summary(pull)
+    assert actions.check(pull).conclusion == "failure"
 
 
 def test_a_pr_that_breaks_the_config_is_told_and_judged_under_the_base(actions: Actions) -> None:
@@ -695,7 +696,7 @@ def without_base(document: str) -> str:
 ALTERED: list[tuple[Callable[[str], str], str]] = [
     (with_verdict, "does not follow from its own events"),
     (lambda document: document[: len(document) // 2], "not a document of this version"),
-    (with_last_event, "does not follow from how its surfaces ended"),
+    (with_last_event, "does not follow from how the surfaces ended"),
     (lambda document: "", "not a document of this version"),
     (lambda document: document.replace(f'"{NAME}"', '"octo/other"'), "of another pull request"),
     (lambda document: "[" * 100_000, "not a document of this version"),

@@ -133,7 +133,7 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
     with INTERRUPTION.with_last_words(lambda _: unfinished.last_words(at_the_end)), unfinished.decided():
         pull_request = forge.pull_request(number)
         believed = believed_base(forge, pull_request)
-        rules, broken = rules_at(forge, believed.commit)
+        rules, _ = rules_at(forge, believed.commit)
         bot = _bot(forge, rules, repository, github, environ)
         unfinished.is_known(bot, options.head or pull_request.head_sha)
         outcome = _outcome(options, pull_request, github, environ)
@@ -142,7 +142,7 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
             known = own_facts(forge, pull_request, believed.commit, environ)
             outcome = _held_against(known, outcome, github)
         unlisted = NOT_ALL_LISTED if isinstance(known, OwnFacts) and known.cut else None
-        notes = tuple(filter(None, (broken, _breaks_configuration(forge, pull_request), unlisted)))
+        notes = tuple(filter(None, (_breaks_configuration(forge, pull_request), unlisted)))
         phase = PublishPhase(bot, GitPatcher(), unfinished.stands)
         published = phase.publish(number, outcome, asked=options.asked, notes=notes)
     return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)
