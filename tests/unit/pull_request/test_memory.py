@@ -193,6 +193,16 @@ def test_history_that_is_left_out_does_no_harm() -> None:
 # --- what is believed -------------------------------------------------------------------------------------------------
 
 
+def test_a_dismissal_that_says_no_number_of_places_is_of_one_place() -> None:
+    once = told(rejecting(remark(7)))
+    before = remembered(None, push(once, 1), asked=False)
+    (each,) = before.findings
+    fields = each.model_dump(exclude={"occurrences"}) | {"status": "dismissed"}
+    dismissed = before.model_copy(update={"findings": (KnownFinding.model_validate(fields),)})
+    (again,) = remembered(dismissed, push(once, 2), asked=False).findings
+    assert (again.status, again.occurrences) == ("dismissed", 1)
+
+
 @pytest.fixture
 def state() -> State:
     return remembered(None, REJECTED, asked=False)

@@ -1,0 +1,140 @@
+"""What a maintainer is told of the rules around the check: whether it stops a merge, and who could forge it."""
+
+import pytest
+
+from review_advisor.core.pull_request.gate import (
+    Gate,
+    Remark,
+    RequiredCheck,
+    base_remarks,
+    gate_remarks,
+    memory_remark,
+    workflow_remark,
+)
+from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
+
+CHECK = "review-advisor"
+ACTIONS, OWN, OTHER = 15, 77, 99
+BOT = "acme-reviewer[bot]"
+
+
+def gate(
+    *apps: int | None, strict: bool | None = True, queue: bool = False, own: int | None = OWN, check: str = CHECK
+) -> Gate:
+    """A branch that requires the check from these apps, each by a rule of its own."""
+    required = tuple(RequiredCheck(check, app, f"rule {number}") for number, app in enumerate(apps))
+    return Gate("main", required, strict=strict, merge_queue=queue, actions=ACTIONS, own=own)
+
+
+def remarks(of: Gate) -> dict[str, Remark]:
+    return {each.name: each for each in gate_remarks(of, CHECK, BOT)}
+
+
+def source(*apps: int | None, own: int | None = OWN) -> Remark:
+    return remarks(gate(*apps, own=own))["check's source"]
+
+
+def test_a_check_that_no_rule_requires_stops_no_merge() -> None:
+    (none,) = gate_remarks(gate(), CHECK, BOT)
+    assert none == Remark(
+        "required check",
+        ok=False,
+        says="No rule of main requires the check 'review-advisor', so it stops no merge (none is required)."
+        " Require it by that name, in a ruleset or in the branch protection.",
+    )
+    (other,) = gate_remarks(gate(None, None, check="tests"), CHECK, BOT)
+    assert (other.ok, "(required are: 'tests')" in other.says) == (False, True)
+
+
+def test_every_rule_that_requires_the_check_is_named_once() -> None:
+    found = remarks(gate(OWN, OWN))["required check"]
+    assert found == Remark("required check", ok=True, says="'review-advisor' is required on main by rule 0 and rule 1")
+    twice = Gate("main", (RequiredCheck(CHECK, OWN, "rule"),) * 2, True, False, ACTIONS, OWN)
+    assert remarks(twice)["required check"].says.endswith(" by rule")
+
+
+@pytest.mark.parametrize(
+    "apps, who",
+    [
+        ((None,), "any app"),
+        ((ACTIONS,), "GitHub Actions"),
+        ((ACTIONS, ACTIONS), "GitHub Actions"),
+        ((ACTIONS, None), "any app"),
+        ((None, ACTIONS), "any app"),
+    ],
+)
+def test_a_check_that_a_workflow_may_write_can_be_forged(apps: tuple[int | None, ...], who: str) -> None:
+    assert source(*apps) == Remark(
+        "check's source",
+        ok=False,
+        says=f"The check may come from {who}: whoever may push a branch can forge it with a workflow of their own."
+        " Let a GitHub App of your own publish it, and require the check from that app.",
+    )
+
+
+@pytest.mark.parametrize("apps", [(OWN,), (OWN, None), (OWN, OWN)])
+def test_a_check_that_only_the_bots_own_app_may_write_is_safe(apps: tuple[int | None, ...]) -> None:
+    says = f"only the app 77 can make it pass, which is {BOT}"
+    assert source(*apps) == Remark("check's source", ok=True, says=says)
+
+
+@pytest.mark.parametrize("apps, named", [((OTHER,), "99"), ((OTHER, OWN), "77, 99"), ((ACTIONS, OTHER), "15, 99")])
+def test_a_check_that_another_app_must_write_never_passes(apps: tuple[int, ...], named: str) -> None:
+    found = source(*apps)
+    assert not found.ok
+    assert found.says.startswith(
+        f"Only the app {named} can make it pass, and the bot writes as {BOT}, which is the app 77"
+    )
+
+
+def test_an_app_that_the_token_cannot_see_is_to_be_looked_up() -> None:
+    says = f"Only the app 99 can make it pass. This token cannot see whether that is {BOT}: look it up."
+    assert source(OTHER, own=None) == Remark("check's source", ok=False, says=says)
+
+
+def test_a_branch_has_to_be_up_to_date_or_a_queue_merges() -> None:
+    queue = remarks(gate(OWN, queue=True, strict=None))
+    assert ("up to date" in queue, queue["merge queue"].ok) == (False, True)
+    assert remarks(gate(OWN, strict=True))["up to date"].ok
+    behind, unseen = (remarks(gate(OWN, strict=strict))["up to date"] for strict in (False, None))
+    assert (behind.ok, unseen.ok) == (False, False)
+    assert behind.says.startswith("A branch may be merged that is behind main: what was reviewed is then not")
+    assert unseen.says.startswith("This token cannot see whether a branch must be up to date with main")
+    assert {each.says.rpartition(". ")[2] for each in (behind, unseen)} == {
+        "Require branches to be up to date, or use a merge queue."
+    }
+
+
+def test_each_branch_whose_file_is_trusted_needs_a_rule() -> None:
+    (default,) = base_remarks("main", {})
+    assert (default.ok, default.says.startswith("only the file of main configures reviews")) == (True, True)
+    guarded, open_one, absent = base_remarks("main", {"release": True, "next": False, "gone": None})
+    assert guarded == Remark(
+        "trusted bases", ok=True, says="release has a configuration of its own, and a rule guards it"
+    )
+    for found, words in (
+        (open_one, "No rule guards the branch next, which github.trusted_bases names: whoever may push can push to it"),
+        (absent, "There is no branch gone, which github.trusted_bases names: whoever may push can make it"),
+    ):
+        assert (found.name, found.ok, found.says.startswith(words)) == ("trusted bases", False, True)
+
+
+@pytest.mark.parametrize(
+    "sealed, login, ok, words",
+    [
+        ("signed", ACTIONS_LOGIN, True, "what the summary comments remember is signed, and nothing else is believed"),
+        ("", ACTIONS_LOGIN, True, "no check of a review stands yet, so it is not seen whether it is signed"),
+        ("noted", BOT, True, f"is not signed; only {BOT} writes the checks that vouch for it"),
+        ("noted", ACTIONS_LOGIN, False, "Give `begin` and `publish` a key in the secret REVIEW_ADVISOR_STATE_KEY."),
+    ],
+)
+def test_a_memory_that_a_workflow_can_alter_is_to_be_signed(sealed: str, login: str, ok: bool, words: str) -> None:
+    found = memory_remark(sealed, login)
+    assert (found.name, found.ok, words in found.says) == ("memory", ok, True)
+
+
+def test_an_older_server_may_take_the_workflow_from_a_branch_that_anybody_made() -> None:
+    assert workflow_remark(own_server=False) == ()
+    (found,) = workflow_remark(own_server=True)
+    assert (found.name, found.ok) == ("workflow's source", False)
+    assert "An older server takes it from the base branch, which whoever may push can make" in found.says
