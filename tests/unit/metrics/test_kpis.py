@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 
@@ -221,3 +221,44 @@ def test_a_target_says_what_it_is() -> None:
     assert Target(high=1.5, strictly=True).words("times") == "< 1.50 x"
     assert Target(low=0, strictly=True).words("number") == "> 0"
     assert Target().words("number") == "-"
+
+
+# --- the whole of it -------------------------------------------------------------------------------------------------
+
+
+def test_a_period_without_runs_adds_up_to_nothing() -> None:
+    nothing = asdict(Sums())
+    assert {name: value for name, value in nothing.items() if value != 0} == {"wall_ms": None, "executor_ms": None}
+
+
+@pytest.mark.parametrize("times", [{"wall_ms": None}, {"wall_ms": 0}, {"executor_ms": None}, {"executor_ms": 0}])
+def test_a_ratio_of_times_needs_both(times: dict[str, float | None]) -> None:
+    found = kpi("wall_clock", replace(HEALTHY, **times))  # type: ignore[arg-type]
+    assert (found.value, found.judgement, found.because) == (None, "not measured", "no such review took any time")
+
+
+def test_a_kpi_has_all_its_fields_in_json() -> None:
+    assert kpi("wall_clock", HEALTHY).as_json() == {
+        "name": "wall_clock",
+        "value": 1.2,
+        "unit": "times",
+        "target": {"low": None, "high": 1.5, "strictly": True},
+        "judgement": "met",
+        "cases": 900,
+        "case": "case",
+        "because": "",
+    }
+
+
+def test_the_columns_of_a_table_stand_below_one_another() -> None:
+    rows = rollup_text(Rollup(HEALTHY, Money(), kpis(HEALTHY))).split("\n\n")[1].splitlines()
+    for word, column in (("value", 1), ("target", 2), ("judgement", 3), ("cases", 4), ("what it is", 5)):
+        start = rows[0].index(word)
+        assert {row[start - 2 : start] for row in rows} == {"  "}, column
+        assert all(row[start] != " " for row in rows)
+
+
+def test_an_alert_needs_its_least_number_of_cases() -> None:
+    for cases, state in ((9, "too few"), (10, "raised")):
+        sums = replace(HEALTHY, judged=cases, degraded=cases)
+        assert alarm("degraded", day=sums).state == state

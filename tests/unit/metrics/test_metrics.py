@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.metrics.metrics import METRICS, measurements
+from review_advisor.core.metrics.metrics import METRICS, SECONDS_BUCKETS, measurements
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import CallEnded, Event, Verified
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -74,6 +74,11 @@ def test_there_are_nine_and_their_attributes_are_the_adrs() -> None:
         RECOVERED: ("surface",),
         EXHAUSTED: ("surface",),
     }
+
+
+def test_the_buckets_stay_those_that_dashboards_were_built_on() -> None:
+    """Series of other buckets cannot be added to those that a backend has already stored."""
+    assert SECONDS_BUCKETS == (1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 900)
 
 
 def test_one_is_a_histogram_of_seconds_and_the_others_are_counters() -> None:
