@@ -3,7 +3,18 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from review_advisor.core.answers.answers import Answer, Consult, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.answers.answers import (
+    Answer,
+    Consult,
+    DisagreementAnswer,
+    FocusArea,
+    Guidance,
+    KnowledgeEntry,
+    PostVerifyResult,
+    ReportedFinding,
+    ReviewPlan,
+    ReviewReport,
+)
 from review_advisor.core.roles.calls import Answered, Lost, LostReason, Receipt, Usage
 from review_advisor.core.roles.replies import checked_reply
 from review_advisor.mockworld.lines import approve, confirm, finding, guidance, plan, reject, veto
@@ -83,3 +94,41 @@ def test_an_answer_cannot_be_changed_afterwards() -> None:
     result = PostVerifyResult(verdict="APPROVE")
     with pytest.raises(ValidationError):
         result.verdict = "VETO"
+
+
+@pytest.mark.parametrize(
+    "kind, field, description",
+    [
+        (ReportedFinding, "evidence", "a verbatim quote of the changed lines this is about"),
+        (ReportedFinding, "suggestion", "the complete new text of the lines line to end_line, indentation included"),
+        (DisagreementAnswer, "disagreement", "the id of the disagreement, as in the transcript"),
+        (DisagreementAnswer, "evidence", "a verbatim quote that settles it"),
+        (KnowledgeEntry, "evidence", "a verbatim quote of the changed lines that prove it"),
+    ],
+)
+def test_the_schema_tells_a_model_what_a_field_is_checked_for(kind: type[Answer], field: str, description: str) -> None:
+    """A model that does not know that a quote must be verbatim has its findings refused."""
+    definitions = ReviewReport.model_json_schema()["$defs"]
+    assert definitions[kind.__name__]["properties"][field]["description"] == description
+
+
+@pytest.mark.parametrize(
+    "model, value, field, most",
+    [
+        (ReviewPlan, {"risk_summary": "r", "rubric": ["x"] * 99}, "rubric", 30),
+        (ReviewPlan, {"risk_summary": "r", "escalation_signals": ["x"] * 99}, "escalation_signals", 20),
+        (ReviewPlan, {"risk_summary": "r", "focus_areas": [{"description": "d"}] * 99}, "focus_areas", 20),
+        (ReviewPlan, {"risk_summary": "r" * 9_000}, "risk_summary", 8_000),
+        (PostVerifyResult, {"verdict": "VETO", "disagreements": [CONCERN] * 99}, "disagreements", 50),
+        (PostVerifyResult, {"verdict": "VETO", "reasoning": "r" * 9_000}, "reasoning", 8_000),
+        (Consult, {"question": "q", "options": ["x"] * 99}, "options", 20),
+        (Guidance, {"action": "a", "risk_flags": ["x"] * 99}, "risk_flags", 20),
+        (Guidance, {"action": "a", "evidence": ["x"] * 99}, "evidence", 20),
+        (FocusArea, {"description": "d", "files": ["x"] * 199}, "files", 100),
+        (KnowledgeEntry, {"title": "t" * 999, "body": "b", "path": "p", "evidence": "e"}, "title", 120),
+        (KnowledgeEntry, {"title": "t", "body": "b" * 9_000, "path": "p", "evidence": "e"}, "body", 2_000),
+        (KnowledgeEntry, {"title": "t", "body": "b", "path": "p", "evidence": "e", "tags": ["x"] * 9}, "tags", 5),
+    ],
+)
+def test_no_answer_grows_beyond_its_bounds(model: type[Answer], value: dict[str, Any], field: str, most: int) -> None:
+    assert len(getattr(model.model_validate(value), field)) == most

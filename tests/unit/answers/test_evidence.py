@@ -1,9 +1,10 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from review_advisor.core.answers.answers import DisagreementAnswer, ReportedFinding, ReviewReport
-from review_advisor.core.answers.evidence import CheckedReport, ShownChange
+from review_advisor.core.answers.answers import DisagreementAnswer, KnowledgeEntry, ReportedFinding, ReviewReport
+from review_advisor.core.answers.evidence import CheckedReport, DroppedKnowledge, Knowledge, ShownChange
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.change import FileChange, Hunk, Status
 
@@ -168,3 +169,27 @@ def test_a_disagreement_is_settled_by_a_quote_and_not_by_words(path: str, quote:
     assert known.settled == (("d0.1",) if settled else ())
     assert known.answers == (answer,)
     assert (unknown.settled, unknown.answers) == ((), ())
+
+
+def test_a_report_changes_its_state_with_verdict_finding_severity_or_settled_disagreement_and_not_with_prose() -> None:
+    report = checked(remark("refund(total)"))
+    (one,) = report.findings
+    assert replace(report, summary="other words", confidence=0.1).state == report.state
+    changed = [
+        replace(report, verdict="approve"),
+        replace(report, findings=()),
+        replace(report, findings=(replace(one, id="f-1"),)),
+        replace(report, findings=(replace(one, severity="low"),)),
+        replace(report, settled=("d-1",)),
+    ]
+    assert len({report.state, *(each.state for each in changed)}) == 6
+
+
+@pytest.mark.parametrize("evidence, line", [("refund(total)", 14), ("check(amount)", None), ("nowhere(amount)", None)])
+def test_only_an_added_line_proves_what_is_to_be_remembered(evidence: str, line: int | None) -> None:
+    entry = KnowledgeEntry(title="t", body="b", path="src/pay.py", evidence=evidence, tags=("money",))
+    learned = ShownChange(CHANGE).learned(entry)
+    if line is None:
+        assert learned == DroppedKnowledge("t", "its evidence does not stand in the changed lines of its file")
+    else:
+        assert learned == Knowledge("t", "b", "src/pay.py", line, evidence, ("money",))

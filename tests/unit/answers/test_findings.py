@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from review_advisor.core.answers.answers import SEVERITIES, DisagreementAnswer, ReportedFinding, ReviewReport
 from review_advisor.core.answers.evidence import ShownChange
-from review_advisor.core.answers.findings import FINDING_ID, Finding, finding_id, id_at, merged
+from review_advisor.core.answers.findings import FINDING_ID, Finding, finding_id, id_at, merged, ordered
 from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
 from review_advisor.core.facts.shards import shards
 from review_advisor.core.safety.fence import clean
@@ -231,3 +231,29 @@ def test_a_quote_may_begin_or_end_in_an_unchanged_line_of_either_side(
     file = FileChange(Status.MODIFIED, "a.py", hunks=(Hunk(0, 4, 1, 4, "", lines),))
     (finding,) = found(ShownChange([file]), remark(quote, 99))
     assert (finding.line, finding.end_line, finding.removed) == (line, end, removed)
+
+
+def test_the_worst_finding_comes_first_then_the_place_decides() -> None:
+    (one,) = found(ShownChange((added("a.py", "same()"),)), remark("same()"))
+    wanted = [
+        replace(one, severity="critical", path="z.py"),
+        replace(one, severity="high", path="y.py", line=9),
+        replace(one, path="a.py", line=1, id="f-1"),
+        replace(one, path="a.py", line=1, id="f-2"),
+        replace(one, path="a.py", line=2, id="f-0"),
+        replace(one, path="b.py", line=1, id="f-0"),
+    ]
+    assert ordered(reversed(wanted)) == tuple(wanted)
+
+
+def test_blank_lines_white_space_and_the_case_of_a_category_make_no_other_id() -> None:
+    plain = finding_id("a.py", "money", "x = 1\ny = 2")
+    assert finding_id("a.py", "Money", " x  = 1\n\n \t\n\ty = 2\n") == plain
+    others = [
+        finding_id("b.py", "money", "x = 1\ny = 2"),
+        finding_id("a.py", "style", "x = 1\ny = 2"),
+        finding_id("a.py", "money", "x = 1"),
+        finding_id("a.py", "money", "x = 1\ny = 2", 2),
+        finding_id("a.py", "money", "x = 1\ny = 2", removed=True),
+    ]
+    assert len({plain, *others}) == 6

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from review_advisor.core.answers.answers import Answer, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.answers.spoken_no import joined, spoken_no
 from review_advisor.core.answers.words import bare
 from review_advisor.core.roles.calls import Answered, Cause, Lost, LostReason
 from review_advisor.core.roles.replies import CheckedReply, checked_reply, lost_twice
@@ -399,3 +400,33 @@ def test_of_two_losses_of_one_question_the_one_that_the_change_may_have_caused_c
     refused = Lost(LostReason.MODEL_REFUSED, "no")
     assert lost_twice(prose, crash) is prose
     assert lost_twice(prose, refused) is refused
+
+
+@pytest.mark.parametrize(
+    "stated, claim, assessment, severity",
+    [
+        ({"executor_claim": "fine", "severity": "concern"}, "fine", "", "concern"),
+        ({"advisor_assessment": "not fine", "severity": " Blocking "}, "", "not fine", "blocking"),
+        ({"advisor_assessment": "not fine", "severity": "mild"}, "", "not fine", "blocking"),
+        ({"point": "not fine"}, "", '{"point": "not fine"}', "blocking"),
+        ("not fine", "", "not fine", "blocking"),
+    ],
+)
+def test_a_disagreement_in_any_form_keeps_its_words(stated: object, claim: str, assessment: str, severity: str) -> None:
+    read = spoken_no(PostVerifyResult, [{"verdict": "VETO", "disagreements": [stated]}])
+    assert read is not None
+    (told,) = read["disagreements"]
+    assert (told["executor_claim"], told["severity"]) == (claim, severity)
+    assert "".join(told["advisor_assessment"].split()) == "".join(assessment.split())
+
+
+def test_findings_that_are_no_list_are_left_to_the_schema_to_refuse() -> None:
+    draft, last = (
+        approve(finding("a.py", 1, "x")).answer,
+        {"verdict": "approve", "summary": "s", "confidence": 1, "findings": "none"},
+    )
+    assert joined(ReviewReport, [draft, last]) is last
+    assert joined(ReviewReport, [draft, "prose"]) == {}
+    assert joined(ReviewReport, [last]) is last
+    judgement = {"verdict": "APPROVE"}
+    assert joined(PostVerifyResult, [judgement, judgement]) == judgement

@@ -229,6 +229,7 @@ def test_a_target_says_what_it_is() -> None:
 def test_a_period_without_runs_adds_up_to_nothing() -> None:
     nothing = asdict(Sums())
     assert {name: value for name, value in nothing.items() if value != 0} == {"wall_ms": None, "executor_ms": None}
+    assert {found.cases for found in kpis(Sums())} == {0}
 
 
 @pytest.mark.parametrize("times", [{"wall_ms": None}, {"wall_ms": 0}, {"executor_ms": None}, {"executor_ms": 0}])
