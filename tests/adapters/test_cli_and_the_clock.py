@@ -22,8 +22,8 @@ from review_advisor.cli.runs import moment
 @pytest.fixture
 def ledger(tmp_path: Path) -> Path:
     """The five stories: one an hour from 10:00 on, on 5 January 2026."""
-    for module in ("records", "rollups"):  # while the clock is frozen no model that holds a date can be made
-        import_module(f"review_advisor.{module}")
+    for module in ("runs", "rollup"):  # while the clock is frozen no model that holds a date can be made
+        import_module(f"review_advisor.app.{module}")
     path = tmp_path / "ledger.sqlite3"
     record(path, *five())
     return path
