@@ -231,6 +231,11 @@ def test_a_merge_queue_passes_with_the_review_of_the_pull_request_that_it_names(
     assert says in check.summary
 
 
+@pytest.mark.parametrize("number, external", [(7, "pr-7"), (None, "pr-0")])
+def test_a_check_of_a_merge_queue_names_the_pull_request_or_none(number: int | None, external: str) -> None:
+    assert check_of_queue(RULES, number, "").external_id == external
+
+
 def test_of_very_many_findings_the_worst_are_annotated_and_the_check_says_so() -> None:
     document = told(STORIES["escalated"])
     (one,) = document.findings

@@ -205,3 +205,11 @@ def test_sarif_says_how_many_milder_findings_it_left_out() -> None:
 
 def test_every_list_begins_with_the_worst() -> None:
     assert [each.severity for each in ordered(mixed(dict.fromkeys(SEVERITIES, 1)))] == list(SEVERITIES)
+
+
+def test_a_list_is_shortened_no_more_than_it_has_to_be() -> None:
+    whole = shorter = finding_list("head", listing(*(("low", f"{n % 3}.py") for n in range(40))), "the page")
+    for _ in range(12):
+        before, shorter = shorter, shorter.without(1)
+        assert whole.without(len(whole.text) - len(shorter.text)) == shorter
+        assert len(shorter.text) < len(before.text)

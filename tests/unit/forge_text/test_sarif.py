@@ -27,6 +27,35 @@ def test_every_kind_of_review_keeps_to_the_standards_own_schema(story: str) -> N
     assert offences(sarif_json(told(STORIES[story]), "1.2.3")) == []
 
 
+@pytest.mark.parametrize(
+    "category, rule",
+    [
+        ("Naming", "naming"),
+        (" (naming) ", "naming"),
+        ("Error -- handling!", "error-handling"),
+        ("x" * 61, "x" * 60),
+        ("漢字", "finding"),
+    ],
+)
+def test_the_rule_of_a_category_is_named_in_plain_letters(category: str, rule: str) -> None:
+    document = told(rejecting(remark(7)))
+    found = tuple(replace(each, category=category) for each in document.findings)
+    run = run_of(sarif(replace(document, findings=found), "1"))
+    assert [each["id"] for each in run["tool"]["driver"]["rules"]] == [rule]
+    assert run["results"][0]["ruleId"] == rule
+
+
+def test_a_run_says_what_every_reader_of_it_needs() -> None:
+    run = run_of(sarif(told(), "1.2.3"))
+    assert run["tool"]["driver"] == {"name": "review-advisor", "version": "1.2.3", "rules": []}
+    assert run["automationDetails"] == {"id": "review-advisor/"}
+    assert run["columnKind"] == "unicodeCodePoints"
+    assert list(run["originalUriBaseIds"].values()) == [{"description": {"text": "The root of the repository."}}]
+    assert (run["results"], run["invocations"]) == ([], [{"executionSuccessful": True, "exitCode": 0}])
+    assert run["properties"]["outcome"] == "approved"
+    assert run["properties"]["runId"] == "run-1"
+
+
 def test_the_schema_is_the_one_that_oasis_published() -> None:
     digest = hashlib.sha256(SCHEMA.read_bytes()).hexdigest()
     assert f"`{digest}`" in SCHEMA.with_name("README.md").read_text(encoding="utf-8")

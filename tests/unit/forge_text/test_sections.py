@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from tests.unit.forge_text.stories import told
+import pytest
+from tests.unit.forge_text.stories import STORIES, told
 
 from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.forge_text.account import MOST_QUOTED_REPORTS, why
-from review_advisor.core.forge_text.sections import MOST_NAMED_FILES, MOST_REASONS, coverage, stake
+from review_advisor.core.forge_text.sections import MOST_NAMED_FILES, MOST_REASONS, coverage, learned, stake, surfaces
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.lines import picture, picture_differs, reject
 from review_advisor.mockworld.world import MockWorld, edited
@@ -35,6 +36,28 @@ def test_a_file_that_was_judged_as_a_picture_is_told_from_one_that_was_read_as_t
 def test_a_picture_that_nobody_could_look_at_is_no_such_file() -> None:
     read = read_of(picture_differs("shots/a.png"), picture("shots/c.png", "unreadable", "damaged"))
     assert "Read: 2 of 3 files, 1 of them as pictures by visual_gate" in read
+
+
+def test_a_surface_repeats_no_reason_that_the_review_gives() -> None:
+    document = told()
+    (each,) = document.surfaces
+    assert each.because == document.because
+    assert "- pr_review:" not in surfaces(document).text
+    other = replace(document, because=("something else",))
+    assert f"- pr_review: {'; '.join(each.because)}" in surfaces(other).text
+
+
+@pytest.mark.parametrize("length", [200, 201])
+def test_the_title_of_a_page_for_the_wiki_has_at_most_200_characters(length: int) -> None:
+    document = told(STORIES["taught"])
+    changed = tuple(
+        replace(each, stored=tuple(replace(one, title="w" * length) for one in each.stored))
+        for each in document.surfaces
+    )
+    shown = learned(replace(document, surfaces=changed)).text
+    assert "w" * 200 in shown
+    assert "w" * 201 not in shown
+    assert ("cut here: 1 more" in shown) is (length == 201)
 
 
 def test_a_list_that_is_cut_says_how_many_it_leaves_out() -> None:

@@ -1,0 +1,45 @@
+"""The page of the workflow run: every part of a review, and what it leaves out where there is no room."""
+
+from dataclasses import replace
+
+from tests.unit.forge_text.stories import STORIES, told
+
+from review_advisor.core.forge_text.job_summary import MOST_JOB_SUMMARY, job_summary
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.lines import approve, veto
+from review_advisor.mockworld.world import MockWorld, edited
+
+
+def test_an_offered_repair_stands_on_the_page() -> None:
+    page = job_summary(told(STORIES["repair attached"]))
+    assert "rows[0] if rows else 0" in page
+
+
+def test_findings_that_find_no_room_are_counted() -> None:
+    document = told(STORIES["changes requested"])
+    one = document.findings[0]
+    many = tuple(replace(one, id=f"f-{n:010x}", line=n, body="It clashes. " * 200) for n in range(1, 1_001))
+    page = job_summary(replace(document, findings=many))
+    assert len(page.encode()) <= MOST_JOB_SUMMARY
+    assert "**Findings**: 1000" in page
+    assert "more findings" in page
+
+
+def in_two_parts(world: MockWorld) -> None:
+    world.rules = replace(world.rules, shard_tokens=400)
+    world.change(*(edited(f"src/{name}.py") for name in "ab"))
+    world.agents.script(Role.EXECUTOR, *(approve(summary="fine") for _ in range(4)))
+    world.agents.script(Role.POST_VERIFY, *(veto("look", direction="look at line 7") for _ in range(2)))
+
+
+def test_the_parts_of_a_dispute_are_told_apart() -> None:
+    page = job_summary(told(in_two_parts))
+    assert "pr_review, part 1 of 2" in page
+    assert "pr_review, part 2 of 2" in page
+    assert "part 1 of 1" not in job_summary(told(STORIES["escalated"]))
+
+
+def test_each_disagreement_of_a_dispute_is_told_with_what_it_is_against() -> None:
+    page = job_summary(told(STORIES["escalated"]))
+    assert "- blocking: seven is taken\n  - against: the change is fine" in page
+    assert "Suggested direction: look at line 7" in page
