@@ -152,3 +152,16 @@ def test_a_page_tells_what_is_counted_with_the_executor_and_no_price_of_a_consul
     both = {cost.role: cost_json(cost) for cost in together(role_costs([ONE_MODEL]) + role_costs([TWO_MODELS]))}
     mixed = both[Role.MID_FLIGHT]
     assert (mixed["shared"], mixed["calls"], mixed["cost_usd"], mixed["per_call_usd"]) == (True, 10, 0.7, None)
+
+
+def test_costs_are_told_by_role_and_then_by_model_in_any_order_of_calls() -> None:
+    calls = [
+        replace(ONE_MODEL, role=role, resolved_model=model, by_model=(ModelUsage(model, OWN),), own=None, consulted=())
+        for role in (Role.PRE_FLIGHT, Role.POST_VERIFY)
+        for model in ("sonnet", "opus", "haiku")
+    ]
+    told = [(each.role, each.model) for each in role_costs(calls)]
+    assert told == [
+        (role, name) for role in (Role.POST_VERIFY, Role.PRE_FLIGHT) for name in ("haiku", "opus", "sonnet")
+    ]
+    assert role_costs(calls[::-1]) == role_costs(calls)

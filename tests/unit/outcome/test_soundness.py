@@ -17,7 +17,7 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_docume
 from review_advisor.core.outcome.events import Event, PartEnded, Reported, ReviewEnded, SurfaceEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Authority
+from review_advisor.core.policy.surfaces import Authority, Surface
 from review_advisor.core.pull_request.writes import Conclusion
 
 STEP = 5
@@ -116,6 +116,24 @@ def test_an_approval_without_its_judge_is_refused() -> None:
 )
 def test_what_no_run_of_ours_is_about_is_refused(changes: dict[str, Any], why: str) -> None:
     assert unsound(forged("approved", **changes)) == why
+
+
+def test_a_finding_may_be_on_any_file_or_picture_and_on_nothing_else() -> None:
+    def with_finding_on(path: str, kind: str = "changes requested", surface: Surface = Surface.PR_REVIEW) -> str | None:
+        (one, *_) = reviewed("changes requested").findings
+        events: list[Event] = []
+        for each in reviewed(kind).events:
+            if isinstance(each, Reported) and each.surface is surface:
+                events.append(replace(each, report=replace(each.report, findings=(replace(one, path=path),))))
+            else:
+                events.append(each)
+        return unsound(events)
+
+    nowhere = "a finding is on a file that is not part of the change"
+    assert with_finding_on("src/app.py") != nowhere
+    assert with_finding_on("src/elsewhere.py") == nowhere
+    assert with_finding_on("a.png", "of pictures and records", Surface.VISUAL_GATE) != nowhere
+    assert with_finding_on("c.png", "of pictures and records", Surface.VISUAL_GATE) == nowhere
 
 
 def is_supported(document: OutcomeDocument) -> bool:
