@@ -1,4 +1,5 @@
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Pre
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.mockworld.world import deleted, edited
 
+OFF = read_switches({})
 SPEC = Spec("docs/spec.md", "a wish")
 
 
@@ -81,6 +83,33 @@ def test_a_repair_that_makes_more_of_a_change_makes_it_stricter() -> None:
     after = policy_of_repaired(before, Change("x", files=(edited("src/a.py"), edited("CLAUDE.md"))), Rules())
     assert (before.guard.holds, after.guard.paths) == (False, ("CLAUDE.md",))
     assert (before.blast.radius.value, after.blast.radius.value) == ("low", "high")
+
+
+def test_a_repair_that_adds_code_counts_its_lines_and_the_critical_paths_it_touches() -> None:
+    files = (edited("src/a.py", 10),)
+    before = decide_policy(Change("x", files=files), Rules(), read_switches({}))
+    more = (edited("src/a.py", 40), edited("src/auth/login.py", 5))
+    after = policy_of_repaired(before, Change("x", files=more), Rules())
+    assert (before.code_lines, before.critical_touched) == (10, ())
+    assert (after.code_lines, after.critical_touched) == (45, ("src/auth/login.py",))
+    assert after.budgets == before.budgets
+    assert [row.retry_budget for row in after.surfaces] == [3]
+
+
+def test_what_no_file_configures_is_what_the_manual_says() -> None:
+    manual = Path("docs/configuration.md").read_text(encoding="utf-8")
+    rules = Rules()
+    for key, value in (
+        ("budget.max_usd", f"{rules.max_usd:g}"),
+        ("budget.call_seconds", f"{rules.call_seconds:g}"),
+        ("budget.review_seconds", f"{rules.review_seconds:g}"),
+    ):
+        row = next(line for line in manual.splitlines() if line.startswith(f"| `{key}` |"))
+        assert f"| `{value}` |" in row, row
+    policy = decide_policy(
+        Change("x", files=tuple(edited(f"src/{n}.py", 400) for n in range(9))), rules, OFF, shards=40
+    )
+    assert (policy.budgets.max_usd, policy.shard_tokens, policy.fail_on_degraded) == (30.0, 60_000, False)
 
 
 def test_reusing_a_plan_is_neither_running_nor_switched_off() -> None:

@@ -114,6 +114,12 @@ def test_any_other_cap_is_an_error_d28(nonsense: str) -> None:
         read_switches({MAX_CONSULTS_VARIABLE: nonsense})
 
 
+def test_zeros_before_the_cap_are_read_as_long_as_it_has_eight_digits() -> None:
+    assert read_switches({MAX_CONSULTS_VARIABLE: "00000007"}).max_consults == 7
+    with pytest.raises(SwitchError, match="use a whole number from 0 to 20"):
+        read_switches({MAX_CONSULTS_VARIABLE: "000000007"})
+
+
 def test_an_empty_cap_is_the_default() -> None:
     assert read_switches({MAX_CONSULTS_VARIABLE: ""}).max_consults == 5
 

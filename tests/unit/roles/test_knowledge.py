@@ -52,6 +52,15 @@ def test_one_review_has_its_limit_and_names_the_rest() -> None:
     assert proposal_report(made).summary.startswith(f"{MOST_ENTRIES} of {MOST_ENTRIES + 2} knowledge entries pass")
 
 
+def test_a_review_stores_twenty_pages_of_at_least_twenty_characters() -> None:
+    made = propose([entry(f"Fact {number}") for number in range(21)], ())
+    assert (len(made.pages), [each.why for each in made.dropped]) == (20, ["more than 20 entries in one review"])
+    short = propose([entry("Just", body="x" * 20), entry("Less", body=f" {'x' * 10}  {'x' * 9} ")], ())
+    assert [page.name for page in short.pages] == ["just.md", "less.md"]
+    (dropped,) = propose([entry("Less", body=f"{'x' * 19} ")], ()).dropped
+    assert dropped.why == "its body has fewer than 20 characters"
+
+
 @pytest.mark.parametrize("title", ["CLAUDE", "Agents", "agents!", "  gemini  "])
 def test_no_page_has_a_name_that_agents_obey(title: str) -> None:
     made = propose([entry(title), entry(f"{title} of the shop")], ())

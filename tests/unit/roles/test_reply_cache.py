@@ -71,6 +71,12 @@ def test_two_runs_that_ask_the_same_have_one_key() -> None:
     assert len(key(CALL)) == 64
 
 
+def test_a_question_with_a_tree_is_another_than_one_without() -> None:
+    assert answer_key(CALL, ONE, "") != answer_key(replace(CALL, tree=None), ONE, "")
+    written = [answer_key(replace(CALL, tree=tree), ONE, "") for tree in (Path("one"), Path("two"))]
+    assert len(set(written)) == 1
+
+
 OTHERS: dict[str, Callable[[AgentCall], AgentCall]] = {
     "role": lambda call: replace(call, role=Role.POST_VERIFY),
     "surface": lambda call: replace(call, surface=Surface.ADR_REVIEW),

@@ -4,9 +4,20 @@ import pytest
 
 from review_advisor.core.answers.answers import Disagreement, PostVerifyResult
 from review_advisor.core.facts.change import Change, FileChange, Status
+from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
-from review_advisor.core.roles.prompts import TRANSCRIPT, cuts, description, nonce_of, opening, whole_change
+from review_advisor.core.roles.prompts import (
+    TRANSCRIPT,
+    cuts,
+    description,
+    diff,
+    nonce_of,
+    not_shown,
+    opening,
+    spec_section,
+    whole_change,
+)
 from review_advisor.core.roles.transcript import Attempt, disagreement_ids, transcript_section
 from review_advisor.core.safety.fence import fenced
 
@@ -38,6 +49,33 @@ def test_the_transcript_holds_every_attempt_whole_d23() -> None:
         "raw": '{"raw": 1}',
     }
     assert second["disagreements"][0]["advisor_assessment"] == "ünïcode"
+
+
+def test_of_a_judgement_as_it_came_100_000_characters_are_handed_back() -> None:
+    def raw(length: int) -> str:
+        said = Attempt(0, "approve", "s", attempt(0).result, "x" * length)
+        text = fenced(transcript_section((said,), "n0"), TRANSCRIPT, "n0")
+        assert text is not None
+        return str(json.loads(text)["attempts"][0]["raw"])
+
+    assert raw(100_000) == "x" * 100_000
+    assert raw(100_001) == f"{'x' * 100_000}\n[cut here: 1 more characters were not sent]"
+
+
+def test_what_there_is_nothing_to_say_of_takes_no_words() -> None:
+    assert diff((), "n0", 0, 1) == ""
+    assert not_shown((), "n0") == ""
+    assert spec_section(Change("x"), "n0") == ""
+
+
+def test_a_diff_says_which_part_it_is_and_what_is_not_shown() -> None:
+    files = (FileChange(Status.ADDED, "a.py"),)
+    layout = "each line is: old line number, new line number, then the line with its sign.\n"
+    assert diff(files, "n0", 0, 1).startswith(f"The diff; {layout}<<<UNTRUSTED DIFF n0\n")
+    assert diff(files, "n0", 1, 3).startswith(f"Part 2 of 3 of the diff (the other parts are judged apart); {layout}")
+    told = not_shown((Unsent("a.py", "not", "too large"),), "n0")
+    assert told.startswith("Of these files not everything is shown, judge what you see:\n")
+    assert fenced(told, "NOT_SHOWN", "n0") == "a.py: too large"
 
 
 def test_there_is_no_transcript_before_the_first_judgement() -> None:
