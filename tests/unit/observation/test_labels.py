@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import get_args
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.observation.labels import (
+    JUDGED_AFTER,
     Label,
     Name,
     Observed,
@@ -180,3 +182,47 @@ def test_an_observation_that_somebody_made_up_is_none(wrong: dict[str, object]) 
     assert types.validate_python(told) == SEEN
     with pytest.raises(ValidationError):
         types.validate_python({**told, **wrong})
+
+
+def test_an_observation_is_told_with_all_its_fields() -> None:
+    one = told(Label("f-1", "reaction", "up", "@maria"))
+    assert one.as_json() == {
+        "run": "observed_2",
+        "repository": "octo/app",
+        "pull_request": 7,
+        "at": "2026-01-05T09:00:00+00:00",
+        "head_sha": "a" * 40,
+        "labels": [{"finding": "f-1", "name": "reaction", "value": "up", "source": "@maria"}],
+    }
+
+
+def test_what_has_happened_stays_true() -> None:
+    happened = {value for value in get_args(Value) if Label("f-1", "thread", value, "").has_happened}
+    assert happened == {
+        *("judged", "reverted", "approved", "not_approved", "fixed", "gone", "resolved", "up", "down", "dismissed"),
+    }
+    assert Label("f-1", "at_merge", "there", "").has_happened
+    assert not Label("f-1", "later", "there", "").has_happened
+
+
+def test_what_is_known_of_a_finding_is_not_known_of_the_pull_request() -> None:
+    labels = [Label("f-1", "merge", "closed", "x"), Label("", "merge", "merged", "x")]
+    assert of_pull_request(labels, "merge") == "merged"
+    assert of_pull_request(labels[:1], "merge") is None
+
+
+def test_a_merge_counts_as_kept_after_a_week() -> None:
+    assert timedelta(days=7) == JUDGED_AFTER
+
+
+def test_the_ledgers_rows_of_an_observation_are_whole() -> None:
+    seen = told(
+        *(Label("", "judged", "judged", "x"), Label("", "reverted", "reverted", "beef")),
+        *(Label("", "escalation", "approved", "@m"), Label("f-1", "reaction", "down", "@m")),
+    )
+    rows = readings_of_observation(seen)
+    assert rows["observations"] == (
+        {"repository": "octo/app", "pull_request": 7, "head_sha": "a" * 40, "reverted": 1, "overridden": 1},
+    )
+    assert rows["labels"][3] == {"finding": "f-1", "label": "reaction", "value": "down", "source": "@m"}
+    assert rows["proofs"] == ({"finding": "f-1", "proved_right": 1},)

@@ -28,3 +28,8 @@ MERGE = "c" * 40
 )
 def test_a_revert_names_the_merge_or_the_pull_request(message: str, found: bool) -> None:
     assert is_revert(message, "octo/app", 7, MERGE) is found
+
+
+def test_the_case_of_a_repositorys_name_is_no_difference() -> None:
+    assert is_revert("Reverts octo/app#7", "Octo/App", 7, MERGE)
+    assert is_revert(f"This reverts commit {'e' * 64}.", "octo/app", 7, "e" * 64)
