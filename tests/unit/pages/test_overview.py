@@ -120,3 +120,48 @@ def test_the_list_comes_in_chunks_of_columns_that_share_their_castings() -> None
     assert first["columns"]["casting"][:3] == [0, 1, 0]
     assert first["columns"]["flags"][0] == ["degraded", "disabled", "recovered"]
     assert first["columns"]["file"][0] == "file of run-0"
+
+
+def test_the_first_page_tells_when_it_was_made_since_when_it_counts_and_what_it_cost() -> None:
+    since = MADE.replace(microsecond=5)
+    page = overview_json(ROLLUP, [], [], since, since)
+    assert (page["made"], page["since"]) == ("2026-07-01T00:00:00+00:00", "2026-07-01T00:00:00+00:00")
+    assert page["money"] == {
+        "reported_usd": 1.0,
+        "by_price_usd": 0.5,
+        "unknown_calls": 2,
+        "unknown_models": ["new<model>"],
+    }
+    assert page["sums"] == ROLLUP.as_json()["sums"]
+    assert [kpi["name"] for kpi in page["kpis"]] == [kpi.name for kpi in ROLLUP.kpis]
+    assert page["plots"]["bands"] == {"advisor_share": [0.08, 0.15], "consult_rate": [0.08, 0.15]}
+    assert overview_json(ROLLUP, [], [], None, MADE)["since"] is None
+    assert list(page["ends"]) == list(STATUSES)
+
+
+def test_the_list_has_each_column_that_the_page_shows() -> None:
+    line = other(run_id="run-1", unpriced=3)
+    (chunk,) = list_json([line], {}, {"run-1": "1.js"})
+    assert chunk["columns"] == {
+        "run_id": ["run-1"],
+        "started_at": [line.started_at],
+        "status": ["approved"],
+        "repository": ["acme/shop"],
+        "pull_request": [7],
+        "label": ["pr-7"],
+        "title": [line.title],
+        "cost_usd": [0.25],
+        "unpriced": [3],
+        "consults": [2],
+        "findings": [1],
+        "vetoes": [1],
+        "wall_ms": [61_500],
+        "executor_tokens": [12_000],
+        "advisor_tokens": [1_500],
+        "file": ["1.js"],
+        "flags": [["degraded", "disabled", "recovered"]],
+        "casting": [0],
+    }
+    assert chunk["castings"] == [[]]
+    (chunk,) = list_json([other(run_id="run-1", exhausted=True)], {}, {"run-1": "1.js"})
+    assert chunk["columns"]["flags"] == [["degraded", "disabled", "recovered", "exhausted"]]

@@ -1,0 +1,56 @@
+"""What a role used of a model, for a page, and what many runs used together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from review_advisor.core.outcome.cost import RoleCost
+from review_advisor.core.pages.costs import cost_json, together
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import Usage
+
+COST = RoleCost(Role.MID_FLIGHT, "opus", 4, Usage(1, 2, 4, 8, 1.5), unpriced=1)
+
+
+def test_a_role_and_its_model_are_told_whole() -> None:
+    assert cost_json(COST) == {
+        "role": "mid_flight",
+        "model": "opus",
+        "calls": 4,
+        "unpriced": 1,
+        "input_tokens": 1,
+        "cached_tokens": 12,
+        "output_tokens": 2,
+        "tokens": 15,
+        "cost_usd": 1.5,
+        "per_call_usd": 0.5,
+        "shared": False,
+    }
+
+
+@pytest.mark.parametrize(
+    "role, shared, per_call", [(Role.MID_FLIGHT, True, None), (Role.MID_FLIGHT, False, 0.5), (Role.EXECUTOR, True, 0.5)]
+)
+def test_consults_whose_cost_stands_with_the_executor_have_no_mean(
+    role: Role, per_call: float | None, *, shared: bool
+) -> None:
+    assert cost_json(replace(COST, role=role, shared=shared))["per_call_usd"] == per_call
+
+
+def test_what_runs_used_is_added_up_by_role_and_model_in_their_order() -> None:
+    costs = [
+        COST,
+        replace(COST, model="haiku", shared=True),
+        replace(COST, role=Role.EXECUTOR, model="opus"),
+        replace(COST, role=Role.EXECUTOR, model="haiku"),
+        replace(COST, shared=True),
+    ]
+    assert together(costs) == (
+        replace(COST, role=Role.EXECUTOR, model="haiku"),
+        replace(COST, role=Role.EXECUTOR, model="opus"),
+        replace(COST, model="haiku", shared=True),
+        RoleCost(Role.MID_FLIGHT, "opus", 8, Usage(2, 4, 8, 16, 3.0), unpriced=2, shared=True),
+    )
+    assert together(reversed(costs)) == together(costs)
