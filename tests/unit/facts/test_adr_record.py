@@ -65,3 +65,17 @@ def test_records_are_numbered_documents_in_or_below_a_folder_for_records_in_any_
     binary = FileChange(Status.ADDED, "docs/adr/0009-b.md", binary=True)
     change = Change("x", files=(*map(edited, yes), *map(edited, no), deleted("docs/adr/0002-x.md"), binary))
     assert [file.path for file in changed_records(change, ("docs/adr",))] == yes
+
+
+def test_a_record_is_known_by_the_beginning_of_its_name() -> None:
+    names = ["0001-keep.md", "ADR-0001_keep.rst", "adr12-keep.adoc", "12-keep.markdown"]
+    others = ["notes-0001-keep.md", "1-keep.md", "0001.md", "0001-keep.txt", "0001-keep.md.orig", "keep.md"]
+    files = tuple(edited(f"docs/adr/{name}") for name in (*names, *others))
+    assert [file.path for file in changed_records(Change("x", files=files), ("docs/adr",))] == [
+        f"docs/adr/{name}" for name in names
+    ]
+
+
+def test_a_fence_within_a_line_begins_no_code() -> None:
+    text = f"# K\nStatus\n## Context\nas in x ``` y\n## Decision\n{DECIDED}\n## Consequences\n"
+    assert structure_faults(text) == ()

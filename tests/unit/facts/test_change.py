@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
 from review_advisor.core.facts.remark import StandingRemark
+from review_advisor.core.policy.guard import guard
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.world import MockWorld, edited
 
 
 def test_what_a_source_does_not_state_is_not_claimed() -> None:
@@ -31,3 +36,24 @@ def test_a_link_or_a_submodule_on_either_side_is_one() -> None:
 def test_the_reactions_to_a_remark_count_as_read_unless_more_are_there() -> None:
     remark = StandingRemark("bot", "text", "", "a.py", "", 0, 0, removed=False, resolved=False, resolved_by="")
     assert (remark.reactions, remark.uncounted) == ((), False)
+
+
+def test_an_ordinary_repositorys_build_files_are_not_the_bots() -> None:
+    change = Change("x", files=tuple(FileChange(Status.MODIFIED, path) for path in ("Makefile", "pyproject.toml")))
+    assert (guard(change, None).paths, change.own_repository, change.config_in_pyproject) == ((), False, False)
+    assert guard(replace(change, config_in_pyproject=True), None).paths == ("pyproject.toml",)
+    assert guard(replace(change, own_repository=True), None).paths == ("Makefile", "pyproject.toml")
+
+
+def test_a_change_that_states_no_earlier_attempts_has_had_none() -> None:
+    change = Change("x", files=(edited("src/app.py", 3),))
+    world = MockWorld()
+    world.source.stated = change
+    assert not [each for each in because_of_pre_flight(world) if "prior fix attempts" in each]
+    world.source.stated = replace(change, prior_fix_attempts=1)
+    assert "prior fix attempts: 1" in because_of_pre_flight(world)
+
+
+def because_of_pre_flight(world: MockWorld) -> tuple[str, ...]:
+    first = world.review().policy.surfaces[0]
+    return tuple(first.decisions[Role.PRE_FLIGHT].because)

@@ -67,6 +67,7 @@ def test_a_header_states_both_names(header: str, status: Status, paths: tuple[st
         (f"--- /dev/null\n+++ /dev/null\n{HUNK}", "a file section names no file: '--- /dev/null'"),
         ("diff --git a/x b/y\n", "the names in 'diff --git a/x b/y' cannot be told apart"),
         ("diff --git a/xb/x\n", "the names in 'diff --git a/xb/x' cannot be told apart"),
+        ('diff --git "a/x"Zb/x\n', "the names in 'diff --git \"a/x\"Zb/x' cannot be told apart"),
         ('diff --git "a/x"b/x\n', "the names in 'diff --git \"a/x\"b/x' cannot be told apart"),
         ("diff --git a/x b/x\nold mode 100644\nold mode 100755\n", "two 'old mode' lines under 'diff --git a/x b/x'"),
         (f"{X}--- a/x\n+++ b/y\n{HUNK}", DIFFERENT),

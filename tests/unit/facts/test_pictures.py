@@ -44,3 +44,10 @@ def test_what_nobody_can_see_is_unread() -> None:
     assert judged_pictures([PictureDifference("a", "identical"), PictureDifference("b", "added", crops=("c",))]) == (
         PictureDifference("b", "added", crops=("c",)),
     )
+
+
+def test_the_pictures_that_are_compared_and_those_that_are_not() -> None:
+    compared = ("png", "jpg", "jpeg", "gif", "webp", "bmp")
+    others = ("apng", "avif", "heic", "heif", "ico", "jxl", "svgz", "tif", "tiff", "svg")
+    assert [kind for kind in compared if not (is_picture(f"a.{kind}") and is_compared(f"a.{kind}"))] == []
+    assert [kind for kind in others if not is_picture(f"a.{kind}") or is_compared(f"a.{kind}")] == []

@@ -159,3 +159,19 @@ def test_the_longest_line_that_is_sent_leaves_room_for_the_file_around_it() -> N
     ):
         file = FileChange(Status.MODIFIED, "a.py", hunks=(Hunk(1, 0, 1, 1, "", ("+" * length,)),))
         assert shards(Change("x", files=(file,)), 400)[1] == unsent
+
+
+def test_files_that_fill_a_part_to_the_last_character_are_sent_together() -> None:
+    def file(path: str, length: int) -> FileChange:
+        return FileChange(Status.MODIFIED, path, hunks=(Hunk(1, 0, 1, 1, "", ("+" * length,)),))
+
+    room = int(400 * CHARACTERS_PER_TOKEN)
+    around = 100 + 2 * len("a.py") + 40 + 17
+    fits, over = file("b.py", room - 2 * around - 500), file("b.py", room - 2 * around - 499)
+    for second, count in ((fits, 1), (over, 2)):
+        assert len(shards(Change("x", files=(file("a.py", 500), second)), 400)[0]) == count
+
+
+def test_a_script_that_git_calls_binary_is_named_once() -> None:
+    tool = FileChange(Status.ADDED, "tool.bin", binary=True)
+    assert must_be_read(Change("x", files=(tool,)), ["tool.bin"]) == ()
