@@ -984,8 +984,8 @@ MUTANTS = (
     Mutant(
         "after a wait the check is written as if no time had gone by",
         "pull_request/check_run.py",
-        "until_it_stands(lambda: self._conclude(commit, name, words))",
-        "until_it_stands(lambda check=words(): self._conclude(commit, name, lambda: check))",
+        "retried(lambda: self._conclude(commit, name, words))",
+        "retried(lambda check=words(): self._conclude(commit, name, lambda: check))",
         (
             f"{SCENARIOS}test_the_base_branch_changes.py::test_who_waits_for_an_answer_looks_again_before_an_old_base_passes",
         ),
@@ -1002,7 +1002,7 @@ MUTANTS = (
     Mutant(
         "what passed is not looked at once more",
         "pull_request/check_run.py",
-        "return self._patience.until_it_stands(again) if passes else stands",
+        "return self._retry.retried(again) if passes else stands",
         "return stands",
         (
             f"{SCENARIOS}test_a_pass_is_looked_at_again.py::test_a_base_that_changes_right_after_its_approval_passed_is_superseded",
@@ -1122,8 +1122,8 @@ MUTANTS = (
     Mutant(
         "a finding whose thread lost its lines is not said again",
         "core/pull_request/threads.py",
-        "if not last.outdated)\n\n\ndef shown",
-        "if last)\n\n\ndef shown",
+        "if not last.outdated)\n\n\ndef finding_ids_with_open_thread",
+        "if last)\n\n\ndef finding_ids_with_open_thread",
         (f"{MOVES}test_a_finding_whose_thread_is_outdated_is_said_at_its_new_place_and_the_old_thread_resolved",),
     ),
     Mutant(
@@ -1346,8 +1346,8 @@ MUTANTS = (
     Mutant(
         "a dismissal has the next push read whole",
         "pull_request/comment_commands.py",
-        "                scribe.reseal()\n                scribe.resolve",
-        "                scribe.resolve",
+        "                writer.reseal()\n                writer.resolve",
+        "                writer.resolve",
         (f"{FORGED}test_a_dismissal_that_the_bot_wrote_down_is_believed_at_the_next_push",),
     ),
     Mutant(

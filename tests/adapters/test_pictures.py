@@ -17,9 +17,9 @@ from PIL import Image, ImageOps
 from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git.open import open_patch, open_range
-from review_advisor.adapters.pictures import frames, pairs, patience, pixels
+from review_advisor.adapters.pictures import deadline, frames, pairs, pixels
+from review_advisor.adapters.pictures.deadline import Deadline
 from review_advisor.adapters.pictures.pairs import ComparedPictures
-from review_advisor.adapters.pictures.patience import Patience
 from review_advisor.adapters.pictures.pixels import Gallery, compare
 from review_advisor.adapters.worktree import WorkFolder
 from review_advisor.core.facts.change import Change, FileChange, Status
@@ -52,8 +52,8 @@ def uninterrupted() -> None:
     """Nobody has asked the review to end."""
 
 
-def endless() -> Patience:
-    return Patience(uninterrupted)
+def endless() -> Deadline:
+    return Deadline(uninterrupted)
 
 
 @pytest.fixture
@@ -440,7 +440,7 @@ _PEAK = """
 import sys, tempfile
 from pathlib import Path
 from PIL import Image
-from review_advisor.adapters.pictures.patience import Patience
+from review_advisor.adapters.pictures.deadline import Deadline
 from review_advisor.adapters.pictures.pixels import Gallery, compare
 
 def peak():
@@ -451,7 +451,7 @@ Image.init()
 at_first = peak()
 before, after = (Path(name).read_bytes() for name in sys.argv[1:])
 with tempfile.TemporaryDirectory() as gallery:
-    found = compare("a.png", before, after, Gallery(Path(gallery), "p001", 24), Patience(lambda: None))
+    found = compare("a.png", before, after, Gallery(Path(gallery), "p001", 24), Deadline(lambda: None))
 print(found.state, found.changed_pixels, peak() - at_first)
 """
 
@@ -769,7 +769,7 @@ def test_an_interrupt_is_heard_between_two_crops(gallery: Path) -> None:
     asked: list[int] = []
     for places in (1, 4):
         counted = Asked()
-        found = compare("a.png", None, saved(plain(2_000, 2_000)), Gallery(gallery, "p001", places), Patience(counted))
+        found = compare("a.png", None, saved(plain(2_000, 2_000)), Gallery(gallery, "p001", places), Deadline(counted))
         assert len(found.crops) == places
         asked.append(counted.times)
     assert asked[1] == asked[0] + 3
@@ -798,7 +798,7 @@ def test_once_the_time_is_over_the_rest_is_named_and_never_approved(monkeypatch:
 
     def in_time_for_one(path: str, most: int) -> bytes | None:
         if path == "shots/b.png":
-            monkeypatch.setattr(patience, "MOST_SECONDS", 0)
+            monkeypatch.setattr(deadline, "MOST_SECONDS", 0)
         return head(path, most)
 
     with closing(ComparedPictures(nothing_there, in_time_for_one, ("shots/",))) as pictures:

@@ -125,7 +125,7 @@ def test_it_takes_one_request_where_the_check_is_known_and_keeps_its_seal() -> N
     desk = Desk()
     desk.publish(desk.reviewed())
     sealed = seal_in(desk.checks[0].external_id)
-    desk.bot().scribe(desk.pull.number).checks.stand(
+    desk.bot().writer(desk.pull.number).checks.stand(
         desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number)
     )
     unfinished = Unfinished(desk.bot(), desk.pull.number, "")

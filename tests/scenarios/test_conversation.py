@@ -291,7 +291,7 @@ def test_a_newer_rejection_is_not_approved_over(escalated: Desk) -> None:
 
 def test_a_check_that_failed_for_another_reason_is_not_approved(escalated: Desk) -> None:
     failed = check_did_not_run(escalated.rules, escalated.pull.number, "The base's configuration cannot be used.")
-    escalated.bot().scribe(escalated.pull.number).checks.stand(escalated.pull.head_sha, failed)
+    escalated.bot().writer(escalated.pull.number).checks.stand(escalated.pull.head_sha, failed)
     assert "does not ask for a person's decision" in approves(escalated)
     assert [check.conclusion for check in escalated.checks] == ["failure"]
 

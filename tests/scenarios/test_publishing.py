@@ -66,8 +66,8 @@ def test_an_unsound_record_is_a_finding_like_any_other(desk: Desk) -> None:
 
 def test_nothing_passes_before_everything_else_stands_d34(desk: Desk) -> None:
     """The check is the gate: killed before its last word, a publication leaves it in progress."""
-    scribe = desk.bot().scribe(desk.pull.number)
-    scribe.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
+    writer = desk.bot().writer(desk.pull.number)
+    writer.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     document = desk.reviewed(approve(OTHER))
     desk.github.traffic.meets(killed(), Moment(operation="update check run"))
     with pytest.raises(Killed):
@@ -277,11 +277,11 @@ def test_a_token_of_another_account_than_the_configured_one_is_said_at_once(desk
     """What it makes would never be found again, and be made anew by each run."""
     desk.github.app_token("other")
     forge = FakeForge(desk.github, REPOSITORY, "other[bot]")
-    scribe = desk.bot(forge=forge).scribe(desk.pull.number)
+    writer = desk.bot(forge=forge).writer(desk.pull.number)
     with pytest.raises(ForgeError, match=r"writes as other\[bot\], but github.login is github-actions\[bot\]"):
-        scribe.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
+        writer.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     with pytest.raises(ForgeError, match="writes as other"):
-        scribe.summary(lambda _, __: f"{SUMMARY}\nApproved.")
+        writer.summary(lambda _, __: f"{SUMMARY}\nApproved.")
 
 
 def test_the_same_failure_is_counted_and_a_success_forgets_it(desk: Desk) -> None:

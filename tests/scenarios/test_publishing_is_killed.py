@@ -23,7 +23,7 @@ FINDINGS = tuple(finding(PATH, n, f"value = {n}", title=f"fault {n}") for n in (
 def escalating() -> tuple[Desk, OutcomeDocument]:
     desk = Desk(PublicationRules(reviewers=("maria",)))
     desk.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
-    desk.bot().scribe(desk.pull.number).checks.stand(
+    desk.bot().writer(desk.pull.number).checks.stand(
         desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number)
     )
     reports = [reject(*FINDINGS[: n + 1]) for n in range(3)]

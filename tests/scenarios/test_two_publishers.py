@@ -168,8 +168,8 @@ def test_what_a_person_has_begun_is_left_alone_and_the_summary_says_so() -> None
     forge.start_review(desk.pull.number, desk.pull.head_sha, "a draft", LINT)
     with pytest.raises(ReviewPending):
         forge.start_review(desk.pull.number, desk.pull.head_sha, "another", ())
-    scribe = desk.bot(forge=forge).scribe(desk.pull.number)
-    note = scribe.reviews.post(desk.pull.head_sha, document.run_id, lambda threads: ("words", LINT))
+    writer = desk.bot(forge=forge).writer(desk.pull.number)
+    note = writer.reviews.post(desk.pull.head_sha, document.run_id, lambda threads: ("words", LINT))
     assert [(each.body, each.state) for each in desk.reviews] == [("a draft", "PENDING")]
     assert note is not None
     assert note.startswith("maria has begun a review here and not submitted it")

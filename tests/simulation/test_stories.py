@@ -9,9 +9,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.simulation.command import ROOT, STORIES, simulate
 
-from review_advisor.mockworld.casting import LOST
 from review_advisor.mockworld.expectations import unmet
 from review_advisor.mockworld.forge import PullRequest, Push, Repository, User
+from review_advisor.mockworld.roster import LOST
 from review_advisor.mockworld.stage import play
 from review_advisor.mockworld.story_file import StoryError, read_story, story_schema, story_text
 from review_advisor.mockworld.story_lines import FAULTS

@@ -4,7 +4,7 @@ import pytest
 
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.ports.forge import ForgeUnavailable
-from review_advisor.pull_request.retries import LAGS, MOST_WAITED, WAITS, Patience
+from review_advisor.pull_request.retries import LAGS, MOST_WAITED, WAITS, Retry
 
 
 class Silence:
@@ -21,10 +21,10 @@ class Silence:
 
 def test_what_is_asked_within_something_else_is_not_waited_for_by_itself() -> None:
     clock, silence = FakeClock(), Silence()
-    patience = Patience(clock)
+    retry = Retry(clock)
     for _ in range(2):
         with pytest.raises(ForgeUnavailable):
-            patience.until_it_stands(lambda: patience.until_it_stands(silence))
+            retry.retried(lambda: retry.retried(silence))
     assert (clock.seconds, silence.asked) == (2 * sum(WAITS), 2 * (len(WAITS) + 1))
 
 
@@ -32,12 +32,12 @@ def test_what_is_asked_within_something_else_is_not_waited_for_by_itself() -> No
 def test_the_forge_may_ask_for_longer_waits_up_to_a_bound(wait: float, waited: float) -> None:
     clock = FakeClock()
     with pytest.raises(ForgeUnavailable):
-        Patience(clock).until_it_stands(Silence(wait))
+        Retry(clock).retried(Silence(wait))
     assert clock.seconds == waited
 
 
 @pytest.mark.parametrize("answers,waits", [([7], 0), ([1, 7], 1), ([1, 2, 7], 2), ([1, 2, 3], 2)])
 def test_an_answer_is_believed_at_once_or_after_some_waits(answers: list[int], waits: int) -> None:
     clock, coming = FakeClock(), iter(answers)
-    assert Patience(clock).until_believed(lambda: next(coming), lambda found: found == 7) == answers[-1]
+    assert Retry(clock).poll_until(lambda: next(coming), lambda found: found == 7) == answers[-1]
     assert clock.seconds == sum(LAGS[:waits])

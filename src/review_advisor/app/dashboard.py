@@ -9,7 +9,7 @@ from pathlib import Path
 
 from review_advisor.adapters.dashboard.server import serving
 from review_advisor.adapters.dashboard.site import SiteError, writing
-from review_advisor.adapters.ledger.browsing import Kept, count_ends, first_and_last, read_castings, read_reviews
+from review_advisor.adapters.ledger.browsing import RecordedRun, count_ends, first_and_last, read_castings, read_reviews
 from review_advisor.app.rollup import roll_up
 from review_advisor.app.runs import list_runs, show_run
 from review_advisor.core.ledger.periods import Period, periods
@@ -85,7 +85,7 @@ def _pages(ledger: Path, lines: Sequence[RunLine]) -> Iterator[RunPage]:
     """The page of each run."""
     for line, kept in zip(lines, read_reviews(ledger, (line.run_id for line in lines)), strict=True):
         match kept:
-            case Kept():
+            case RecordedRun():
                 yield RunPage(
                     line, kept.events, kept.document, kept.labels, kept.paid_elsewhere, unlabelled=kept.unlabelled
                 )

@@ -117,10 +117,10 @@ def _counts(event: PullRequestEvent | CommentEvent, forge: Forge, rules: Publica
 
 def _refused(bot: Bot, number: int, why: str) -> Begun:
     """The check says so, and nothing else does: it is no failure of the head, which would count, and no review."""
-    scribe = bot.scribe(number)
-    pull_request = scribe.pull_request()
+    writer = bot.writer(number)
+    pull_request = writer.pull_request()
     if pull_request.state == "open":
-        scribe.checks.stand(pull_request.head_sha, check_did_not_run(bot.rules, number, why, bot.details_url))
+        writer.checks.stand(pull_request.head_sha, check_did_not_run(bot.rules, number, why, bot.details_url))
     return Begun(review=False, because=why, pull_request=pull_request)
 
 

@@ -43,15 +43,15 @@ def init(context: click.Context, repo: Path, ref: str, dry_run: bool) -> None:
     """
     from review_advisor.app.doctor import repository_top
     from review_advisor.app.init import StarterError, action_named, put_files, starter_files
-    from review_advisor.core.safety.terminal import said
+    from review_advisor.core.safety.terminal import printable
 
     top = repository_top(repo)
     if not (top / ".git").exists():
-        raise Ended(said(f"{repo} is not in a git repository."), NOTHING_ASKED)
+        raise Ended(printable(f"{repo} is not in a git repository."), NOTHING_ASKED)
     try:
         files = starter_files(action_named(ref))
     except StarterError as problem:
-        raise Ended(said(str(problem)), NOTHING_ASKED) from None
+        raise Ended(printable(str(problem)), NOTHING_ASKED) from None
     done = put_files(top, files, dry_run=dry_run)
     words = {"written": "would write" if dry_run else "wrote", "left": "left", "refused": "REFUSED"}
     for each in done:

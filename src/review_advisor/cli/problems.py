@@ -39,15 +39,15 @@ def _refusal(problem: Exception) -> Ended | None:
     from review_advisor.app.settings import ConfigError
     from review_advisor.core.policy.switches import SwitchError
     from review_advisor.core.roles.calls import ReviewInterrupted
-    from review_advisor.core.safety.terminal import said
+    from review_advisor.core.safety.terminal import printable
     from review_advisor.ports.forge import ForgeError
     from review_advisor.ports.review import ArtifactError, CliError, SourceError
 
     match problem:
         case CliError() | SwitchError() | ConfigError() | SourceError() | ArtifactError():
-            return Ended(said(str(problem)), NOTHING_ASKED)
+            return Ended(printable(str(problem)), NOTHING_ASKED)
         case ForgeError() | ReviewBrokenError():
-            return Ended(said(str(problem)), NOT_TO_ITS_END)
+            return Ended(printable(str(problem)), NOT_TO_ITS_END)
         case ReviewInterrupted():
             return Ended("The review was interrupted before it began.", 128 + problem.signal_number)
         case _:

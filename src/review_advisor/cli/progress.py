@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from review_advisor.cli.output import note, without_secrets
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
 from review_advisor.core.report.progress import progress_line
-from review_advisor.core.safety.terminal import said
+from review_advisor.core.safety.terminal import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +40,7 @@ class PlainProgress:
 
     def warning(self, sentence: str) -> None:
         """Show a sentence that does not stop the review."""
-        note(f"warning: {said(sentence)}")
+        note(f"warning: {printable(sentence)}")
 
 
 class LiveProgress:
@@ -64,7 +64,7 @@ class LiveProgress:
 
     def warning(self, sentence: str) -> None:
         """Show a sentence that does not stop the review."""
-        self._print(f"warning: {said(sentence)}", "yellow")
+        self._print(f"warning: {printable(sentence)}", "yellow")
 
     def _print(self, line: str, style: str | None) -> None:
         with suppress(OSError):  # a terminal that was closed

@@ -13,7 +13,7 @@ from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.patch_files import files_of_patch
 from review_advisor.core.facts.repair import Edits
 from review_advisor.mockworld import object_names
-from review_advisor.mockworld.bench import Edit
+from review_advisor.mockworld.editable_copies import Edit
 from review_advisor.mockworld.lines import Written
 
 Texts = Mapping[str, str]

@@ -18,7 +18,7 @@ from review_advisor.core.roles.calls import (
     Usage,
 )
 from review_advisor.core.roles.prompts import nonce_of
-from review_advisor.mockworld.bench import Edit
+from review_advisor.mockworld.editable_copies import Edit
 
 Json = dict[str, Any]
 Written = str | Edit | None

@@ -18,10 +18,10 @@ from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.report.repair_text import PATCH_FILE
 from review_advisor.core.report.report_text import headline
 from review_advisor.mockworld.agents import Asked, FakeAdvisorRunner
-from review_advisor.mockworld.bench import Bench
-from review_advisor.mockworld.casting import cast
+from review_advisor.mockworld.editable_copies import Bench
 from review_advisor.mockworld.forge import PullRequest, Push, Repository, User
 from review_advisor.mockworld.lines import Killed
+from review_advisor.mockworld.roster import cast
 from review_advisor.mockworld.story import DEFAULT_FILE, Ended, ReviewBlock, Story
 from review_advisor.mockworld.story_change import PushBlock
 from review_advisor.mockworld.story_lines import Meanwhile

@@ -13,7 +13,7 @@ from review_advisor.core.pull_request.beginning import beginning, queued_pull_re
 from review_advisor.core.pull_request.writes import Conclusion
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.comment_commands import Comment, Conversation
-from review_advisor.pull_request.writer import Scribe
+from review_advisor.pull_request.writer import PullRequestWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,17 @@ class BeginPhase:
                 assert_never(event)
 
     def _happened(self, event: PullRequestEvent) -> Begun:
-        scribe = self._bot.scribe(event.number)
+        writer = self._bot.writer(event.number)
         if event.action == "labeled" and event.label != self._bot.rules.fork_label:
             return Begun(review=False, because=f"the label {event.label!r} asks for nothing")
-        pull_request = scribe.pull_request_at(event.head_sha)
+        pull_request = writer.pull_request_at(event.head_sha)
         if event.head_sha != pull_request.head_sha:
             return Begun(review=False, because="the head has moved since: that push is an event of its own")
         if event.action != "labeled":
-            return self._decided(scribe, pull_request, asked=False)
+            return self._decided(writer, pull_request, asked=False)
         if self._bot.forge.permission(event.sender).may_write:
-            return self._decided(scribe, pull_request, asked=True)
-        scribe.label(self._bot.rules.fork_label, wanted=False, present=True)  # the check stays: theirs is no word on it
+            return self._decided(writer, pull_request, asked=True)
+        writer.label(self._bot.rules.fork_label, wanted=False, present=True)  # the check stays: theirs is no word on it
         return Begun(review=False, because=f"{event.sender} may not write to the repository, so their label is none")
 
     def _said(self, event: CommentEvent) -> Begun:
@@ -71,19 +71,19 @@ class BeginPhase:
         heard = Conversation(self._bot).hear(event.number, Comment(event.comment_id, event.author, event.body))
         if not heard.review:
             return Begun(review=False, because=heard.because)
-        scribe = self._bot.scribe(event.number)
-        return self._decided(scribe, scribe.pull_request(), asked=True)
+        writer = self._bot.writer(event.number)
+        return self._decided(writer, writer.pull_request(), asked=True)
 
-    def _decided(self, scribe: Scribe, pull_request: PullRequest, *, asked: bool) -> Begun:
-        recalled = scribe.recalled()
+    def _decided(self, writer: PullRequestWriter, pull_request: PullRequest, *, asked: bool) -> Begun:
+        recalled = writer.recalled()
         decision = beginning(pull_request, recalled.state, self._bot.rules, asked=asked)
         if decision.drop_fork_label:
-            scribe.label(self._bot.rules.fork_label, wanted=False, present=True)
+            writer.label(self._bot.rules.fork_label, wanted=False, present=True)
         number, head = pull_request.number, pull_request.head_sha
         if decision.review:
-            scribe.checks.stand(head, check_in_progress(self._bot.rules, number, self._bot.details_url))
+            writer.checks.stand(head, check_in_progress(self._bot.rules, number, self._bot.details_url))
         elif decision.waiting is not None:
-            scribe.checks.stand(head, check_waiting(self._bot.rules, number, decision.waiting, self._bot.details_url))
+            writer.checks.stand(head, check_waiting(self._bot.rules, number, decision.waiting, self._bot.details_url))
         return Begun(decision.review, decision.because, pull_request, asked, recalled.word)
 
     def _queued(self, event: MergeGroupEvent) -> Begun:
@@ -91,14 +91,14 @@ class BeginPhase:
         number = queued_pull_request(event.head_ref)
         missing = "" if number is None else self._missing(number)
         check = check_of_queue(self._bot.rules, number, missing, self._bot.details_url)
-        self._bot.scribe(number or 0).checks.stand(event.head_sha, check)
+        self._bot.writer(number or 0).checks.stand(event.head_sha, check)
         return Begun(review=False, because=f"the merge queue's commit was checked: {check.title}")
 
     def _missing(self, number: int) -> str:
         """Why its head has not passed by the last review, against its present base branch; empty if it has."""
-        scribe = self._bot.scribe(number)
-        pull_request, state = scribe.pull_request(), scribe.remembered()
-        if scribe.checks.conclusions(pull_request.head_sha, self._bot.rules.check_name) != {Conclusion.SUCCESS}:
+        writer = self._bot.writer(number)
+        pull_request, state = writer.pull_request(), writer.remembered()
+        if writer.checks.conclusions(pull_request.head_sha, self._bot.rules.check_name) != {Conclusion.SUCCESS}:
             return "Its own head did not pass."
         if state is not None and state.head_sha != pull_request.head_sha:
             return "The last review is of another head."

@@ -8,7 +8,7 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.safety.redaction import NO_SECRETS, Redactor
 from review_advisor.ports.forge import Forge
 from review_advisor.ports.review import Clock
-from review_advisor.pull_request.writer import Memory, Scribe
+from review_advisor.pull_request.writer import Memory, PullRequestWriter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Bot:
     repository: str = ""
     state_key: bytes | None = field(default=None, repr=False)
 
-    def scribe(self, number: int) -> Scribe:
+    def writer(self, number: int) -> PullRequestWriter:
         """Whoever writes for it on a pull request."""
         memory = Memory(self.repository, self.state_key)
-        return Scribe(self.forge, self.clock, self.rules, number, run=self.run, memory=memory)
+        return PullRequestWriter(self.forge, self.clock, self.rules, number, run=self.run, memory=memory)

@@ -17,20 +17,20 @@ from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.core.pull_request.waiting import same_head
 from review_advisor.core.pull_request.writes import Check, Conclusion
 from review_advisor.ports.forge import Forge, ForgeDenied, ForgeError, ForgeMissing, ForgeRejected
-from review_advisor.pull_request.retries import Patience
+from review_advisor.pull_request.retries import Retry
 
 Words = TypeVar("Words", bound=Check | None)
 
 
-class CheckScribe:
+class CheckRunWriter:
     """Writes the check runs of one pull request. Raises ``ForgeError`` once the forge stays silent.
 
     ``run`` is this workflow run, which its checks name; empty outside of one.
     """
 
-    def __init__(self, forge: Forge, patience: Patience, rules: PublicationRules, number: int, *, run: str) -> None:
+    def __init__(self, forge: Forge, retry: Retry, rules: PublicationRules, number: int, *, run: str) -> None:
         self._forge = forge
-        self._patience = patience
+        self._retry = retry
         self._rules = rules
         self._number = number
         self._run = run
@@ -42,7 +42,7 @@ class CheckScribe:
         passes, or says nothing about ``commit`` any more, no check that we made there for another pull request passes
         either: a check belongs to a commit.
         """
-        self._patience.until_it_stands(lambda: self._write(commit, check, self._forge.checks(commit, check.name)))
+        self._retry.retried(lambda: self._write(commit, check, self._forge.checks(commit, check.name)))
 
     def conclude(self, commit: str, name: str, words: Callable[[], Words]) -> Words | StandingCheck:
         """Make the check of that name conclude as ``words`` says; what was written, or None where that says nothing.
@@ -52,10 +52,10 @@ class CheckScribe:
         several writes; if that is no success any more, the check is made to say so, and until then it passes. Where
         another run has the word on the check by then, nothing is written, and that check as it stands is the answer.
         """
-        stands = self._patience.until_it_stands(lambda: self._conclude(commit, name, words))
+        stands = self._retry.retried(lambda: self._conclude(commit, name, words))
         passes = isinstance(stands, Check) and stands.conclusion is Conclusion.SUCCESS
         again = partial(self._looked_at_again, commit, name, words, passed=stands)
-        return self._patience.until_it_stands(again) if passes else stands
+        return self._retry.retried(again) if passes else stands
 
     def _conclude(self, commit: str, name: str, words: Callable[[], Words]) -> Words | StandingCheck:
         check = words()
@@ -108,7 +108,7 @@ class CheckScribe:
 
     def mark(self, commit: str, name: str, seal: str) -> None:
         """Have our check runs on ``commit`` bear this seal, and leave everything else of them."""
-        self._patience.until_it_stands(lambda: self._mark(commit, name, seal))
+        self._retry.retried(lambda: self._mark(commit, name, seal))
 
     def _mark(self, commit: str, name: str, seal: str) -> None:
         for each in self._own(self._forge.checks(commit, name)):
@@ -126,14 +126,14 @@ class CheckScribe:
 
     def conclusions(self, commit: str, name: str) -> set[str | None]:
         """What our check runs on ``commit`` conclude; None is one in progress."""
-        every = self._patience.until_it_stands(lambda: self._forge.checks(commit, name))
+        every = self._retry.retried(lambda: self._forge.checks(commit, name))
         return {each.conclusion for each in self._own(every)}
 
     def in_progress(self, commit: str, name: str) -> StandingCheck | None:
         """Our check run on ``commit`` that this run has to conclude and nobody has; None without a commit."""
         if not commit:
             return None
-        every = self._patience.until_it_stands(lambda: self._forge.checks(commit, name))
+        every = self._retry.retried(lambda: self._forge.checks(commit, name))
         waits = (each for each in self._own(every) if each.conclusion is None)
         return next(waits, None) if self._left(every) is None else None
 
@@ -142,7 +142,7 @@ class CheckScribe:
 
         Outside of a workflow run nothing is left to others. Of two checks of ours the older one says whose they are.
         """
-        return self._patience.until_it_stands(lambda: self._left(self._forge.checks(commit, name)))
+        return self._retry.retried(lambda: self._left(self._forge.checks(commit, name)))
 
     def _left(self, every: Iterable[StandingCheck]) -> StandingCheck | None:
         standing = self._own(every) if self._run else []

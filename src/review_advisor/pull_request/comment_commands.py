@@ -28,7 +28,7 @@ from review_advisor.core.pull_request.threads import about
 from review_advisor.core.pull_request.waiting import approval_fell
 from review_advisor.core.pull_request.writes import Check, Conclusion
 from review_advisor.pull_request.bot import Bot
-from review_advisor.pull_request.writer import Scribe
+from review_advisor.pull_request.writer import PullRequestWriter
 
 APPROVABLE: frozenset[str | None] = frozenset((Conclusion.ACTION_REQUIRED, Conclusion.SUCCESS))
 """What the check of an escalated head may conclude: the same command heard again finds it passed."""
@@ -81,27 +81,27 @@ class Conversation:
         command = read_command(comment.body)
         if command is None:
             return Heard(review=False, because="it holds no command")
-        scribe = self._bot.scribe(number)
-        pull_request = scribe.pull_request()
+        writer = self._bot.writer(number)
+        pull_request = writer.pull_request()
         permission = self._bot.forge.permission(comment.author)
         asked = Help() if isinstance(command, Misspelt) else command
         granted = leave(asked, comment.author, permission, pull_request)
         if not granted.granted:
             if comment.author.casefold() == pull_request.author.casefold():
-                scribe.answer(comment.id, answers.refused(granted.because))
+                writer.answer(comment.id, answers.refused(granted.because))
             return Heard(review=False, because=granted.because)
         if isinstance(command, Misspelt):
-            scribe.answer(comment.id, answers.helped(command.why))
+            writer.answer(comment.id, answers.helped(command.why))
             return Heard(review=False, because=command.why)
-        return self._done(scribe, comment, command, pull_request)
+        return self._done(writer, comment, command, pull_request)
 
-    def _done(self, scribe: Scribe, comment: Comment, command: Command, pull_request: PullRequest) -> Heard:
+    def _done(self, writer: PullRequestWriter, comment: Comment, command: Command, pull_request: PullRequest) -> Heard:
         if isinstance(command, ReviewAgain):
             return Heard(review=True, because=f"{comment.author} asks for a review")
         if isinstance(command, Help):
             said = answers.helped()
         else:
-            state = scribe.remembered()
+            state = writer.remembered()
             if state is None:
                 said = answers.refused(
                     "Nothing is remembered of a review of this pull request; it has to be reviewed first."
@@ -110,21 +110,21 @@ class Conversation:
                 finding = _known(state, command.finding)
                 said = answers.unknown(command.finding) if finding is None else answers.explained(finding)
             else:
-                said = self._settled(scribe, comment, command, pull_request)
-        scribe.answer(comment.id, said)
+                said = self._settled(writer, comment, command, pull_request)
+        writer.answer(comment.id, said)
         return Heard(review=False, because=said)
 
     def _settled(
-        self, scribe: Scribe, comment: Comment, command: Dismiss | ApproveEscalation, seen: PullRequest
+        self, writer: PullRequestWriter, comment: Comment, command: Dismiss | ApproveEscalation, seen: PullRequest
     ) -> str:
-        granted = may_settle(comment.author, seen, scribe.makers(seen.head_sha))
+        granted = may_settle(comment.author, seen, writer.makers(seen.head_sha))
         if not granted.granted:
             return answers.refused(granted.because)
         if isinstance(command, Dismiss):
-            return self._dismissed(scribe, comment, command)
-        return self._approved(scribe, comment, command, seen)
+            return self._dismissed(writer, comment, command)
+        return self._approved(writer, comment, command, seen)
 
-    def _dismissed(self, scribe: Scribe, comment: Comment, command: Dismiss) -> str:
+    def _dismissed(self, writer: PullRequestWriter, comment: Comment, command: Dismiss) -> str:
         """Remember it, and say so only once it is read back: a review may be published at the same time."""
 
         def words(body: str, state: State | None) -> str:
@@ -133,17 +133,19 @@ class Conversation:
             return amended(body, with_dismissed(state, command.finding, by=comment.author, reason=command.reason))
 
         for _ in range(TRIES):
-            scribe.summary(words)
-            finding = _known(scribe.remembered(), command.finding)
+            writer.summary(words)
+            finding = _known(writer.remembered(), command.finding)
             if finding is None:
                 return answers.unknown(command.finding)
             if (finding.status, finding.by, finding.reason) == ("dismissed", comment.author, command.reason):
-                scribe.reseal()
-                scribe.resolve(about(scribe.reviews.threads(), {finding.id}))
+                writer.reseal()
+                writer.resolve(about(writer.reviews.threads(), {finding.id}))
                 return answers.dismissed(finding.id, command.reason)
         return answers.refused("A review was published at the same time, again and again: say it once more.")
 
-    def _approved(self, scribe: Scribe, comment: Comment, command: ApproveEscalation, seen: PullRequest) -> str:
+    def _approved(
+        self, writer: PullRequestWriter, comment: Comment, command: ApproveEscalation, seen: PullRequest
+    ) -> str:
         """Let the head pass, and only then say so: whatever ends this in between, nothing claims what is not so.
 
         All of it is asked again after each wait, and once more when the check passes: where the approval did not hold
@@ -155,7 +157,7 @@ class Conversation:
 
         def words_of_check() -> Check | None:
             nonlocal asked, begun
-            asked = self._to_approve(scribe, command, seen)
+            asked = self._to_approve(writer, command, seen)
             if not asked.refused:
                 begun = True
                 return approved
@@ -163,7 +165,7 @@ class Conversation:
                 return None
             return check_waiting(self._bot.rules, seen.number, approval_fell(asked.refused), self._bot.details_url)
 
-        stands = scribe.checks.conclude(seen.head_sha, self._bot.rules.check_name, words_of_check)
+        stands = writer.checks.conclude(seen.head_sha, self._bot.rules.check_name, words_of_check)
         state = asked.state
         if asked.refused or state is None:
             return answers.refused(asked.refused)
@@ -175,23 +177,23 @@ class Conversation:
             same = standing is not None and standing.run_id == state.run_id
             return amended(body, standing.model_copy(update=now)) if standing is not None and same else body
 
-        scribe.summary(words)
-        scribe.reseal()
-        scribe.label(self._bot.rules.escalation_label, wanted=False, present=True)
+        writer.summary(words)
+        writer.reseal()
+        writer.label(self._bot.rules.escalation_label, wanted=False, present=True)
         return answers.approved(state.model_copy(update=now))
 
-    def _to_approve(self, scribe: Scribe, command: ApproveEscalation, seen: PullRequest) -> _Approvable:
+    def _to_approve(self, writer: PullRequestWriter, command: ApproveEscalation, seen: PullRequest) -> _Approvable:
         """Whether the head that was ``seen`` can be approved, all as it is now.
 
         ``seen`` is the pull request as it was when the command was heard. The check is read before the state: a review
         that ended in between has changed the state before its check.
         """
         head = seen.head_sha
-        alone = scribe.open_with(head) == (seen.number,)
-        conclusions = scribe.checks.conclusions(head, self._bot.rules.check_name)
-        state = scribe.remembered()
+        alone = writer.open_with(head) == (seen.number,)
+        conclusions = writer.checks.conclusions(head, self._bot.rules.check_name)
+        state = writer.remembered()
         reviewed = (state.outcome, state.head_sha) if state is not None else None
-        now = scribe.pull_request()
+        now = writer.pull_request()
         another = not_against(state, now.base_ref, self._bot.redactor)
         reasons = (
             (head != command.sha, f"The head is {head}, not {command.sha}: look at it again."),

@@ -26,16 +26,21 @@ from review_advisor.core.pull_request.base_branch import names_base
 from review_advisor.core.pull_request.dismissals import remembered_beside, with_dismissals_of
 from review_advisor.core.pull_request.markers import is_newer
 from review_advisor.core.pull_request.memory import come_back, failed, remembered
-from review_advisor.core.pull_request.repair_push import Kept, coming_note, kept_note, pushed_note
+from review_advisor.core.pull_request.repair_push import NotPushed, coming_note, not_pushed_note, pushed_note
 from review_advisor.core.pull_request.standing import StandingCheck, Thread
 from review_advisor.core.pull_request.state import State
-from review_advisor.core.pull_request.threads import about, left_behind, said, shown
+from review_advisor.core.pull_request.threads import (
+    about,
+    finding_ids_with_open_thread,
+    finding_ids_with_thread,
+    left_behind,
+)
 from review_advisor.core.pull_request.waiting import same_head
 from review_advisor.core.pull_request.writes import Check, Conclusion, InlineComment
 from review_advisor.ports.forge import Patcher
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.repair_commit import Committer, Ready
-from review_advisor.pull_request.writer import Scribe
+from review_advisor.pull_request.writer import PullRequestWriter
 
 LEFT = "another run has begun on this head since, and has the word on the check"
 
@@ -88,16 +93,16 @@ class PublishPhase:
         ``asked``: a person wanted this review, so it is no round of its own. ``notes`` are said in the summary and on
         the check's page. A repair that cannot be pushed is a note.
         """
-        scribe = self._bot.scribe(number)
+        writer = self._bot.writer(number)
         head, name = outcome.head_sha or "", self._bot.rules.check_name
-        left = scribe.checks.left_to_another(head, name)
-        if left is not None and self._is_outdone(scribe, outcome):
+        left = writer.checks.left_to_another(head, name)
+        if left is not None and self._is_outdone(writer, outcome):
             return _left(left)
-        pull_request = scribe.pull_request_at(head)
+        pull_request = writer.pull_request_at(head)
         written, coming = None, None
         if self._is_of(outcome, pull_request):
-            written, coming = self._written(scribe, pull_request, outcome, asked=asked, notes=notes)
-        stands = scribe.checks.conclude(head, name, partial(self._now, scribe, outcome, written))
+            written, coming = self._written(writer, pull_request, outcome, asked=asked, notes=notes)
+        stands = writer.checks.conclude(head, name, partial(self._now, writer, outcome, written))
         self._stands()
         if isinstance(stands, StandingCheck):
             published = _left(stands, () if written is None else written.notes)
@@ -105,38 +110,40 @@ class PublishPhase:
             return Published(stands)
         else:
             published = replace(written, check=stands)
-        return published if coming is None else self._pushed(scribe, pull_request, published, coming)
+        return published if coming is None else self._pushed(writer, pull_request, published, coming)
 
-    def _is_outdone(self, scribe: Scribe, outcome: OutcomeDocument | DidNotRun) -> bool:
+    def _is_outdone(self, writer: PullRequestWriter, outcome: OutcomeDocument | DidNotRun) -> bool:
         """Whether there is nothing to say of it beside another run: no review, or an older one than the summary's."""
         if isinstance(outcome, DidNotRun):
             return True
-        standing = scribe.remembered()
+        standing = writer.remembered()
         return standing is not None and is_newer(standing.reviewed_in, self._bot.run)
 
-    def _now(self, scribe: Scribe, outcome: OutcomeDocument | DidNotRun, written: Published | None) -> Check:
+    def _now(self, writer: PullRequestWriter, outcome: OutcomeDocument | DidNotRun, written: Published | None) -> Check:
         """The check of what was written, as the pull request is at this moment."""
-        pull_request = scribe.pull_request() if written is None else scribe.pull_request_at(outcome.head_sha or "")
+        pull_request = writer.pull_request() if written is None else writer.pull_request_at(outcome.head_sha or "")
         if written is None or not self._is_of(outcome, pull_request):
             now = replace(pull_request, base_ref=self._bot.redactor.redact(pull_request.base_ref))
             return check_superseded(self._bot.rules, now, outcome.head_sha or "", self._bot.details_url)
         return self._alone(pull_request, written.check)
 
-    def _pushed(self, scribe: Scribe, pull_request: PullRequest, published: Published, coming: _Coming) -> Published:
-        kept = self._committer(scribe).push(pull_request, coming.repair)
+    def _pushed(
+        self, writer: PullRequestWriter, pull_request: PullRequest, published: Published, coming: _Coming
+    ) -> Published:
+        kept = self._committer(writer).push(pull_request, coming.repair)
         if kept is None:
             return replace(published, notes=(*published.notes, pushed_note(pull_request)))
-        notes = (*published.notes, kept_note(kept))
+        notes = (*published.notes, not_pushed_note(kept))
         coming.say(notes)
-        scribe.reseal()
+        writer.reseal()
         return replace(published, notes=notes)
 
-    def _committer(self, scribe: Scribe) -> Committer:
-        return Committer(self._bot.forge, scribe, self._bot.rules, self._patcher)
+    def _committer(self, writer: PullRequestWriter) -> Committer:
+        return Committer(self._bot.forge, writer, self._bot.rules, self._patcher)
 
     def _written(
         self,
-        scribe: Scribe,
+        writer: PullRequestWriter,
         pull_request: PullRequest,
         outcome: OutcomeDocument | DidNotRun,
         *,
@@ -144,48 +151,48 @@ class PublishPhase:
         notes: tuple[str, ...],
     ) -> tuple[Published, _Coming | None]:
         """Everything but the check and the push; those are returned."""
-        before = scribe.remembered()
+        before = writer.remembered()
         number = pull_request.number
         if isinstance(outcome, DidNotRun):
             why = (outcome.run_id, outcome.head_sha, outcome.reason)
-            scribe.summary(lambda _, standing: summary_did_not_run(outcome.reason, failed(standing, *why)))
+            writer.summary(lambda _, standing: summary_did_not_run(outcome.reason, failed(standing, *why)))
             check = check_did_not_run(self._bot.rules, number, outcome.reason, self._bot.details_url)
-            return Published(replace(check, seal=scribe.seal())), None
+            return Published(replace(check, seal=writer.seal())), None
         state = remembered(before, outcome, asked=asked)
-        not_placed, unsaid = self._review(scribe, outcome, before, state)
+        not_placed, unsaid = self._review(writer, outcome, before, state)
         notes += () if unsaid is None else (unsaid,)
-        notes += self._called(scribe, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
-        settled = self._resolved(scribe, outcome, state)
+        notes += self._called(writer, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
+        settled = self._resolved(writer, outcome, state)
         notes += () if settled is None else (settled,)
-        repair = self._committer(scribe).prepare(pull_request, outcome)
-        notes += (kept_note(repair),) if isinstance(repair, Kept) and repair.said else ()
+        repair = self._committer(writer).prepare(pull_request, outcome)
+        notes += (not_pushed_note(repair),) if isinstance(repair, NotPushed) and repair.said else ()
         say = partial(
             self._say,
-            scribe,
+            writer,
             outcome,
             partial(remembered_beside, before=before, document=outcome, asked=asked, run=self._bot.run),
             not_placed,
         )
-        coming = None if isinstance(repair, Kept) else _Coming(repair, say)
+        coming = None if isinstance(repair, NotPushed) else _Coming(repair, say)
         say(notes if coming is None else (*notes, coming_note(pull_request)))
-        now = with_dismissals_of(state, scribe.remembered())
+        now = with_dismissals_of(state, writer.remembered())
         found = [each.severity for each in open_findings(outcome, now).values()]
         check = check_of(outcome, self._bot.rules, number, notes, self._bot.details_url, found=found)
-        return Published(replace(check, seal=scribe.seal()), notes), coming
+        return Published(replace(check, seal=writer.seal()), notes), coming
 
     def _say(
         self,
-        scribe: Scribe,
+        writer: PullRequestWriter,
         document: OutcomeDocument,
         beside: Callable[[State | None], State],
         not_placed: tuple[Finding, ...],
         notes: tuple[str, ...],
     ) -> None:
         """Write the summary. What people dismissed while the review was published stays dismissed."""
-        scribe.summary(lambda _, standing: summary_body(document, self._bot.rules, beside(standing), not_placed, notes))
+        writer.summary(lambda _, standing: summary_body(document, self._bot.rules, beside(standing), not_placed, notes))
 
     def _review(
-        self, scribe: Scribe, document: OutcomeDocument, before: State | None, state: State
+        self, writer: PullRequestWriter, document: OutcomeDocument, before: State | None, state: State
     ) -> tuple[tuple[Finding, ...], str | None]:
         """Post the comments in the diff that are new; the findings that have none there, and a note if that is odd.
 
@@ -197,32 +204,32 @@ class PublishPhase:
         found = [each.severity for each in open_findings(document, state).values()]
 
         def already(threads: tuple[Thread, ...]) -> frozenset[str]:
-            return shown(threads) | (said(threads) - closed)
+            return finding_ids_with_open_thread(threads) | (finding_ids_with_thread(threads) - closed)
 
         def words(threads: tuple[Thread, ...]) -> tuple[str, tuple[InlineComment, ...]]:
             comments = inline_comments(wanted, already(threads), self._bot.rules)
             return review_body(document, len(comments), found), comments
 
-        scribe.reviews.discard_unfinished(document.run_id)
-        note = scribe.reviews.post(document.head_sha or "", document.run_id, words)
-        placed = already(scribe.reviews.threads())
+        writer.reviews.discard_unfinished(document.run_id)
+        note = writer.reviews.post(document.head_sha or "", document.run_id, words)
+        placed = already(writer.reviews.threads())
         return tuple(each for each in wanted if each.id not in placed), note
 
-    def _resolved(self, scribe: Scribe, document: OutcomeDocument, state: State) -> str | None:
+    def _resolved(self, writer: PullRequestWriter, document: OutcomeDocument, state: State) -> str | None:
         """Resolve the threads of what is settled, and those that are left behind; a note where the token may not."""
         settled = {each.id for each in state.findings if each.status != "open"}
         known = {each.id for each in state.findings} | {each.id for each in document.findings}
-        threads = scribe.reviews.threads()
-        return scribe.resolve(dict.fromkeys((*about(threads, settled), *left_behind(threads, known))))
+        threads = writer.reviews.threads()
+        return writer.resolve(dict.fromkeys((*about(threads, settled), *left_behind(threads, known))))
 
     def _called(
-        self, scribe: Scribe, pull_request: PullRequest, document: OutcomeDocument, *, first_time: bool
+        self, writer: PullRequestWriter, pull_request: PullRequest, document: OutcomeDocument, *, first_time: bool
     ) -> tuple[str, ...]:
         """Call people to an escalation, once; any other outcome loses the label. What could not be done, in words."""
         escalated = document.outcome is Outcome.ESCALATED
         label = self._bot.rules.escalation_label
-        note = scribe.label(label, wanted=escalated, present=label in pull_request.labels)
-        asked = scribe.ask(self._bot.rules.reviewers) if escalated and first_time else ()
+        note = writer.label(label, wanted=escalated, present=label in pull_request.labels)
+        asked = writer.ask(self._bot.rules.reviewers) if escalated and first_time else ()
         return (*(() if note is None else (note,)), *asked)
 
     def _alone(self, pull_request: PullRequest, check: Check) -> Check:

@@ -11,7 +11,7 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.repair_push import (
     Branch,
-    Kept,
+    NotPushed,
     Wanted,
     forbidden,
     not_as_judged,
@@ -21,7 +21,7 @@ from review_advisor.core.pull_request.repair_push import (
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.ports.forge import Forge, ForgeError, Patcher, PatchRefused
-from review_advisor.pull_request.writer import Scribe
+from review_advisor.pull_request.writer import PullRequestWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +35,28 @@ class Ready:
 class Committer:
     """Pushes at most one commit for a review: once its branch has moved, the review is of another head."""
 
-    def __init__(self, forge: Forge, scribe: Scribe, rules: PublicationRules, patcher: Patcher) -> None:
+    def __init__(self, forge: Forge, writer: PullRequestWriter, rules: PublicationRules, patcher: Patcher) -> None:
         self._forge = forge
-        self._scribe = scribe
+        self._writer = writer
         self._rules = rules
         self._patcher = patcher
 
-    def prepare(self, pull_request: PullRequest, document: OutcomeDocument) -> Ready | Kept:
+    def prepare(self, pull_request: PullRequest, document: OutcomeDocument) -> Ready | NotPushed:
         """Decide, and make the files. Only reads the forge."""
         wanted = wanted_push(document, pull_request, self._rules)
-        if isinstance(wanted, Kept):
+        if isinstance(wanted, NotPushed):
             return wanted
         try:
             branch = Branch(self._forge.is_protected(pull_request.head_ref), self._inside(pull_request))
             return forbidden(wanted, branch) or self._patched(wanted)
         except (ForgeError, PatchRefused) as problem:
-            return Kept(str(problem))
+            return NotPushed(str(problem))
 
     def _inside(self, pull_request: PullRequest) -> frozenset[str]:
         lines = self._forge.commentable_lines(pull_request.number)
         return frozenset(path for path, shown in lines.items() if shown.right)
 
-    def _patched(self, wanted: Wanted) -> Ready | Kept:
+    def _patched(self, wanted: Wanted) -> Ready | NotPushed:
         head = wanted.repair.head_sha or ""
         before = []
         for file in wanted.touched:
@@ -64,23 +64,25 @@ class Committer:
             if file in wanted.changed and content is not None:
                 before.append(CommittedFile(file.path, file.old_mode, content))
             elif file in wanted.changed or content is not None:
-                return Kept("its patch does not speak of the files that the head has")
+                return NotPushed("its patch does not speak of the files that the head has")
         after = self._patcher.apply(wanted.repair.patch, tuple(before))
         return not_as_said(wanted, after) or Ready(wanted, after)
 
-    def push(self, pull_request: PullRequest, ready: Ready) -> Kept | None:
+    def push(self, pull_request: PullRequest, ready: Ready) -> NotPushed | None:
         """Commit, and move the branch as the very last step; why it was not done, if it was not."""
         try:
             return self._push(pull_request.head_ref, ready)
         except ForgeError as refused:
-            return Kept(str(refused))
+            return NotPushed(str(refused))
 
-    def _push(self, branch: str, ready: Ready) -> Kept | None:
+    def _push(self, branch: str, ready: Ready) -> NotPushed | None:
         head = ready.wanted.repair.head_sha or ""
-        if not self._scribe.checks.conclusions(head, self._rules.check_name):
-            return Kept(f"the token is not {self._rules.login}'s, so nobody can tell if its push would be reviewed")
-        made = self._scribe.make_commit(head, ready.files, ready.wanted.message)
+        if not self._writer.checks.conclusions(head, self._rules.check_name):
+            return NotPushed(
+                f"the token is not {self._rules.login}'s, so nobody can tell if its push would be reviewed"
+            )
+        made = self._writer.make_commit(head, ready.files, ready.wanted.message)
         kept = not_as_judged(ready.wanted, made)
         if kept is None:
-            self._scribe.advance(branch, head, made.sha)
+            self._writer.advance(branch, head, made.sha)
         return kept

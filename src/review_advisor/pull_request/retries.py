@@ -18,14 +18,14 @@ MOST_WAITED = 120.0
 T = TypeVar("T")
 
 
-class Patience:
+class Retry:
     """Waits for a forge. What is asked within something else is asked again as a part of that, and not by itself."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._within = False
 
-    def until_it_stands(self, look_and_write: Callable[[], T]) -> T:
+    def retried(self, look_and_write: Callable[[], T]) -> T:
         """What ``look_and_write`` comes to. Raises ``ForgeError`` once the forge stays silent."""
         if self._within:
             return look_and_write()
@@ -45,7 +45,7 @@ class Patience:
                 self._clock.sleep(max(seconds, silent.wait))
         return look_and_write()
 
-    def until_believed(self, look: Callable[[], T], believed: Callable[[T], bool]) -> T:
+    def poll_until(self, look: Callable[[], T], believed: Callable[[T], bool]) -> T:
         """What ``look`` finds: at once where that is ``believed``, and after some waits whatever it is."""
         found = look()
         for seconds in LAGS:

@@ -14,31 +14,31 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingReview, Thread
 from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending
-from review_advisor.pull_request.retries import Patience
+from review_advisor.pull_request.retries import Retry
 
 Words = Callable[[tuple[Thread, ...]], tuple[str, tuple[InlineComment, ...]]]
 """From the bot's threads the body of a review, and the comments that are still to be made."""
 
 
-class ReviewScribe:
+class ReviewWriter:
     """Writes reviews on one pull request. Raises ``ForgeError`` once the forge stays silent."""
 
-    def __init__(self, forge: Forge, patience: Patience, rules: PublicationRules, number: int) -> None:
+    def __init__(self, forge: Forge, retry: Retry, rules: PublicationRules, number: int) -> None:
         self._forge = forge
-        self._patience = patience
+        self._retry = retry
         self._rules = rules
         self._number = number
 
     def threads(self) -> tuple[Thread, ...]:
         """The threads that the bot began, whatever was said in them since."""
-        return self._patience.until_it_stands(self._threads)
+        return self._retry.retried(self._threads)
 
     def _threads(self) -> tuple[Thread, ...]:
         return tuple(each for each in self._forge.threads(self._number) if self._rules.is_ours(each.author))
 
     def discard_unfinished(self, run_id: str) -> None:
         """Throw away what another run than this one prepared and never showed: its comments are said nowhere."""
-        self._patience.until_it_stands(lambda: self._discard_unfinished(run_id))
+        self._retry.retried(lambda: self._discard_unfinished(run_id))
 
     def _discard_unfinished(self, run_id: str) -> None:
         for each in self._own():
@@ -53,11 +53,11 @@ class ReviewScribe:
         is, so that there is room; one of a person is left alone, and the comments on the diff are not made.
         """
         try:
-            self._patience.until_it_stands(lambda: self._post(commit, run_id, words))
+            self._retry.retried(lambda: self._post(commit, run_id, words))
         except ReviewPending:
             note = self._make_room(run_id)
             if note is None:
-                self._patience.until_it_stands(lambda: self._post(commit, run_id, words))
+                self._retry.retried(lambda: self._post(commit, run_id, words))
             return note
         return None
 
@@ -120,7 +120,7 @@ class ReviewScribe:
 
     def _make_room(self, run_id: str) -> str | None:
         """End what was waited for in vain, where nobody loses anything by it; else why nothing was said in the diff."""
-        return self._patience.until_it_stands(lambda: self._made_room(run_id))
+        return self._retry.retried(lambda: self._made_room(run_id))
 
     def _made_room(self, run_id: str) -> str | None:
         for each in self._own():

@@ -55,7 +55,7 @@ class Unfinished:
     def _fail(self, why: str) -> None:
         if self._in_progress(self._bot) is not None:
             failed = check_not_published(self._bot.rules, self._number, why, self._bot.details_url)
-            self._bot.scribe(self._number).checks.conclude(self._head_sha, failed.name, lambda: failed)
+            self._bot.writer(self._number).checks.conclude(self._head_sha, failed.name, lambda: failed)
 
     def last_words(self, forge: Forge) -> str:
         """Conclude the check now, by one request if it is known which one it is. Returns the sentence for the user.
@@ -77,4 +77,4 @@ class Unfinished:
         return "Interrupted: the check says that the review could not be published."
 
     def _in_progress(self, bot: Bot) -> StandingCheck | None:
-        return bot.scribe(self._number).checks.in_progress(self._head_sha, bot.rules.check_name)
+        return bot.writer(self._number).checks.in_progress(self._head_sha, bot.rules.check_name)

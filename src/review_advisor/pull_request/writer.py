@@ -29,10 +29,10 @@ from review_advisor.core.pull_request.state import State, block_in, own_comments
 from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
 from review_advisor.ports.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected
 from review_advisor.ports.review import Clock
-from review_advisor.pull_request.check_run import CheckScribe, made_by_us
+from review_advisor.pull_request.check_run import CheckRunWriter, made_by_us
 from review_advisor.pull_request.peoples_word import peoples_word
-from review_advisor.pull_request.retries import Patience
-from review_advisor.pull_request.review_writer import ReviewScribe
+from review_advisor.pull_request.retries import Retry
+from review_advisor.pull_request.review_writer import ReviewWriter
 
 T = TypeVar("T")
 
@@ -53,24 +53,24 @@ class Recalled:
     word: str = ""
 
 
-class Scribe:
+class PullRequestWriter:
     """Writes as the configured account on one pull request. Raises ``ForgeError`` once the forge stays silent.
 
     ``run`` is this workflow run, which its checks name; empty outside of one. ``checks`` writes those, ``reviews``
-    what is said on the diff. What this scribe wrote into the summary itself, it believes.
+    what is said on the diff. What this writer wrote into the summary itself, it believes.
     """
 
     def __init__(
         self, forge: Forge, clock: Clock, rules: PublicationRules, number: int, *, run: str = "", memory: Memory
     ) -> None:
         self._forge = forge
-        self._patience = Patience(clock)
+        self._retry = Retry(clock)
         self._rules = rules
         self._number = number
         self._memory = memory
         self._written: str | None = None
-        self.checks = CheckScribe(forge, self._patience, rules, number, run=run)
-        self.reviews = ReviewScribe(forge, self._patience, rules, number)
+        self.checks = CheckRunWriter(forge, self._retry, rules, number, run=run)
+        self.reviews = ReviewWriter(forge, self._retry, rules, number)
 
     def pull_request(self) -> PullRequest:
         """The pull request as it is now."""
@@ -78,7 +78,7 @@ class Scribe:
 
     def pull_request_at(self, head_sha: str) -> PullRequest:
         """The pull request as it is now. Another head than this is believed only after some waits: answers may lag."""
-        return self._patience.until_believed(self.pull_request, lambda found: found.head_sha == head_sha)
+        return self._retry.poll_until(self.pull_request, lambda found: found.head_sha == head_sha)
 
     def open_with(self, head_sha: str) -> tuple[int, ...]:
         """The numbers of all open pull requests with this head, the lowest first."""
@@ -117,18 +117,18 @@ class Scribe:
         return seal(self._memory.key, self._memory.repository, self._number, state, comment)
 
     def seal(self) -> str:
-        """The seal of the summary that this scribe wrote; empty where another one stands. Answers may lag."""
-        found = self._patience.until_believed(self._sealed, lambda each: each is not None)
+        """The seal of the summary that this writer wrote; empty where another one stands. Answers may lag."""
+        found = self._retry.poll_until(self._sealed, lambda each: each is not None)
         return "" if found is None else found[1]
 
     def reseal(self) -> None:
-        """Have the check of the head that the state is of vouch for the summary that this scribe wrote."""
-        found = self._patience.until_believed(self._sealed, lambda each: each is not None)
+        """Have the check of the head that the state is of vouch for the summary that this writer wrote."""
+        found = self._retry.poll_until(self._sealed, lambda each: each is not None)
         if found is not None:
             self.checks.mark(sealed_on(found[0]), self._rules.check_name, found[1])
 
     def _sealed(self) -> tuple[State, str] | None:
-        """The state in the summary that this scribe wrote, and its seal."""
+        """The state in the summary that this writer wrote, and its seal."""
         for each in self._until_it_stands(lambda: self._own_comments(SUMMARY))[:1]:
             state = read_state(each, self._rules.login)
             if state is not None and block_in(each.body) == self._written:
@@ -241,4 +241,4 @@ class Scribe:
         return None
 
     def _until_it_stands(self, look_and_write: Callable[[], T]) -> T:
-        return self._patience.until_it_stands(look_and_write)
+        return self._retry.retried(look_and_write)

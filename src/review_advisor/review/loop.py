@@ -33,7 +33,7 @@ from review_advisor.core.roles.transcript import Attempt, disagreement_ids
 from review_advisor.ports.review import Source
 from review_advisor.review.blind import judged_blind
 from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.repair import Version, Workshop
+from review_advisor.review.repair import RepairSession, Version
 
 
 class ReviewLoop:
@@ -50,8 +50,8 @@ class ReviewLoop:
             self._dispatch.record_skipped(Role.MID_FLIGHT, row, part)
         blind = judged_blind(self._dispatch, head)
         alone = blind if isinstance(blind, CheckedReport) else None
-        with Workshop(self._source, self._dispatch, head) as workshop:
-            attempt, ending = self._attempts(workshop, head, plan, alone)
+        with RepairSession(self._source, self._dispatch, head) as repairs:
+            attempt, ending = self._attempts(repairs, head, plan, alone)
         if isinstance(blind, Lost | Refused):
             ending = unseen_blind(ending, blind, guarded=head.briefing.policy.guard.holds)
         return self._end(head, attempt, ending)
@@ -65,7 +65,7 @@ class ReviewLoop:
         return self._end(version, 0, ruled(ruling, found.report, ()))
 
     def _attempts(
-        self, workshop: Workshop, version: Version, plan: ReviewPlan | None, alone: CheckedReport | None
+        self, repairs: RepairSession, version: Version, plan: ReviewPlan | None, alone: CheckedReport | None
     ) -> tuple[int, PartEnding]:
         """The self-repairing loop: execute, verify, rule; a retry hands back the whole transcript.
 
@@ -76,13 +76,15 @@ class ReviewLoop:
         before: CheckedReport | None = None
         consults: tuple[ConsultNote, ...] = ()
         while True:
-            with workshop.bench(version, attempts) as bench:
+            with repairs.editable(version, attempts) as editable:
                 ask = Executor(version.briefing).call
-                call = ask(version.row, version.part, plan, attempts, before=before, consults=consults, bench=bench)
+                call = ask(
+                    version.row, version.part, plan, attempts, before=before, consults=consults, editable=editable
+                )
                 asked = self._dispatch.ask(call, ReviewReport)
                 if not isinstance(asked.answer, ReviewReport):
                     return len(attempts), unread(asked.answer)
-                latest = workshop.read_back(version, bench, len(attempts))
+                latest = repairs.read_back(version, editable, len(attempts))
             report = latest.check(asked.answer, disagreement_ids(attempts))
             self._dispatch.record_step(Reported, row, part, len(attempts), report=report)
             unchanged = nothing_changed(before, report, same_diff=latest.tree == version.tree)

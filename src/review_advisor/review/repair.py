@@ -17,7 +17,7 @@ from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.outcome.rulings import Standing, standing
 from review_advisor.core.policy.policy import SurfacePolicy, policy_of_repaired
 from review_advisor.core.policy.scope import WHOLE
-from review_advisor.core.roles.advisors import Briefing, Part, Workbench
+from review_advisor.core.roles.advisors import Briefing, EditableTree, Part
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
 from review_advisor.core.roles.repair import Law, edit_grant, may_repair
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
@@ -57,7 +57,7 @@ class Version:
         return standing(self.briefing.policy, self.row, report.verdict, attempts)
 
 
-class Workshop:
+class RepairSession:
     """The repairs of one part. A context manager: the repaired trees are there until it is left."""
 
     def __init__(self, source: Source, dispatch: Dispatch, head: Version) -> None:
@@ -73,20 +73,20 @@ class Workshop:
         self._trees.close()
 
     @contextmanager
-    def bench(self, version: Version, attempts: tuple[Attempt, ...]) -> Iterator[Workbench | None]:
+    def editable(self, version: Version, attempts: tuple[Attempt, ...]) -> Iterator[EditableTree | None]:
         """A fresh copy of the version's tree to edit, gone afterwards; None where nothing may be repaired."""
         if not may_repair(version.briefing.policy, version.row.surface, attempts):
             yield None
             return
         with self._source.head_tree(version.tree) as folder:
             grant = edit_grant(self._head.subject.change, self._head.subject.rules.config_path)
-            yield None if folder is None else Workbench(folder, grant)
+            yield None if folder is None else EditableTree(folder, grant)
 
-    def read_back(self, version: Version, bench: Workbench | None, attempt: int) -> Version:
+    def read_back(self, version: Version, editable: EditableTree | None, attempt: int) -> Version:
         """The version to judge after an executor's turn: what its edits made, if they were fit to be judged."""
-        if bench is None:
+        if editable is None:
             return _with_state(version, ())
-        edits = self._source.edits(bench.folder)
+        edits = self._source.edits(editable.folder)
         if not edits.unfit and edits.tree == (version.tree or self._head.subject.change.tree):
             return _with_state(version, ())
         its_head = self._head.subject

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from review_advisor.core.ledger.row import Part, Scalar, casting_of, row, storable, words
+from review_advisor.core.ledger.row import Part, Scalar, casting_of, row, storable, storable_text
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_what_is_stored_of_a_value(value: Scalar, stored: Scalar) -> None:
 
 
 def test_a_text_without_half_characters_and_nul_stays_as_it_is() -> None:
-    assert words("naïve 漢字") == "naïve 漢字"
+    assert storable_text("naïve 漢字") == "naïve 漢字"
 
 
 def test_each_part_stands_once_in_one_order_whatever_the_order_of_events() -> None:

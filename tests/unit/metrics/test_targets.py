@@ -18,7 +18,7 @@ from review_advisor.core.metrics.targets import (
     WALL_CLOCK,
     Target,
     Unit,
-    shown,
+    format_value,
 )
 
 
@@ -68,5 +68,5 @@ def test_the_ends_of_a_target_belong_to_it_unless_it_is_strict(target: Target, h
 
 
 def test_a_value_is_shown_with_its_unit() -> None:
-    told = [shown(1.25, unit) for unit in ("share", "times", "per 1,000", "number")]
+    told = [format_value(1.25, unit) for unit in ("share", "times", "per 1,000", "number")]
     assert told == ["125.0%", "1.25 x", "1.2 per 1,000", "1.25"]

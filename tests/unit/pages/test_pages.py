@@ -32,8 +32,8 @@ from review_advisor.core.outcome.events import (
 from review_advisor.core.pages.changes import changes
 from review_advisor.core.pages.entries import entry_json, entry_of
 from review_advisor.core.pages.pages import RunPage
-from review_advisor.core.pages.text import LONGEST_TEXT, MOST_LINES, filled, told_all
-from review_advisor.core.pages.text import told as shown
+from review_advisor.core.pages.text import LONGEST_TEXT, MOST_LINES, page_lines, without_empty
+from review_advisor.core.pages.text import page_text as shown
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, learned, plan, reject, veto
@@ -330,13 +330,13 @@ def test_a_text_is_clipped_with_a_note_and_a_list_too() -> None:
     assert shown(whole) == whole
     clipped = shown(whole + "yz")
     assert clipped == f"{whole}\n[2 more characters are left out here; `runs export` writes them all]"
-    lines = told_all(["line"] * (MOST_LINES + 3))
+    lines = page_lines(["line"] * (MOST_LINES + 3))
     assert len(lines) == MOST_LINES + 1
     assert lines[-1] == "[3 more are left out here; `runs export` writes them all]"
 
 
 def test_only_what_says_something_is_filled_in() -> None:
-    assert filled(a="", b=(), c=None, d=False, e=0, f=0.0, g="x") == {"e": 0, "f": 0.0, "g": "x"}
+    assert without_empty(a="", b=(), c=None, d=False, e=0, f=0.0, g="x") == {"e": 0, "f": 0.0, "g": "x"}
 
 
 def test_the_first_event_tells_what_was_decided() -> None:

@@ -4,7 +4,12 @@ import pytest
 
 from review_advisor.core.pull_request.markers import finding_marker
 from review_advisor.core.pull_request.standing import Thread
-from review_advisor.core.pull_request.threads import about, left_behind, said, shown
+from review_advisor.core.pull_request.threads import (
+    about,
+    finding_ids_with_open_thread,
+    finding_ids_with_thread,
+    left_behind,
+)
 
 ONE, TWO = "f-0000000001", "f-0000000002"
 
@@ -22,8 +27,8 @@ def test_a_finding_is_said_by_its_last_thread(resolved: bool, outdated: bool, is
     last = thread("T2", resolved=resolved, outdated=outdated)
     for before in ((), (thread(),), (thread(resolved=True, outdated=True),)):
         threads = (*before, last, thread("T3", None))
-        assert said(threads) == ({ONE} if is_said else set())
-        assert shown(threads) == ({ONE} if is_shown else set())
+        assert finding_ids_with_thread(threads) == ({ONE} if is_said else set())
+        assert finding_ids_with_open_thread(threads) == ({ONE} if is_shown else set())
 
 
 def test_only_open_threads_about_a_finding_are_about_it() -> None:

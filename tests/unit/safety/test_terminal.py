@@ -15,7 +15,7 @@ from review_advisor.core.report.progress import progress_line
 from review_advisor.core.report.report_text import headline, report_text
 from review_advisor.core.report.session import session_rows
 from review_advisor.core.roles.calls import ModelUsage, Usage
-from review_advisor.core.safety.terminal import WIDTH, said, wrapped
+from review_advisor.core.safety.terminal import WIDTH, printable, wrapped
 from review_advisor.mockworld.lines import (
     approve,
     confirm,
@@ -241,7 +241,7 @@ def test_a_row_of_the_mid_flight_advisor_counts_consults_and_says_where_their_co
     ],
 )
 def test_nothing_printed_can_command_the_terminal_or_the_runner(hostile: str, printed: str) -> None:
-    assert said(hostile) == printed
+    assert printable(hostile) == printed
 
 
 def test_a_long_text_goes_on_below_its_first_line() -> None:

@@ -55,7 +55,7 @@ def api_address(url: str) -> ApiAddress:
 def repository_name(name: str) -> str:
     """``owner/name``, checked. Raises ``ForgeError``."""
     if not _REPOSITORY.fullmatch(name):
-        raise ForgeError(f"{shown(name)} is not the name of a repository: write OWNER/NAME.")
+        raise ForgeError(f"{quoted(name)} is not the name of a repository: write OWNER/NAME.")
     return name
 
 
@@ -72,7 +72,7 @@ def token_value(token: str) -> str:
 def commit_name(commit: str) -> str:
     """A commit's full object name. Raises ``ForgeRejected``."""
     if not _COMMIT.fullmatch(commit):
-        raise ForgeRejected(f"{shown(commit)} is not the full name of a commit.")
+        raise ForgeRejected(f"{quoted(commit)} is not the full name of a commit.")
     return commit
 
 
@@ -81,7 +81,7 @@ def is_login(login: str) -> bool:
     return _LOGIN.fullmatch(login) is not None
 
 
-def shown(text: str) -> str:
+def quoted(text: str) -> str:
     """A name from outside in quotes, short and on one line, for a sentence."""
     line = one_line(text)
     return repr(line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}...")

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from pydantic import TypeAdapter
 
 from review_advisor.adapters.github import queries
-from review_advisor.adapters.github.address import commit_name, is_login, shown
+from review_advisor.adapters.github.address import commit_name, is_login, quoted
 from review_advisor.adapters.github.answers import (
     AnnotationAnswer,
     ChecksAnswer,
@@ -103,7 +103,7 @@ class GitHubForge:
             return Permission.NONE
         path = f"{self._root}/collaborators/{quote(login, safe='')}/permission"
         try:
-            return self._wire.get(f"read what {shown(login)} may do", path, _PERMISSION).value()
+            return self._wire.get(f"read what {quoted(login)} may do", path, _PERMISSION).value()
         except ForgeMissing:
             return Permission.NONE
 
@@ -111,7 +111,7 @@ class GitHubForge:
         """A regular file of a commit, at most 1 MB; None if there is none, or a folder, a link or a submodule."""
         if not path or any(part in {"", ".", ".."} for part in path.split("/")):
             return None
-        doing = f"read the file {shown(path)}"
+        doing = f"read the file {quoted(path)}"
         ref = {"ref": commit_name(commit)}
         try:
             found = self._wire.get(doing, f"{self._root}/contents/{quote(path)}", _CONTENT, ref)
@@ -169,14 +169,14 @@ class GitHubForge:
         """Make a check run; its id. Its first fifty annotations come with it, the others and the conclusion after."""
         first, *rest = bodies(check, check.annotations)
         body = {**first, "head_sha": commit_name(commit)}
-        doing = f"make the check {shown(check.name)}"
+        doing = f"make the check {quoted(check.name)}"
         made = self._wire.make(doing, f"{self._root}/check-runs", body, _IDENTIFIED).id
         self._bring_about(doing, made, rest)
         return made
 
     def update_check(self, check_id: int, check: Check) -> None:
         """Make a check run stand as ``check`` says. An annotation that already stands is not sent again."""
-        doing = f"update the check {shown(check.name)}"
+        doing = f"update the check {quoted(check.name)}"
         wanted = check.annotations
         if wanted:
             pages = self._wire.pages(doing, f"{self._root}/check-runs/{check_id}/annotations", _ANNOTATIONS)
@@ -222,12 +222,12 @@ class GitHubForge:
 
     def add_label(self, number: int, label: str) -> None:
         """Put a label on; GitHub makes one that does not exist."""
-        doing = f"label pull request #{number} with {shown(label)}"
+        doing = f"label pull request #{number} with {quoted(label)}"
         self._wire.write(doing, "POST", f"{self._issue(number)}/labels", {"labels": [label]})
 
     def remove_label(self, number: int, label: str) -> None:
         """Take a label off; one that is not there is no error."""
-        doing = f"take the label {shown(label)} off pull request #{number}"
+        doing = f"take the label {quoted(label)} off pull request #{number}"
         if label in {"", ".", ".."}:  # as a part of a path these would mean all labels, or something else
             raise ForgeRejected(f"GitHub could not {doing}: its name cannot stand in a request.")
         try:
@@ -241,7 +241,7 @@ class GitHubForge:
         teams = [each.partition("/") for each in reviewers if "/" in each]
         for organization, _, _ in teams:
             if organization.casefold() != self._owner.casefold():
-                raise ForgeRejected(f"GitHub takes teams of {self._owner} only, not of {shown(organization)}.")
+                raise ForgeRejected(f"GitHub takes teams of {self._owner} only, not of {quoted(organization)}.")
         asked = {
             "reviewers": [each for each in reviewers if "/" not in each],
             "team_reviewers": [t for _, _, t in teams],

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from review_advisor.adapters.github.address import commit_name, shown
+from review_advisor.adapters.github.address import commit_name, quoted
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
 from review_advisor.ports.forge import ForgeRejected
@@ -63,12 +63,12 @@ class GitData:
 
     def tip(self, branch: str) -> str:
         """See ``Forge``."""
-        doing = f"read the branch {shown(branch)}"
+        doing = f"read the branch {quoted(branch)}"
         return self._wire.get(doing, f"{self._root}/branches/{_path(branch)}", _BRANCH).commit.sha
 
     def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
         """See ``Forge``. The parent's own tree is asked for: a commit's name is no base of a tree by GitHub's word."""
-        doing = f"read commit {shown(parent)}"
+        doing = f"read commit {quoted(parent)}"
         base = self._wire.get(doing, f"{self._root}/git/commits/{commit_name(parent)}", _COMMIT).tree.sha
         entries = [
             {"path": each.path, "mode": each.mode, "type": "blob", "sha": self._blob(each.content)} for each in files
@@ -79,7 +79,7 @@ class GitData:
 
     def advance_branch(self, branch: str, commit: str) -> None:
         """See ``Forge``."""
-        doing = f"move the branch {shown(branch)}"
+        doing = f"move the branch {quoted(branch)}"
         path = f"{self._root}/git/refs/heads/{_path(branch)}"
         self._wire.write(doing, "PATCH", path, {"sha": commit_name(commit), "force": False})
 
@@ -94,5 +94,5 @@ class GitData:
 def _path(branch: str) -> str:
     """A branch's name as a part of a path. Raises ``ForgeRejected`` for one that would lead somewhere else."""
     if any(part in {"", ".", ".."} for part in branch.split("/")):
-        raise ForgeRejected(f"{shown(branch)} is not the name of a branch.")
+        raise ForgeRejected(f"{quoted(branch)} is not the name of a branch.")
     return quote(branch)

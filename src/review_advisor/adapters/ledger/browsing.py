@@ -41,7 +41,7 @@ class Castings:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RecordedRun:
     """A run's events, what they come to once it is over, and what was seen last of its pull request.
 
     ``paid_elsewhere`` are the numbers of the calls that another run counts. ``unlabelled`` says why nothing can be told
@@ -91,7 +91,7 @@ def count_ends(path: Path, within: Sequence[Period]) -> list[Counter[str]]:
         ]
 
 
-def read_reviews(path: Path, run_ids: Iterable[str]) -> Iterator[Kept | str]:
+def read_reviews(path: Path, run_ids: Iterable[str]) -> Iterator[RecordedRun | str]:
     """What is kept of each of these runs, or one sentence on why it cannot be told. Raises ``LedgerError``."""
     with sentences(path), closing(open_to_read(path)) as connection:
         for run_id in run_ids:
@@ -101,12 +101,12 @@ def read_reviews(path: Path, run_ids: Iterable[str]) -> Iterator[Kept | str]:
                 yield str(trouble)
 
 
-def _kept(connection: sqlite3.Connection, run_id: str) -> Kept:
+def _kept(connection: sqlite3.Connection, run_id: str) -> RecordedRun:
     chain = read_chain(connection, run_id)
     if chain.broken is not None:
         raise LedgerError(f"The run is not what was recorded: {chain.broken.says}.")
     first, events = review_in(chain)
-    kept = Kept(
+    kept = RecordedRun(
         tuple(events),
         document_in(chain, events),
         frozenset(number for (number,) in connection.execute(_ELSEWHERE, (run_id,))),

@@ -10,7 +10,7 @@ from functools import partial
 from PIL import ExifTags, Image, PngImagePlugin
 
 from review_advisor.adapters.pictures.colours import colours
-from review_advisor.adapters.pictures.patience import Patience, TooLargeError
+from review_advisor.adapters.pictures.deadline import Deadline, TooLargeError
 from review_advisor.ports.review import SourceError
 
 MOST_PIXELS = 16_000_000
@@ -92,15 +92,15 @@ def pieces(size: Size, touching: Box | None = None) -> Iterator[Box]:
             yield left, top, min(size[0], left + PIECE), min(size[1], top + PIECE)
 
 
-def frames(content: bytes | None, patience: Patience) -> Iterator[Frame]:
+def frames(content: bytes | None, deadline: Deadline) -> Iterator[Frame]:
     """Each frame of a picture, none for None. A frame's pixels can be had until the next one is asked for.
 
-    Raises ``TooLargeError``, what ``patience`` raises, and whatever Pillow raises for damage.
+    Raises ``TooLargeError``, what ``deadline`` raises, and whatever Pillow raises for damage.
     """
     if content is None:
         return
     pixels = 0
-    file = _Watched(content, patience)
+    file = _Watched(content, deadline)
     with Image.open(file, formats=_FORMATS) as image:
         _check_file(image, content, file.tell())
         told = colours(image, content)
@@ -115,15 +115,15 @@ def frames(content: bytes | None, patience: Patience) -> Iterator[Frame]:
 
 
 class _Watched(io.BytesIO):
-    """A file's content. Whenever more of it is read, patience is asked, and the reads are counted."""
+    """A file's content. Whenever more of it is read, the deadline is checked, and the reads are counted."""
 
-    def __init__(self, content: bytes, patience: Patience) -> None:
+    def __init__(self, content: bytes, deadline: Deadline) -> None:
         super().__init__(content)
-        self._patience = patience
+        self._deadline = deadline
         self._reads = 0
 
     def read(self, size: int | None = -1, /) -> bytes:
-        self._patience.ask()
+        self._deadline.check()
         self._reads += 1
         if self._reads > MOST_READS:
             raise TooLargeError("a file of too many small parts")

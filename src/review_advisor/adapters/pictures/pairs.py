@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from review_advisor.adapters.pictures.patience import Patience, TooLargeError
+from review_advisor.adapters.pictures.deadline import Deadline, TooLargeError
 from review_advisor.core.facts.change import Change, FileChange, Status
 from review_advisor.core.facts.pictures import (
     PictureDifference,
@@ -98,20 +98,20 @@ class ComparedPictures:
 
         Once ``check_interrupt`` raises, or the time for all pictures is over, the rest is named and not looked at.
         """
-        patience = Patience(check_interrupt)
+        deadline = Deadline(check_interrupt)
         found: list[PictureDifference] = []
         for pair in (*self._of_change(change), *self._of_folder()):
             if len(found) < MOST_PICTURES:
-                found.append(self._looked_at(len(found) + 1, pair, patience))
+                found.append(self._looked_at(len(found) + 1, pair, deadline))
             else:
                 why = f"one review compares no more than {MOST_PICTURES} pictures"
                 found.append(PictureDifference(pair.name, "too_large", why=why))
         return tuple(found)
 
-    def _looked_at(self, number: int, pair: _Pair, patience: Patience) -> PictureDifference:
+    def _looked_at(self, number: int, pair: _Pair, deadline: Deadline) -> PictureDifference:
         try:
-            patience.ask()
-            return self._compared(number, pair, patience)
+            deadline.check()
+            return self._compared(number, pair, deadline)
         except TooLargeError as limit:
             return PictureDifference(pair.name, "too_large", why=str(limit))
         except ReviewInterrupted:  # the review hears of it when it asks next, and then ends as stopped
@@ -145,7 +145,7 @@ class ComparedPictures:
         )
         return before, after
 
-    def _compared(self, number: int, pair: _Pair, patience: Patience) -> PictureDifference:
+    def _compared(self, number: int, pair: _Pair, deadline: Deadline) -> PictureDifference:
         sides = pair.read()
         settled = _settled(pair, *sides)
         if settled is not None:
@@ -155,7 +155,7 @@ class ComparedPictures:
         # A key of one length for all: no crop's name is a part of another's.
         gallery = Gallery(self._made_gallery(), f"p{number:03}", self._places_left)
         before, after = (side.content for side in sides)
-        compared = compare(pair.name, before, after, gallery, patience)
+        compared = compare(pair.name, before, after, gallery, deadline)
         self._places_left -= len({crop.rpartition("-")[0] for crop in compared.crops})
         return compared
 

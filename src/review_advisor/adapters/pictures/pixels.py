@@ -15,8 +15,8 @@ from pathlib import Path
 
 from PIL import Image, ImageChops
 
+from review_advisor.adapters.pictures.deadline import Deadline, TooLargeError
 from review_advisor.adapters.pictures.frames import MOST_PIXELS, Box, Frame, KeptFrames, frames, pieces
-from review_advisor.adapters.pictures.patience import Patience, TooLargeError
 from review_advisor.core.facts.pictures import PictureDifference, PictureState
 from review_advisor.ports.review import SourceError
 
@@ -78,19 +78,19 @@ class _Found:
 
 
 def compare(
-    name: str, before: bytes | None, after: bytes | None, gallery: Gallery, patience: Patience
+    name: str, before: bytes | None, after: bytes | None, gallery: Gallery, deadline: Deadline
 ) -> PictureDifference:
     """Compare two pictures of which one may be missing; their crops go to ``gallery``.
 
     Pixels count at eight bits a channel, turned as the EXIF data says. Takes less than 150 MB of memory whatever the
-    pictures are, and asks ``patience`` at every step: what that raises of its own goes up. Raises ``SourceError`` if a
-    crop cannot be written or a side cannot be kept on disk.
+    pictures are, and checks ``deadline`` at every step: what that raises of its own goes up. Raises ``SourceError`` if
+    a crop cannot be written or a side cannot be kept on disk.
     """
     state: PictureState = "unreadable"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Pillow warns of is found out here: sizes and damage
-            return _compared(name, before, after, gallery, patience)
+            return _compared(name, before, after, gallery, deadline)
     except TooLargeError as limit:
         state, why = "too_large", str(limit)
     except Image.DecompressionBombError:
@@ -103,13 +103,13 @@ def compare(
 
 
 def _compared(
-    name: str, before: bytes | None, after: bytes | None, gallery: Gallery, patience: Patience
+    name: str, before: bytes | None, after: bytes | None, gallery: Gallery, deadline: Deadline
 ) -> PictureDifference:
     with ExitStack() as stack:
-        first: Iterable[Frame] = frames(before, patience)
+        first: Iterable[Frame] = frames(before, deadline)
         if before is not None and after is not None:
             first = _file_for_frames(stack).keep(first)
-        found = _found(first, frames(after, patience), gallery, patience)
+        found = _found(first, frames(after, deadline), gallery, deadline)
     return _difference(name, _state(before, after, differs=bool(found.changed) or found.looks_differ), found)
 
 
@@ -120,7 +120,7 @@ def _file_for_frames(stack: ExitStack) -> KeptFrames:
         raise SourceError(f"A temporary file cannot be made: {error.strerror}.") from None
 
 
-def _found(before: Iterable[Frame], after: Iterable[Frame], gallery: Gallery, patience: Patience) -> _Found:
+def _found(before: Iterable[Frame], after: Iterable[Frame], gallery: Gallery, deadline: Deadline) -> _Found:
     found = _Found()
     timing: list[tuple[object, object]] = []
     for old, new in zip_longest(before, after):
@@ -138,7 +138,7 @@ def _found(before: Iterable[Frame], after: Iterable[Frame], gallery: Gallery, pa
             found.places += len(shown)
             found.hidden += hidden
             for box in shown:
-                patience.ask()
+                deadline.check()
                 found.crops += gallery.add(found.frames, box, {"before": old, "after": new})
     found.looks_differ |= len(timing) > 1 and any(old != new for old, new in timing)
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from review_advisor.core.ledger.event_rows import duration_ms, rows_of_events
-from review_advisor.core.ledger.row import Part, Readings, Row, casting_of, row, words
+from review_advisor.core.ledger.row import Part, Readings, Row, casting_of, row, storable_text
 from review_advisor.core.ledger.runs import letters
 from review_advisor.core.metrics.spending import spent
 from review_advisor.core.outcome.cost import role_costs, total_usage, used_within
@@ -94,11 +94,11 @@ def _was_to_repair(part: PartRecord) -> bool:
 
 
 def _name(about: PolicyFrozen | OutcomeDocument) -> str | None:
-    return None if about.repository is None else words(about.repository)
+    return None if about.repository is None else storable_text(about.repository)
 
 
 def _title(about: PolicyFrozen | OutcomeDocument) -> str:
-    return words(about.title[:LONGEST_TITLE])
+    return storable_text(about.title[:LONGEST_TITLE])
 
 
 def _letters(about: PolicyFrozen | OutcomeDocument) -> Row:

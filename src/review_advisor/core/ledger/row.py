@@ -43,7 +43,7 @@ def row(**values: Scalar) -> Row:
 def storable(value: Scalar) -> Scalar:
     """What a database takes: no half characters, no NUL, no number without bounds. The events keep it as it was."""
     if isinstance(value, str):
-        return words(value)
+        return storable_text(value)
     if isinstance(value, int):
         return max(-_LARGEST, min(int(value), _LARGEST))
     if isinstance(value, float):
@@ -51,12 +51,12 @@ def storable(value: Scalar) -> Scalar:
     return value
 
 
-def words(text: str) -> str:
+def storable_text(text: str) -> str:
     """The same for a text."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
 
 
 def casting_of(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Each part once, in an order of their own: runs in which the same took part have the same casting."""
-    kept = {Part(*map(words, (p.surface, p.role, p.model, p.error))) for p in parts}
+    kept = {Part(*map(storable_text, (p.surface, p.role, p.model, p.error))) for p in parts}
     return tuple(sorted(kept, key=lambda part: (part.surface, part.role, part.model, part.error)))

@@ -21,7 +21,7 @@ from review_advisor.core.metrics.targets import (
     Rule,
     Target,
     Unit,
-    shown,
+    format_value,
 )
 from review_advisor.core.report.wording import counted
 
@@ -235,7 +235,7 @@ def rollup_text(rollup: Rollup) -> str:
     rows = [
         (
             kpi.name,
-            "-" if kpi.value is None else shown(kpi.value, kpi.unit),
+            "-" if kpi.value is None else format_value(kpi.value, kpi.unit),
             kpi.target.words(kpi.unit),
             kpi.judgement,
             kpi.counted,
@@ -252,7 +252,7 @@ def alarms_text(found: Sequence[Alarm]) -> str:
     lines = []
     for alarm in found:
         kpi, rule = alarm.kpi, alarm.rule
-        value = "-" if kpi.value is None else shown(kpi.value, kpi.unit)
+        value = "-" if kpi.value is None else format_value(kpi.value, kpi.unit)
         cases = f"{kpi.counted} in {rule.window // timedelta(hours=1)} h (from {rule.least} on)"
         lines.append((alarm.state, rule.name, value, rule.allowed.words(kpi.unit), cases))
     told = _table([("state", "alert", "value", "allowed", "cases"), *lines])

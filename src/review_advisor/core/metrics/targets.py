@@ -26,15 +26,15 @@ class Target:
     def words(self, unit: Unit) -> str:
         """The target for a person: ``>= 70.0%``, ``8.0% to 15.0%``."""
         if self.low is not None and self.high is not None:
-            return f"{shown(self.low, unit)} to {shown(self.high, unit)}"
+            return f"{format_value(self.low, unit)} to {format_value(self.high, unit)}"
         if self.low is not None:
-            return f"{'>' if self.strictly else '>='} {shown(self.low, unit)}"
+            return f"{'>' if self.strictly else '>='} {format_value(self.low, unit)}"
         if self.high is not None:
-            return f"{'<' if self.strictly else '<='} {shown(self.high, unit)}"
+            return f"{'<' if self.strictly else '<='} {format_value(self.high, unit)}"
         return "-"
 
 
-def shown(value: float, unit: Unit) -> str:
+def format_value(value: float, unit: Unit) -> str:
     """A value with its unit."""
     match unit:
         case "share":

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.outcome.events import Consulted, Event, Repaired, Reported, Step, Verified
-from review_advisor.core.pages.text import filled, told
+from review_advisor.core.pages.text import page_text, without_empty
 from review_advisor.core.policy.surfaces import Surface
 
 How = Literal["new", "gone", "changed", "same"]
@@ -45,17 +45,17 @@ class Change:
             "after": self.after,
             "verdicts": list(self.verdicts),
             "findings": [
-                filled(
+                without_empty(
                     how=each.how,
                     was=each.was,
                     id=each.finding.id,
                     severity=each.finding.severity,
-                    title=told(each.finding.title),
-                    place=told(f"{each.finding.path}:{each.finding.line}"),
+                    title=page_text(each.finding.title),
+                    place=page_text(f"{each.finding.path}:{each.finding.line}"),
                 )
                 for each in self.findings
             ],
-            "patch": told(self.patch),
+            "patch": page_text(self.patch),
         }
 
 

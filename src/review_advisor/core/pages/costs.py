@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from review_advisor.core.outcome.cost import RoleCost, tokens, total_usage
-from review_advisor.core.pages.text import told
+from review_advisor.core.pages.text import page_text
 from review_advisor.core.policy.surfaces import Role
 
 
@@ -21,7 +21,7 @@ def cost_json(cost: RoleCost) -> dict[str, Any]:
     per_call = None if elsewhere or usage.cost_usd is None else usage.cost_usd / (cost.calls - cost.unpriced)
     return {
         "role": cost.role.value,
-        "model": told(cost.model),
+        "model": page_text(cost.model),
         "calls": cost.calls,
         "unpriced": cost.unpriced,
         "input_tokens": usage.input_tokens,

@@ -29,7 +29,7 @@ from review_advisor.core.outcome.events import (
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Move
 from review_advisor.core.pages.entry import Entry, Tone
-from review_advisor.core.pages.text import filled, told, told_all
+from review_advisor.core.pages.text import page_lines, page_text, without_empty
 from review_advisor.core.pages.transcript_entries import spoken
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
@@ -55,25 +55,25 @@ def entry_json(number: int, event: Event) -> dict[str, Any]:
     step = event if isinstance(event, Step) else None
     role = getattr(event, "role", None)
     surface = getattr(event, "surface", None)
-    about = filled(
+    about = without_empty(
         kind=event.kind,
-        title=told(entry.title),
+        title=page_text(entry.title),
         tone=entry.tone,
         surface=surface.value if surface else "",
         role=role.value if role else "",
-        facts=[[label, told(value)] for label, value in entry.facts if value],
+        facts=[[label, page_text(value)] for label, value in entry.facts if value],
         blocks=[[label, _shown(block)] for label, block in entry.blocks if block],
-        folded=[[label, told(text)] for label, text in entry.folded if text],
+        folded=[[label, page_text(text)] for label, text in entry.folded if text],
         findings=[finding_json(finding) for finding in entry.findings],
         call=call_json(entry.call) if entry.call else {},
-        patch=told(entry.patch),
+        patch=page_text(entry.patch),
     )
     place = {"attempt": step.attempt, "shard": step.shard} if step else {}
     return {"number": number, "at": event.at.isoformat(), **place, **about}
 
 
 def _shown(block: str | tuple[str, ...]) -> str | list[str]:
-    return told(block) if isinstance(block, str) else told_all(block)
+    return page_text(block) if isinstance(block, str) else page_lines(block)
 
 
 def entry_of(event: Event) -> Entry:
@@ -197,10 +197,10 @@ def _words(outcome: Outcome) -> str:
 def call_json(call: CallEnded) -> Mapping[str, Any]:
     """A call's numbers, unrounded."""
     usage = call.usage
-    return filled(
+    return without_empty(
         role=call.role.value,
         ended=call.ended,
-        model=told(call.resolved_model or call.requested_model),
+        model=page_text(call.resolved_model or call.requested_model),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cache_read_tokens,
@@ -214,18 +214,18 @@ def call_json(call: CallEnded) -> Mapping[str, Any]:
 
 def finding_json(finding: Finding) -> Mapping[str, Any]:
     """A finding as it is shown."""
-    return filled(
+    return without_empty(
         id=finding.id,
         severity=finding.severity,
-        category=told(finding.category),
-        title=told(finding.title),
-        path=told(finding.path),
+        category=page_text(finding.category),
+        title=page_text(finding.title),
+        path=page_text(finding.path),
         line=finding.line,
         end_line=finding.end_line,
         removed=finding.removed,
         confidence=finding.confidence,
-        body=told(finding.words),
-        suggestion=told(finding.suggestion or ""),
-        evidence=told(finding.evidence),
-        corrected=told(finding.corrected),
+        body=page_text(finding.words),
+        suggestion=page_text(finding.suggestion or ""),
+        evidence=page_text(finding.evidence),
+        corrected=page_text(finding.corrected),
     )

@@ -13,11 +13,11 @@ from review_advisor.core.ledger.readings import UNFINISHED
 from review_advisor.core.ledger.row import Part
 from review_advisor.core.ledger.runs import RunLine
 from review_advisor.core.metrics.kpis import Kpi, Rollup
-from review_advisor.core.metrics.targets import ADVISOR_SHARE, CONSULT_RATE, Target, shown
+from review_advisor.core.metrics.targets import ADVISOR_SHARE, CONSULT_RATE, Target, format_value
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.pages import shown_line
-from review_advisor.core.pages.text import told, told_all
+from review_advisor.core.pages.text import page_lines, page_text
 
 STATUSES = ("approved", "changes_requested", "escalated", "stopped", UNFINISHED)
 """In the order in which they are stacked."""
@@ -41,7 +41,7 @@ class Stretch:
 
 def kpi_json(kpi: Kpi) -> dict[str, Any]:
     """A KPI in figures, and in the words of ``rollup``."""
-    value = "not measured" if kpi.value is None else shown(kpi.value, kpi.unit)
+    value = "not measured" if kpi.value is None else format_value(kpi.value, kpi.unit)
     return kpi.as_json() | {"means": kpi.means, "shown": value, "wanted": kpi.target.words(kpi.unit)}
 
 
@@ -77,7 +77,7 @@ def overview_json(
         "made": made.isoformat(timespec="seconds"),
         "since": since.isoformat(timespec="seconds") if since else None,
         "sums": rollup.as_json()["sums"],
-        "money": rollup.money.as_json() | {"unknown_models": told_all(rollup.money.unknown_models)},
+        "money": rollup.money.as_json() | {"unknown_models": page_lines(rollup.money.unknown_models)},
         "ends": {status: ends[status] for status in STATUSES},
         "kpis": [kpi_json(kpi) for kpi in rollup.kpis],
         "plots": plots_json(stretches),
@@ -102,5 +102,7 @@ def list_json(
         columns["casting"] = of_run
         yield {
             "columns": columns,
-            "castings": [[[p.surface, p.role, told(p.model), told(p.error)] for p in parts] for parts in known],
+            "castings": [
+                [[p.surface, p.role, page_text(p.model), page_text(p.error)] for p in parts] for parts in known
+            ],
         }

@@ -15,7 +15,7 @@ from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, Po
 from review_advisor.core.pages.changes import changes
 from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.entries import entry_json, finding_json
-from review_advisor.core.pages.text import told, told_all
+from review_advisor.core.pages.text import page_lines, page_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +44,23 @@ class RunPage:
         document = self.document
         return {
             "run": shown_line(self.line),
-            "trouble": told(self.trouble),
-            "why": told_all(document.because) if document else [],
-            "summary": [[label, told(value)] for label, value in self._summary()],
+            "trouble": page_text(self.trouble),
+            "why": page_lines(document.because) if document else [],
+            "summary": [[label, page_text(value)] for label, value in self._summary()],
             "costs": [cost_json(cost) for cost in role_costs(call for _, call in self._calls())],
             "findings": [
                 {**finding_json(each), "became": self._became(each.id)}
                 for each in (document.findings if document else ())
             ],
             "became": self._became(""),
-            "unlabelled": told(self.unlabelled),
+            "unlabelled": page_text(self.unlabelled),
             "not_read": _not_read(document) if document else [],
-            "repair": told(document.repair.patch) if document and document.repair else "",
+            "repair": page_text(document.repair.patch) if document and document.repair else "",
             "entries": list(self._entries()),
         }
 
     def _became(self, finding: str) -> list[str]:
-        return told_all(
+        return page_lines(
             f"{each.name.replace('_', ' ')}: {each.value.replace('_', ' ')}{f' ({each.source})' if each.source else ''}"
             for each in self.labels
             if each.finding == finding
@@ -118,10 +118,10 @@ def _without_end(events: Sequence[Event]) -> set[int]:
 
 
 def _not_read(document: OutcomeDocument) -> list[str]:
-    return told_all(f"{each.path}: {each.why}" for each in document.coverage if each.read != "read")
+    return page_lines(f"{each.path}: {each.why}" for each in document.coverage if each.read != "read")
 
 
 def shown_line(line: RunLine) -> dict[str, Any]:
     """A run's line as a page shows it: its numbers as they are."""
-    texts = {"title": told(line.title), "label": told(line.label)}
-    return line.as_json() | texts | {"repository": None if line.repository is None else told(line.repository)}
+    texts = {"title": page_text(line.title), "label": page_text(line.label)}
+    return line.as_json() | texts | {"repository": None if line.repository is None else page_text(line.repository)}

@@ -13,7 +13,7 @@ MOST_LINES = 500
 """Lines of one list."""
 
 
-def told(text: str) -> str:
+def page_text(text: str) -> str:
     """``text`` without secrets, with invisible and bidi characters as ``<U+XXXX>``, clipped with a note."""
     left = len(text) - LONGEST_TEXT
     if left <= 0:
@@ -21,14 +21,14 @@ def told(text: str) -> str:
     return f"{clean(text[:LONGEST_TEXT])}\n[{left} more characters are left out here; `runs export` writes them all]"
 
 
-def told_all(texts: Iterable[str]) -> list[str]:
+def page_lines(texts: Iterable[str]) -> list[str]:
     """The same for the lines of a list, which is clipped with a note, too."""
     lines = list(texts)
-    shown = [told(line) for line in lines[:MOST_LINES]]
+    shown = [page_text(line) for line in lines[:MOST_LINES]]
     left = len(lines) - MOST_LINES
     return shown if left <= 0 else [*shown, f"[{left} more are left out here; `runs export` writes them all]"]
 
 
-def filled(**fields: Any) -> Mapping[str, Any]:
+def without_empty(**fields: Any) -> Mapping[str, Any]:
     """The fields that say something: an empty text, list or object, None and False are left out."""
     return {name: value for name, value in fields.items() if value or (value == 0 and value is not False)}

@@ -33,7 +33,7 @@ _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class NotPushed:
     """The repair stays a suggestion, and why. ``said``: somebody who switched pushing on has to be told."""
 
     because: str
@@ -65,13 +65,13 @@ class Branch:
     inside: frozenset[str]
 
 
-def wanted_push(document: OutcomeDocument, pull_request: PullRequest, rules: PublicationRules) -> Wanted | Kept:
+def wanted_push(document: OutcomeDocument, pull_request: PullRequest, rules: PublicationRules) -> Wanted | NotPushed:
     """What can be decided before the forge is asked anything."""
     repair = document.repair
     if repair is None:
-        return Kept("there is no repair", said=False)
+        return NotPushed("there is no repair", said=False)
     if not rules.push_repairs:
-        return Kept("pushing repairs is not switched on", said=False)
+        return NotPushed("pushing repairs is not switched on", said=False)
     reasons = (
         (document.outcome is not Outcome.CHANGES_REQUESTED, "a person was called, who decides"),
         (pull_request.state != "open", f"the pull request is {pull_request.state}"),
@@ -85,45 +85,45 @@ def wanted_push(document: OutcomeDocument, pull_request: PullRequest, rules: Pub
     )
     because = next((why for holds, why in reasons if holds), None)
     if because is not None:
-        return Kept(because)
+        return NotPushed(because)
     try:
         patch = repair.patch.encode()
         split_git_diff(patch)  # not a line that only git would make something of
         return Wanted(repair, files_of_patch(patch), commit_message(document))
     except (PatchError, UnicodeEncodeError):
-        return Kept("its patch cannot be read")
+        return NotPushed("its patch cannot be read")
 
 
-def forbidden(wanted: Wanted, branch: Branch) -> Kept | None:
+def forbidden(wanted: Wanted, branch: Branch) -> NotPushed | None:
     """Why it is not pushed, now that the branch is known; None if it may be."""
     if branch.protected:
-        return Kept("the branch is protected")
+        return NotPushed("the branch is protected")
     paths = [file.path for file in wanted.touched]
     if not paths or sorted(paths) != sorted(wanted.repair.files):
-        return Kept("its patch touches other files than it names")
+        return NotPushed("its patch touches other files than it names")
     refused = PathLaw(branch.inside, every_implementation()).refusals(wanted.touched)
     if refused:
         named = [f"{shown_path(each.path)}: {each.why}" if each.path != WHOLE else each.why for each in refused]
-        return Kept("; ".join(named[:_MOST_NAMED]))
+        return NotPushed("; ".join(named[:_MOST_NAMED]))
     modes = {file.new_mode for file in wanted.touched}
     if not modes <= {REGULAR_MODE, EXECUTABLE_MODE}:
-        return Kept("it holds something that is no regular file")
-    return Kept(LEAKS) if carries_secret(wanted.repair.patch) else None
+        return NotPushed("it holds something that is no regular file")
+    return NotPushed(LEAKS) if carries_secret(wanted.repair.patch) else None
 
 
-def not_as_said(wanted: Wanted, after: Sequence[CommittedFile]) -> Kept | None:
+def not_as_said(wanted: Wanted, after: Sequence[CommittedFile]) -> NotPushed | None:
     """Why the files that git made of the patch are not those that the patch speaks of; None if they are."""
     said = sorted((file.path, file.new_mode) for file in wanted.touched)
     if sorted((file.path, file.mode) for file in after) == said:
         return None
-    return Kept("git reads its patch in another way")
+    return NotPushed("git reads its patch in another way")
 
 
-def not_as_judged(wanted: Wanted, made: MadeCommit) -> Kept | None:
+def not_as_judged(wanted: Wanted, made: MadeCommit) -> NotPushed | None:
     """Why the commit is not what was judged; None if its tree is the very one."""
     if made.tree == wanted.repair.tree:
         return None
-    return Kept("the commit's tree is not the one that was judged")
+    return NotPushed("the commit's tree is not the one that was judged")
 
 
 def commit_message(document: OutcomeDocument) -> str:
@@ -147,7 +147,7 @@ def _repaired(document: OutcomeDocument) -> list[str]:
     return [each for each in found if _FINDING.fullmatch(each)]
 
 
-def kept_note(kept: Kept) -> str:
+def not_pushed_note(kept: NotPushed) -> str:
     """What the summary says of a repair that is not pushed, as plain words."""
     return f"the repair stays a suggestion: {kept.because}"
 

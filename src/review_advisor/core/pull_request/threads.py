@@ -8,12 +8,12 @@ from review_advisor.core.pull_request.markers import finding_in
 from review_advisor.core.pull_request.standing import Thread
 
 
-def said(threads: Iterable[Thread]) -> frozenset[str]:
+def finding_ids_with_thread(threads: Iterable[Thread]) -> frozenset[str]:
     """The open findings that need no new comment: their last thread stands on its lines, resolved or not."""
     return frozenset(name for name, last in _last(threads).items() if not last.outdated)
 
 
-def shown(threads: Iterable[Thread]) -> frozenset[str]:
+def finding_ids_with_open_thread(threads: Iterable[Thread]) -> frozenset[str]:
     """The findings whose last thread stands on its lines and is open."""
     return frozenset(name for name, last in _last(threads).items() if not (last.resolved or last.outdated))
 

@@ -10,7 +10,7 @@ from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.report.blind_text import blind_words
 from review_advisor.core.report.repair_text import repair_words
 from review_advisor.core.roles.transcript import Attempt
-from review_advisor.core.safety.terminal import one_line, said
+from review_advisor.core.safety.terminal import one_line, printable
 
 
 def disagreement_transcript(document: OutcomeDocument) -> str | None:
@@ -55,4 +55,4 @@ def _disagreements_markdown(attempt: Attempt) -> Iterable[str]:
 
 
 def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}" for line in said(text).split("\n"))
+    return "\n".join(f"> {line}" for line in printable(text).split("\n"))

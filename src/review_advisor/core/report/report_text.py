@@ -23,7 +23,7 @@ from review_advisor.core.roles.calls import Usage
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.pictures import picture_words
 from review_advisor.core.roles.transcript import Attempt
-from review_advisor.core.safety.terminal import WIDTH, said, wrapped
+from review_advisor.core.safety.terminal import WIDTH, printable, wrapped
 
 HEADLINES: dict[Outcome, str] = {
     Outcome.APPROVED: "APPROVED",
@@ -66,7 +66,7 @@ def _degraded(document: OutcomeDocument) -> Iterator[str]:
 def report_text(document: OutcomeDocument) -> str:
     """The whole report, plain text, at most about a hundred columns: what was found, then how it came about."""
     blocks = [_opening(document), _findings_text(document.findings), _pictures_text(document.pictures)]
-    blocks += ["\n".join(map(said, offered_repair(document)))]
+    blocks += ["\n".join(map(printable, offered_repair(document)))]
     consults = _consults(document)
     blocks += [_surface_text(surface, consults) for surface in document.surfaces]
     blocks += [_coverage_text(document), _cost_text(document)]
@@ -82,7 +82,9 @@ def _opening(document: OutcomeDocument) -> str:
     lines.append(f"  {files}, {policy.code_lines} changed lines of code, blast radius {policy.blast.radius.value}")
     lines += [wrapped("    ", reason) for reason in _first(policy.blast.because, 3)]
     if document.rules_ref != document.base_ref and document.rules_ref is not None:
-        lines.append(said(f"  configuration: that of {document.rules_ref}, which does not name {document.base_ref}"))
+        lines.append(
+            printable(f"  configuration: that of {document.rules_ref}, which does not name {document.base_ref}")
+        )
     if no_repair := no_repair_words(document):
         lines.append(f"  {no_repair}")
     if policy.guard.holds:
@@ -200,7 +202,7 @@ def _findings_text(findings: tuple[Finding, ...]) -> str:
             )
         )
         lines += [wrapped("           ", body) for body in each.words.split("\n") if body.strip()]
-        lines += [f"           > {said(quote)[:WIDTH]}" for quote in each.evidence.split("\n")[:5] if quote]
+        lines += [f"           > {printable(quote)[:WIDTH]}" for quote in each.evidence.split("\n")[:5] if quote]
         if each.corrected:
             lines.append(wrapped("           ", f"({each.corrected})"))
     return "\n".join(lines)
@@ -237,7 +239,7 @@ def _cost_text(document: OutcomeDocument) -> str:
     lines = [f"Calls: {len(calls)}{asked}"]
     for row in document.cost:
         times = counted(row.calls, _what(row))
-        lines.append(f"  {row.role.value:<12} {said(row.model):<24} {times:<11} {_row_text(row)}")
+        lines.append(f"  {row.role.value:<12} {printable(row.model):<24} {times:<11} {_row_text(row)}")
     total = total_usage(row.usage for row in document.cost)
     lines.append(f"  {'total':<49} {_usage_text(total, document.unpriced)}")
     return "\n".join(lines)

@@ -44,7 +44,7 @@ class Briefing:
 
 
 @dataclass(frozen=True, slots=True)
-class Workbench:
+class EditableTree:
     """A throw-away copy of the tree in which the executor may edit."""
 
     folder: Path
@@ -103,7 +103,7 @@ class Executor:
         *,
         before: CheckedReport | None = None,
         consults: tuple[ConsultNote, ...] = (),
-        bench: Workbench | None = None,
+        editable: EditableTree | None = None,
     ) -> AgentCall:
         """The question of the next attempt. A call is always fresh: it is told all that the earlier ones learned."""
         seen = self._briefing
@@ -130,12 +130,12 @@ class Executor:
             unmeasured = [replace(note, tokens=None, duration_ms=None) for note in consults]
             noted = fence_facts(prompts.GUIDANCE, unmeasured, seen.nonce)
             sections.append(f"Your earlier consults and their guidance:\n{noted}")
-        if bench is not None:
+        if editable is not None:
             sections.insert(1, leave_words())
         call = _call(
             seen, row, Role.EXECUTOR, ReviewReport, sections, tools=True, part=part, attempt=len(attempts), grant=grant
         )
-        return call if bench is None else replace(call, tree=bench.folder, edits=bench.grant)
+        return call if editable is None else replace(call, tree=editable.folder, edits=editable.grant)
 
     def blind_call(self, row: SurfacePolicy, part: Part) -> AgentCall:
         """The same about the part's diff and the tree alone, before the first attempt, and without consults.

@@ -22,7 +22,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from review_advisor.core.safety.other_bots import behind_gutter, gives_order, gives_orders
-from review_advisor.core.safety.terminal import said
+from review_advisor.core.safety.terminal import printable
 
 MOST_PROSE = 4_000
 MOST_PHRASE = 600
@@ -119,7 +119,7 @@ def is_exact(text: str) -> bool:
 
 def plain(text: str) -> str:
     """The text where no Markdown is read: secrets, invisible characters, workflow commands and our marks disarmed."""
-    return _OWN_MARK.sub("<! --", said(_EMOJI_GLUE.sub("", whole(text).replace("\r\n", "\n"))))
+    return _OWN_MARK.sub("<! --", printable(_EMOJI_GLUE.sub("", whole(text).replace("\r\n", "\n"))))
 
 
 def whole(text: str) -> str:
@@ -154,7 +154,7 @@ def _flat(text: str) -> str:
 
 
 def _text_line(line: str, bullet: re.Match[str] | None) -> str:
-    return f"- {_inline(said(line[bullet.end() :]), _STRONG)}" if bullet else _inline(line, _STRONG)
+    return f"- {_inline(printable(line[bullet.end() :]), _STRONG)}" if bullet else _inline(line, _STRONG)
 
 
 def _inline(line: str, strong: re.Pattern[str] | None = None) -> str:

@@ -11,7 +11,7 @@ WIDTH = 100
 _COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)
 
 
-def said(text: str) -> str:
+def printable(text: str) -> str:
     """Words from outside, safe to print: no escape codes, no secrets, no workflow commands."""
     return _without_commands(clean(text))
 
@@ -23,7 +23,7 @@ def _without_commands(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The same on one line: what stands in a heading or a list can open no line of its own."""
-    return " ".join(said(text).split())
+    return " ".join(printable(text).split())
 
 
 def wrapped(prefix: str, text: str) -> str:

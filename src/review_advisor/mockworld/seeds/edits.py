@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from review_advisor.mockworld.bench import Deed
+from review_advisor.mockworld.editable_copies import Deed
 from review_advisor.mockworld.promises.prompts import CANARY
 from review_advisor.mockworld.seeds.changes import CRITICAL, OWN, OWN_HERE
 from review_advisor.mockworld.seeds.dice import Dice

@@ -13,14 +13,14 @@ class TooLargeError(Exception):
     """The picture is over a limit; the text says which."""
 
 
-class Patience:
-    """Begins when it is made. Whoever looks at pictures asks it before each step of the work."""
+class Deadline:
+    """Begins when it is made. Whoever looks at pictures checks it before each step of the work."""
 
     def __init__(self, check_interrupt: Callable[[], None]) -> None:
         self._check_interrupt = check_interrupt
         self._began = time.monotonic()
 
-    def ask(self) -> None:
+    def check(self) -> None:
         """Raises ``TooLargeError`` once the seconds are over, and whatever ``check_interrupt`` raises."""
         self._check_interrupt()
         if time.monotonic() - self._began >= MOST_SECONDS:
