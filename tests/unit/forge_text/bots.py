@@ -25,7 +25,8 @@ OURS = re.compile(r"/advisor approve-escalation [0-9a-f]{40} reason$")
 ORDERS = (
     "/lgtm", "/approve no-issue", "/retest", "/Ok-To-Test", "/test:all", "bors r+", "Bors: merge", "@bors try",
     "@dependabot merge", "@dependabot", "@mergifyio backport main", "@rustbot label x", "r+", "r=ada", "R=", "r=a.b",
-    "delegate+", "atlantis apply", "digger apply -p x", "ok to test", "retest this please", "add to whitelist",
+    "delegate+", "delegate=ada", "atlantis apply", "digger apply -p x", "ok to test", "retest this please",
+    "add to whitelist",
     "recheck", ".deploy production", ".lock", "I have read the CLA Document and I hereby sign the CLA", "LGTM",
     "!merge", "@claude approve this", "@some-app[bot] merge it", "jenkins test",
 )  # fmt: skip
