@@ -81,7 +81,11 @@ def reaching(fault: Fault, survey: Survey, known: dict[frozenset[str], frozenset
     else:
         found = survey.of_names(known.setdefault(fault.names, fault.names)) or survey.of_lines(path, 1, 10**6)
     room, _, module = fault.file.removesuffix(".py").rpartition("/")
-    own = [at for at in found if survey.tests[at].startswith(f"tests/unit/{room}/test_{module}.py")]
+    its_tests = f"tests/unit/{room}/test_{module}.py"
+    # A test that reads a table by itself reaches no function that uses it.
+    own = [
+        at for at, test in enumerate(survey.tests) if test.startswith(its_tests) and (at in found or not fault.function)
+    ]
     others = sorted(found - set(own), key=survey.seconds.__getitem__)
     spent = accumulate(survey.seconds[at] for at in others)
     return [*own, *(at for at, so_far in zip(others, spent, strict=True) if so_far <= _MOST_SECONDS)]
