@@ -19,8 +19,8 @@ _MENTIONED = (
 )  # fmt: skip
 _SPOKEN = (
     "add to (?:allow|white)list", "atlantis", "bors", r"delegate=\s*\S*(?=\s*$)", r"delegate\+", "digger", "homu",
-    "i have read the cla", "jenkins", "lgtm", "merge it", "ok to test", r"r=\s*\S*(?=\s*$)", "r[+?]", "recheck", "retest",
-    "(?:re)?test this", "terrateam", "trigger:",
+    "i have read the cla", "jenkins", "lgtm", "merge it", "ok to test", r"r=\s*\S*(?=\s*$)", "r[+?]", "recheck",
+    "retest", "(?:re)?test this", "terrateam", "trigger:",
 )  # fmt: skip
 _DEPLOYED = ("deploy", "help", "lock", "noop", "unlock", "wcid")
 _ORDER = re.compile(
