@@ -236,7 +236,7 @@ def test_a_report_in_text_is_no_report(small: ReviewWorld) -> None:
 
 def test_a_reply_that_is_mended_on_the_repair_ask_is_an_answer(small: ReviewWorld) -> None:
     small.says(EXECUTOR, text("Looks good."), text("Really."), report())
-    small.says(POST_VERIFY, INVALID, confirm())
+    small.says(POST_VERIFY, structured({"verdict": "APPROVE", "reasoning": ["fine"]}), confirm())
     done = small.review()
     assert done.end == APPROVED
     assert [call[:2] for call in done.calls] == [
@@ -245,6 +245,18 @@ def test_a_reply_that_is_mended_on_the_repair_ask_is_an_answer(small: ReviewWorl
         ("post_verify", "answered"),
     ]
     assert not done.document.flags.lost
+
+
+def test_a_yes_after_something_unclear_is_asked_for_once_more(small: ReviewWorld) -> None:
+    small.says(EXECUTOR, report())
+    small.says(POST_VERIFY, INVALID, confirm(), confirm())
+    done = small.review()
+    assert done.end == APPROVED
+    assert done.calls == [
+        ("executor", "answered", ""),
+        ("post_verify", "lost", "invalid_answer"),
+        ("post_verify", "answered", ""),
+    ]
 
 
 @pytest.mark.parametrize(
