@@ -20,6 +20,7 @@ MERGE = "c" * 40
         ("Reverts octo/other#7", False),
         ("Reverts octo/app#77", False),
         ("Reverts octo/app#7 in part", False),
+        ("It never Reverts octo/app#7", False),
         (f"See: This reverts commit {MERGE}.", False),
         (f"This reverts commit {MERGE}0.", False),
         (f"This reverts commit {'d' * 40}.", False),
