@@ -49,6 +49,16 @@ def test_an_older_finding_that_was_not_looked_at_stays_in_the_list() -> None:
     assert "**Still open** since the last review:\n\n- **critical** `b.py:4`: leaks `@ada` (`f-0123456789`)\n" in body
 
 
+def test_findings_for_which_the_memory_has_no_room_are_counted() -> None:
+    state = remembers(told(earlier=1))
+    assert "memory" not in summary_body(told(earlier=1), RULES, state)
+    body = summary_body(told(earlier=1), RULES, state.model_copy(update={"forgotten": 3}))
+    assert (
+        "*3 earlier findings no longer fit into the bot's memory. The next review reads the whole change again.*"
+        in body
+    )
+
+
 def test_what_was_learned_stands_there_in_full_because_nothing_else_of_the_job_stays() -> None:
     document = told(STORIES["taught"])
     body = summary_body(document, RULES, remembers(document))
@@ -211,4 +221,6 @@ def test_a_memory_that_does_not_fit_gives_way_in_part() -> None:
     kept = read_state(StandingComment(1, ACTIONS_LOGIN, body), ACTIONS_LOGIN)
     assert kept is not None
     assert (kept.head_sha, kept.complete, kept.findings[:1]) == (state.head_sha, False, many[:1])
+    assert len(kept.findings) + kept.forgotten == len(many)
+    assert f"*{kept.forgotten:,} earlier findings no longer fit" in body
     assert len(body.encode()) <= MOST_CHARACTERS

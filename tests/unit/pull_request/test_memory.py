@@ -176,14 +176,14 @@ def test_more_findings_than_are_remembered_leave_nothing_to_rest_on() -> None:
         coverage=(FileCoverage("src/elsewhere.py", "read", earlier=True),),
     )
     state = remembered(before.model_copy(update={"findings": many}), unread, asked=False)
-    assert (len(state.findings), state.complete) == (MOST_FINDINGS, False)
+    assert (len(state.findings), state.complete, state.forgotten) == (MOST_FINDINGS, False, 1)
 
 
 def test_history_that_is_left_out_does_no_harm() -> None:
     before = remembered(None, push(told(), 1), asked=False)
     fixed = tuple(known(number, "fixed", path="src/elsewhere.py") for number in range(MOST_FINDINGS + 1))
     state = remembered(before.model_copy(update={"findings": fixed}), push(told(), 2), asked=False)
-    assert (len(state.findings), state.complete) == (MOST_FINDINGS, True)
+    assert (len(state.findings), state.complete, state.forgotten) == (MOST_FINDINGS, True, 0)
     kept = read(state_block(state.model_copy(update={"findings": tuple(known(n, "fixed") for n in range(400))})))
     assert kept is not None
     assert kept.complete

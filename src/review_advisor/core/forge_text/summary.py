@@ -31,7 +31,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import PREFIX, SUMMARY
 from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.state import KnownFinding, State, state_block, without_state, worst_first
+from review_advisor.core.pull_request.state import KnownFinding, State, fitting, state_block, without_state, worst_first
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS
 from review_advisor.core.report.wording import counted
 from review_advisor.core.safety.markdown import code, phrase
@@ -72,6 +72,7 @@ def summary_body(
         whose_rules(document),
         notes_on(notes),
         _listed(document, state, findings),
+        _forgotten(fitting(state)),
         _not_placed(not_placed),
         repair(document),
         _settled(state),
@@ -175,6 +176,14 @@ def _listed(document: OutcomeDocument, state: State, findings: Mapping[str, Find
         _with_notes(each, known.get(key), still_open=key in older and not all_older) for key, each in findings.items()
     )
     return finding_list(STILL_OPEN if all_older else "**Findings**:", every, _check_page(document))
+
+
+def _forgotten(state: State) -> Section:
+    """How many earlier findings the bot cannot remember any more."""
+    if not state.forgotten:
+        return Section(())
+    words = f"{counted(state.forgotten, 'earlier finding')} no longer fit into the bot's memory"
+    return Section((f"*{words}. The next review reads the whole change again.*",))
 
 
 def _with_notes(finding: Finding | KnownFinding, known: KnownFinding | None, *, still_open: bool = False) -> Listed:

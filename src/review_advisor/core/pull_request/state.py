@@ -74,7 +74,8 @@ class State(_Kept):
 
     ``base_ref`` is the name of the base branch, ``rules_sha`` the commit whose configuration held; empty where it was
     not kept. ``policy_digest`` stands for that configuration and the switches. ``complete``: every file was read and
-    judged. ``rounds`` counts the reviews that pushes started. ``reviewed_in`` is the workflow run whose review this is;
+    judged. ``forgotten`` counts earlier findings, open or dismissed, for which there is no room any more. ``rounds``
+    counts the reviews that pushes started. ``reviewed_in`` is the workflow run whose review this is;
     empty where it was none, or none ended yet. ``approved_by`` is who took an escalation of ``head_sha`` upon
     themselves.
     """
@@ -91,6 +92,7 @@ class State(_Kept):
     complete: bool
     blast: BlastRadius
     findings: tuple[KnownFinding, ...] = Field(default=())
+    forgotten: int = Field(default=0, ge=0)
     rounds: int = 0
     fix_attempts: int = 0
     failing: Failing | None = None
@@ -98,21 +100,25 @@ class State(_Kept):
 
 
 def state_block(state: State) -> str:
-    """The state as a hidden comment of at most 16,000 characters.
+    """As much of the state as ``fitting`` leaves of it, as a hidden comment of at most 16,000 characters."""
+    return _block(fitting(state))
 
-    Where not all of its findings fit, the least weighty are left out; if one of them was not fixed, the next review
-    reads everything.
+
+def fitting(state: State) -> State:
+    """The state with as many of its findings as a comment has room for.
+
+    The least weighty are left out; if one of them was not fixed, it is counted, and the next review reads everything.
     """
-    block = _block(state)
-    if block:
-        return block
+    if _block(state):
+        return state
     findings = weightiest_first(state.findings)
 
-    def holding(most: int) -> str:
-        whole = state.complete and not unsettled(findings[most:])
-        return _block(state.model_copy(update={"findings": findings[:most], "complete": whole}))
+    def holding(most: int) -> State:
+        lost = sum(each.status != "fixed" for each in findings[most:])
+        about = {"complete": state.complete and not lost, "forgotten": state.forgotten + lost}
+        return state.model_copy(update={"findings": findings[:most], **about})
 
-    too_many = bisect_left(range(len(findings)), True, key=lambda most: not holding(most))
+    too_many = bisect_left(range(len(findings)), True, key=lambda most: not _block(holding(most)))
     return holding(max(0, too_many - 1))
 
 
