@@ -1374,8 +1374,8 @@ MUTANTS = (
     Mutant(
         "a memory that leaves findings out is built on",
         "core/pull_request/state.py",
-        'return any(each.status != "fixed" for each in findings)',
-        'return any(each.status == "?" for each in findings)',
+        'return sum(each.status != "fixed" for each in findings)',
+        'return sum(each.status == "?" for each in findings)',
         (f"{UNIT}pull_request/test_memory.py::test_what_does_not_fit_gives_way_from_the_least_weighty_on",),
     ),
     Mutant(

@@ -60,7 +60,7 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
         complete=_complete(document) and not unsettled(forgotten),
         blast=document.policy.blast.radius,
         findings=kept,
-        forgotten=sum(each.id in known and each.status != "fixed" for each in forgotten),
+        forgotten=unsettled(each for each in forgotten if each.id in known),
         rounds=(before.rounds if before is not None else 0) + (not asked),
         fix_attempts=attempts + new_head if rejected else 0,
     )

@@ -114,7 +114,7 @@ def fitting(state: State) -> State:
     findings = weightiest_first(state.findings)
 
     def holding(most: int) -> State:
-        lost = sum(each.status != "fixed" for each in findings[most:])
+        lost = unsettled(findings[most:])
         about = {"complete": state.complete and not lost, "forgotten": state.forgotten + lost}
         return state.model_copy(update={"findings": findings[:most], **about})
 
@@ -130,9 +130,9 @@ def _block(state: State) -> str:
     return block if len(block) <= MOST_STATE_CHARACTERS and len(raw) <= _MOST_BYTES else ""
 
 
-def unsettled(findings: Iterable[KnownFinding]) -> bool:
-    """Whether any of them is more than history: without it a review that shows only what is new would overlook it."""
-    return any(each.status != "fixed" for each in findings)
+def unsettled(findings: Iterable[KnownFinding]) -> int:
+    """How many of them are more than history: a review that shows only what is new would overlook these."""
+    return sum(each.status != "fixed" for each in findings)
 
 
 def weightiest_first(findings: Iterable[KnownFinding]) -> tuple[KnownFinding, ...]:
