@@ -34,7 +34,6 @@ from review_advisor.core.policy.trigger import MANY_CODE_LINES, CompositeTrigger
 from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
-from review_advisor.core.safety.secret_shapes import mark
 from review_advisor.core.safety.secret_shapes.issuers import FORMATS
 from review_advisor.mockworld.expectations import flags_of
 from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, model_unknown, plan
@@ -377,6 +376,16 @@ def exits() -> str:
     return table(["exit code", "meaning"], rows)
 
 
+def costs() -> str:
+    """What a review costs, by size and end, as the benchmark has written it into its page."""
+    figures = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    found = re.findall(r"^\| ([\d,]+) changed lines, (approved|vetoed)[^|]* \| ([\d.]+) USD \|", figures, re.MULTILINE)
+    usd = {(size, end): f"${value}" for size, end, value in found}
+    sizes = dict.fromkeys(size for size, _ in usd)
+    rows = [[size, usd[size, "approved"], usd[size, "vetoed"]] for size in sizes]
+    return table(["changed lines", "approved at once", "one veto, one retry"], rows)
+
+
 def install() -> str:
     """How to get the CLI that this was measured with."""
     return f"```sh\nnpm install --global @anthropic-ai/claude-code@{PINNED_VERSION}\n```"
@@ -511,8 +520,9 @@ def secret_kinds() -> str:
     for form in FORMATS:
         known = holds.setdefault(form.kind, [])
         known += [form.holds] if form.holds not in known else []
-    rows = [[code(mark(kind)), ", ".join(map(code, sorted(holds[kind])))] for kind in sorted(holds, key=str.casefold)]
-    return table(["mark", "holds one of"], rows)
+    return "\n".join(
+        f"- {kind}: {', '.join(map(code, sorted(holds[kind])))}" for kind in sorted(holds, key=str.casefold)
+    )
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -528,6 +538,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "critical-paths": critical_paths,
     "own-implementation": own_implementation,
     "exit-codes": exits,
+    "costs": costs,
     "install": install,
     "metrics": metrics,
     "kpis": kpi_targets,
