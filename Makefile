@@ -110,8 +110,7 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 	@$(PY) tools/review_own_checkout.py
 
 lowest: setup $(LOWEST_READY) ## Run the tests that concern libraries with the lowest versions that pyproject.toml allows
-	@$(LOWEST_HOME)/bin/python -m pytest -n $(WORKERS) --dist=worksteal -q \
-		$(addprefix --ignore=tests/unit/test_,workflow_linters.py project.py) $(LOWEST_TESTS) $(ARGS)
+	@$(LOWEST_HOME)/bin/python -m pytest -n $(WORKERS) --dist=worksteal -q $(LOWEST_TESTS) $(ARGS)
 
 $(LOWEST_READY): requirements/lowest.txt pyproject.toml
 	@echo "lowest: installing the lowest versions into $(LOWEST_HOME)"

@@ -338,7 +338,7 @@ MUTANTS = (
         "core/policy/switches.py",
         'return environ.get(name, "").strip()',
         'return dict(environ.items()).get(name, "").strip()',
-        (f"{UNIT}test_docs.py::test_every_printed_table_has_rows",),
+        ("tests/project/test_docs.py::test_every_printed_table_has_rows",),
     ),
     Mutant(
         "the guard does not force the veto",

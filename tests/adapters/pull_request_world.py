@@ -26,8 +26,8 @@ from tests.adapters.git_remote import NAME, Served
 from tests.adapters.git_repository import Repo
 from tests.adapters.github.door import Door, opened
 from tests.adapters.scripted_models import Asked, Models
+from tests.project.workflow_files import ROOT, action_step, own_workflow, parsed
 from tests.unit.forge_text.sarif_standard import offences
-from tests.unit.workflow_files import ROOT, action_step, own_workflow, parsed
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.ledger.chain import LEDGER_FILE

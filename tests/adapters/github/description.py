@@ -15,7 +15,7 @@ from openapi_core.exceptions import OpenAPIError
 from openapi_core.testing import MockRequest, MockResponse
 
 DATA = Path(__file__).parent / "data"
-# tests/unit/test_github_description.py validates the description itself.
+# tests/project/test_github_description.py validates the description itself.
 _TRUSTED = Config(spec_validator_cls=None)  # type: ignore[arg-type]  # None is documented: validate nothing
 _NUMBER, _COMMIT = re.compile("[0-9]+"), re.compile("[0-9a-f]{40}")
 

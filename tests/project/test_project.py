@@ -201,8 +201,8 @@ def test_citations_are_read_from_each_form_of_enforced_by(record: str) -> None:
 
 
 def test_a_cited_test_must_be_in_the_cited_file() -> None:
-    assert not missing("tests/unit/test_pro*.py::test_a_cited_test_must_be_in_the_cited_file")
-    assert missing("tests/unit/test_project.py::test_" + "nobody_wrote")
+    assert not missing("tests/project/test_pro*.py::test_a_cited_test_must_be_in_the_cited_file")
+    assert missing("tests/project/test_project.py::test_" + "nobody_wrote")
     assert missing("tests/unit/test_" + "nothing.py")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.workflow_files import (
+from tests.project.workflow_files import (
     ACTION_FILE,
     PINNED,
     ROOT,

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.unit.workflow_files import ACTION_FILE, ROOT, every_workflow
+from tests.project.workflow_files import ACTION_FILE, ROOT, every_workflow
 
 BIN = Path(sys.executable).parent
 RULES = ROOT / ".github" / "zizmor.yml"
