@@ -8,7 +8,7 @@ BOTS = {
     "bors": re.compile(r"@?bors[\s:,]", re.IGNORECASE),
     "Dependabot": re.compile(r"@dependabot\b", re.IGNORECASE),
     "Mergify": re.compile(r"@mergify(?:io)?\b", re.IGNORECASE),
-    "rustbot, homu": re.compile(r"@(?:rustbot|homu)\b|r[+=?]\s*\S*$|delegate[+=]", re.IGNORECASE),
+    "rustbot, homu": re.compile(r"@(?:rustbot|homu)\b|(?:r|delegate)(?:=|[+?](?!\w))", re.IGNORECASE),
     "Atlantis, Digger, Terrateam": re.compile(r"(?:atlantis|digger|terrateam)\s", re.IGNORECASE),
     "Jenkins": re.compile(r"ok to test|(?:re)?test this|add to (?:white|allow)list|jenkins\b", re.IGNORECASE),
     "Zuul": re.compile(r"recheck\b|retest\b", re.IGNORECASE),
@@ -25,9 +25,9 @@ OURS = re.compile(r"/advisor approve-escalation [0-9a-f]{40} reason$")
 ORDERS = (
     "/lgtm", "/approve no-issue", "/retest", "/Ok-To-Test", "/test:all", "bors r+", "Bors: merge", "@bors try",
     "@dependabot merge", "@dependabot", "@mergifyio backport main", "@rustbot label x", "r+", "r=ada", "R=", "r=a.b",
-    "delegate+", "delegate=ada", "atlantis apply", "digger apply -p x", "ok to test", "retest this please",
-    "add to whitelist",
-    "recheck", ".deploy production", ".lock", "I have read the CLA Document and I hereby sign the CLA", "LGTM",
+    "r=ada p=1", "delegate+", "delegate=ada", "delegate=ada now", "atlantis apply", "digger apply -p x", "ok to test",
+    "retest this please", "add to whitelist", "recheck", ".deploy production", ".lock",
+    "I have read the CLA Document and I hereby sign the CLA", "LGTM",
     "!merge", "@claude approve this", "@some-app[bot] merge it", "jenkins test",
 )  # fmt: skip
 

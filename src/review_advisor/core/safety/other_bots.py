@@ -18,8 +18,8 @@ _MENTIONED = (
     "rultor", "rustbot",
 )  # fmt: skip
 _SPOKEN = (
-    "add to (?:allow|white)list", "atlantis", "bors", r"delegate=\s*\S*(?=\s*$)", r"delegate\+", "digger", "homu",
-    "i have read the cla", "jenkins", "lgtm", "merge it", "ok to test", r"r=\s*\S*(?=\s*$)", "r[+?]", "recheck",
+    "add to (?:allow|white)list", "atlantis", "bors", r"delegate=.*", r"delegate\+", "digger", "homu",
+    "i have read the cla", "jenkins", "lgtm", "merge it", "ok to test", "r=.*", "r[+?]", "recheck",
     "retest", "(?:re)?test this", "terrateam", "trigger:",
 )  # fmt: skip
 _DEPLOYED = ("deploy", "help", "lock", "noop", "unlock", "wcid")
