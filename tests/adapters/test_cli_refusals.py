@@ -22,6 +22,7 @@ from tests.adapters.command_line import (
     scripted_review,
 )
 from tests.adapters.git_repository import Repo
+from tests.cases import sampled
 
 from review_advisor.adapters.artifacts import write_whole
 from review_advisor.app.review import ReviewBrokenError
@@ -344,7 +345,9 @@ def test_closed_streams_are_no_reason_to_fail(terminal: Terminal) -> None:
     assert said == ["codes 0"]
 
 
-@pytest.mark.parametrize("env", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
+@pytest.mark.parametrize(
+    "env", sampled([({"LC_ALL": "C"},), ({"PYTHONIOENCODING": "ascii"},), ({"LC_ALL": "C", "PYTHONUTF8": "0"},)], 3)
+)
 def test_a_terminal_without_our_letters(terminal: Terminal, env: dict[str, str]) -> None:
     repo = Repo(terminal.folder)
     repo.write("caf\u00e9.py", "x = 1\n")

@@ -21,6 +21,7 @@ from tests.adapters.command_line import (
     scripted_review,
     wait_for,
 )
+from tests.cases import sampled
 
 from review_advisor.core.outcome.events import (
     CallEnded,
@@ -146,7 +147,9 @@ def test_a_closed_terminal_ends_the_agents_too(terminal: Terminal, tmp_path: Pat
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("moment", [PolicyFrozen, CallStarted, CallEnded, SurfaceEnded, ReviewEnded])
+@pytest.mark.parametrize(
+    "moment", sampled([(each,) for each in (PolicyFrozen, CallStarted, CallEnded, SurfaceEnded, ReviewEnded)], 2)
+)
 def test_at_every_event(tmp_path: Path, number: signal.Signals, moment: type[Event]) -> None:
     """No verdict is on disk, however late the interrupt comes: (d), the very end, included."""
     repo = project(tmp_path / "project")
