@@ -13,11 +13,10 @@ import sys
 import time
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from mutation_faults import Fault, defined_by, faults_of
 from mutation_trials import (
@@ -29,6 +28,8 @@ from mutation_trials import (
     TIMED_OUT,
     UNFIT,
     Survey,
+    Test,
+    Trial,
     parsed,
     surveyed,
     try_functions,
@@ -39,10 +40,11 @@ EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.toml")
 WANTED = 0.9
 TESTS = (
     *sorted(folder.relative_to(ROOT).as_posix() for folder in ROOT.glob("tests/unit/[a-z]*/")),
+    *("tests/unit/test_patch.py", "tests/unit/test_progress.py", "tests/unit/test_settings.py"),
     *("tests/scenarios", "tests/simulation"),
 )
 _MOST_SECONDS = 8.0
-"""Of CPU time, beside the tests of its own module: for one fault no more is spent."""
+"""Of CPU time: for one fault no more is spent on the tests of its room, and no more on those of other rooms."""
 _CONTROL = -1
 Key = tuple[str, str, str, str, int]
 
@@ -73,22 +75,29 @@ def sample(faults: Iterable[Fault], size: int, seed: int) -> list[Fault]:
     return chosen
 
 
-def reaching(fault: Fault, survey: Survey, known: dict[frozenset[str], frozenset[str]]) -> list[int]:
-    """The tests to try a fault with: those of its own module, then the fastest others up to a bound of time."""
-    path = str(CORE / fault.file)
-    if fault.function:
-        found = survey.of_lines(path, *fault.lines)
-    else:
-        found = survey.of_names(known.setdefault(fault.names, fault.names)) or survey.of_lines(path, 1, 10**6)
-    room, _, module = fault.file.removesuffix(".py").rpartition("/")
-    its_tests = f"tests/unit/{room}/test_{module}.py"
+def reaching(fault: Fault, survey: Survey, known: Mapping[frozenset[str], frozenset[str]]) -> list[int]:
+    """The tests to try a fault with: those of its own module, then the fastest of its room and of the other rooms."""
+    inside = _reached(fault, survey)
+    found = inside or survey.of_names(known[fault.names]) or survey.of_lines(str(CORE / fault.file), 1, 10**6)
+    room, _, rest = fault.file.removesuffix(".py").removesuffix("/__init__").partition("/")
+    its_room, its_tests = f"tests/unit/{room}/", f"tests/unit/{room}/test_{rest.rpartition('/')[2]}.py"
     # A test that reads a table by itself reaches no function that uses it.
-    own = [
-        at for at, test in enumerate(survey.tests) if test.startswith(its_tests) and (at in found or not fault.function)
-    ]
-    others = sorted(found - set(own), key=survey.seconds.__getitem__)
-    spent = accumulate(survey.seconds[at] for at in others)
-    return [*own, *(at for at, so_far in zip(others, spent, strict=True) if so_far <= _MOST_SECONDS)]
+    own = [at for at, test in enumerate(survey.tests) if test.startswith(its_tests) and (at in found or not inside)]
+    near = {at for at in found if survey.tests[at].startswith(its_room)} - set(own)
+    far = found - near - set(own)
+    return [*own, *_fastest(near, survey.seconds), *_fastest(far, survey.seconds)]
+
+
+def _reached(fault: Fault, survey: Survey) -> set[int]:
+    """The tests that run the faulty lines; none where they run when the module is imported."""
+    return survey.of_lines(str(CORE / fault.file), *fault.lines) if fault.function else set()
+
+
+def _fastest(tests: Iterable[int], seconds: Sequence[float]) -> list[int]:
+    """The fastest of these tests, as many as the time allows."""
+    ordered = sorted(tests, key=seconds.__getitem__)
+    spent = accumulate(seconds[at] for at in ordered)
+    return [at for at, so_far in zip(ordered, spent, strict=True) if so_far <= _MOST_SECONDS]
 
 
 def tried(faults: Sequence[Fault], tests: Sequence[str], jobs: int) -> list[str]:
@@ -99,27 +108,31 @@ def tried(faults: Sequence[Fault], tests: Sequence[str], jobs: int) -> list[str]
         raise SystemExit(f"without any fault these tests fail: {', '.join(survey.failed) or 'there are none'}")
     _tell(f"{len(survey.tests)} tests surveyed in {time.monotonic() - began:.0f} s")
     trees = [parsed(path) for path in PACKAGE.rglob("*.py")]
-    known = {fault.names: defined_by(fault.names, trees) for fault in faults if not fault.function}
+    at_import = {fault.names for fault in faults if not _reached(fault, survey)}
+    known = {names: defined_by(names, trees) for names in at_import}
     chosen = [reaching(fault, survey, known) for fault in faults]
     ends = {number: SURVIVED for number, its in enumerate(chosen) if not its}
-    meter = _Meter(len(faults) - len(ends))
-    inside = {n: (fault, chosen[n]) for n, fault in enumerate(faults) if chosen[n] and fault.function}
+    meter = _Meter(faults, len(faults) - len(ends))
+    needed = [sum(survey.seconds[at] for at in its) for its in chosen]
+    inside = {
+        n: Trial(fault, chosen[n], needed[n]) for n, fault in enumerate(faults) if chosen[n] and _reached(fault, survey)
+    }
     ends |= _believed(try_functions(_with_control(inside), tests, jobs, meter))
-    at_import = {
-        n: (fault, [survey.tests[at] for at in chosen[n]])
+    imported = {
+        n: Trial(fault, [survey.tests[at] for at in chosen[n]], needed[n])
         for n, fault in enumerate(faults)
         if ends.get(n, UNFIT) == UNFIT
     }
-    ends |= _believed(try_imports(_with_control(at_import), survey.imported, jobs, meter))
+    ends |= _believed(try_imports(_with_control(imported), survey.imported, jobs, meter))
     return [ends[n] for n in range(len(faults))]
 
 
-def _with_control(trials: dict[int, tuple[Fault, list[Any]]]) -> dict[int, tuple[Fault, list[Any]]]:
+def _with_control(trials: dict[int, Trial[Test]]) -> dict[int, Trial[Test]]:
     """The trials, and one of a module in which nothing is wrong, with the tests of the first."""
     if not trials:
         return trials
-    fault, tests = next(iter(trials.values()))
-    return {_CONTROL: (replace(fault, edit=None), tests), **trials}
+    first = next(iter(trials.values()))
+    return {_CONTROL: replace(first, fault=replace(first.fault, edit=None)), **trials}
 
 
 def _believed(ends: dict[int, str]) -> dict[int, str]:
@@ -129,14 +142,17 @@ def _believed(ends: dict[int, str]) -> dict[int, str]:
 
 
 class _Meter:
-    """A line now and then on how far it is."""
+    """A line for each survivor as it is found, and one now and then on how far it is."""
 
-    def __init__(self, total: int) -> None:
-        self.total, self.done, self.began, self.told = total, 0, time.monotonic(), time.monotonic()
+    def __init__(self, faults: Sequence[Fault], total: int) -> None:
+        self.faults, self.total, self.done = faults, total, 0
+        self.began = self.told = time.monotonic()
         self.where = os.dup(2)
 
-    def __call__(self, end: str) -> None:
+    def __call__(self, number: int, end: str) -> None:
         self.done += end != UNFIT
+        if end == SURVIVED and number != _CONTROL:
+            os.write(self.where, f"survived: {self.faults[number]}\n".encode())
         if time.monotonic() - self.told > 20:
             self.told = time.monotonic()
             os.write(self.where, f"{self.done} of {self.total} faults, {self.told - self.began:.0f} s\n".encode())

@@ -12,6 +12,7 @@ import contextlib
 import gc
 import importlib
 import importlib.machinery
+import math
 import os
 import pickle
 import resource
@@ -25,7 +26,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import coverage
 import hypothesis
@@ -39,10 +40,14 @@ KILLED, SURVIVED, TIMED_OUT, UNFIT = "killed", "survived", "timed out", "unfit"
 _UNFIT = 7
 _ENDS = {0: SURVIVED, 1: KILLED, _UNFIT: UNFIT, -signal.SIGXCPU: TIMED_OUT}
 _MOST_BYTES = 6 << 30
-_CPU_SECONDS = 20
+_CPU_SECONDS = 15
+"""For one trial, beside three times what its tests take without a fault."""
 _WALL_SECONDS = 600
 _OPTIONS = ("-o", "addopts=", "--import-mode=importlib", "-s", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p")
 _SETTINGS = (*_OPTIONS, "no:cov", "--timeout=0", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+
+
+Test = TypeVar("Test", int, str)
 
 
 @dataclass(slots=True)
@@ -65,6 +70,15 @@ class Survey:
         """The tests that reach a function which uses one of ``names``."""
         places = [place for name in names for place in self.used_at.get(name, ())]
         return {test for file, line in places for test in self.of_lines(file, line, line)}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial(Generic[Test]):
+    """A fault, the tests to try it with, in their order, and the CPU time they take without it."""
+
+    fault: Fault
+    tests: Sequence[Test]
+    seconds: float
 
 
 class _Plugin:
@@ -105,25 +119,24 @@ class _Surveyor(_Plugin):
 class _Warm(_Plugin):
     """Everything is imported and collected: each trial is a fork in which the function's code is replaced."""
 
-    def __init__(
-        self, jobs: int, trials: Mapping[int, tuple[Fault, Sequence[int]]], tell: Callable[[str], None]
-    ) -> None:
+    def __init__(self, jobs: int, trials: Mapping[int, Trial[int]], tell: Callable[[int, str], None]) -> None:
         self.jobs, self.trials, self.tell = jobs, trials, tell
         self.ends: dict[int, str] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         functions = _functions()
 
-        def trial(fault: Fault, tests: Sequence[int]) -> int:
-            if not _replaced(fault, functions):
+        def doing(trial: Trial[int]) -> int:
+            if not _replaced(trial.fault, functions):
                 return _UNFIT
-            return _first_failure(session, [session.items[at] for at in tests])
+            _bound(trial.seconds)
+            return _first_failure(session, [session.items[at] for at in trial.tests])
 
         gc.freeze()
-        work = {number: (lambda each=each: trial(*each)) for number, each in self.trials.items()}
+        work = {number: (lambda each=each: doing(each)) for number, each in self.trials.items()}
         for number, end in forked(work, self.jobs):
             self.ends[number] = end
-            self.tell(end)
+            self.tell(number, end)
         return True
 
 
@@ -145,7 +158,7 @@ def surveyed(tests: Sequence[str]) -> Survey:
 
 
 def try_functions(
-    trials: Mapping[int, tuple[Fault, Sequence[int]]], tests: Sequence[str], jobs: int, tell: Callable[[str], None]
+    trials: Mapping[int, Trial[int]], tests: Sequence[str], jobs: int, tell: Callable[[int, str], None]
 ) -> dict[int, str]:
     """Try faults of functions. ``UNFIT`` are those whose function cannot be replaced."""
     ends: dict[int, str] = _in_child(lambda: _session(tests, _Warm(jobs, trials, tell)).ends)
@@ -153,7 +166,10 @@ def try_functions(
 
 
 def try_imports(
-    trials: Mapping[int, tuple[Fault, Sequence[str]]], imported: Sequence[str], jobs: int, tell: Callable[[str], None]
+    trials: Mapping[int, Trial[str]],
+    imported: Sequence[str],
+    jobs: int,
+    tell: Callable[[int, str], None],
 ) -> dict[int, str]:
     """Try faults that strike when the module is imported: with the fault in it from the start."""
     for name in imported:
@@ -161,10 +177,10 @@ def try_imports(
             importlib.import_module(name)
     gc.freeze()
     ends = {}
-    work = {number: (lambda each=each: _imported_faulty(*each)) for number, each in trials.items()}
+    work = {number: (lambda each=each: _imported_faulty(each)) for number, each in trials.items()}
     for number, end in forked(work, jobs):
         ends[number] = end
-        tell(end)
+        tell(number, end)
     return ends
 
 
@@ -200,14 +216,19 @@ def _functions() -> dict[tuple[str, str], list[FunctionType]]:
 
 
 def _replaced(fault: Fault, functions: Mapping[tuple[str, str], Sequence[FunctionType]]) -> bool:
+    """Put the fault into every function there is of that name, and into those that it made: a validator is one."""
     path = str(CORE / fault.file)
-    new = [code for code in _codes(_compiled(fault)) if code.co_qualname == fault.function]
-    old = functions.get((path, fault.function), ())
+    new: dict[tuple[str, int], list[CodeType]] = defaultdict(list)
+    for code in _codes(_compiled(fault)):
+        new[code.co_qualname, code.co_firstlineno].append(code)
+    inner = f"{fault.function}.<locals>."
+    names = [name for file, name in functions if file == path and (name == fault.function or name.startswith(inner))]
+    old = [function for name in names for function in functions[path, name]]
     for function in old:
-        code = next((each for each in new if each.co_firstlineno == function.__code__.co_firstlineno), None)
-        if code is None or len(code.co_freevars) != len(function.__code__.co_freevars):
+        codes = new[function.__code__.co_qualname, function.__code__.co_firstlineno]
+        if len(codes) != 1 or len(codes[0].co_freevars) != len(function.__code__.co_freevars):
             return False
-        function.__code__ = code
+        function.__code__ = codes[0]
     return bool(old)
 
 
@@ -226,15 +247,16 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(each)
 
 
-def _imported_faulty(fault: Fault, tests: Sequence[str]) -> int:
-    path, code = str(CORE / fault.file), _compiled(fault)
+def _imported_faulty(trial: Trial[str]) -> int:
+    path, code = str(CORE / trial.fault.file), _compiled(trial.fault)
     loaded = importlib.machinery.SourceFileLoader.get_code
 
     def get_code(loader: Any, name: str) -> Any:
         return code if loader.path == path else loaded(loader, name)
 
     importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[assignment, method-assign]
-    _session(list(dict.fromkeys(test.partition("::")[0] for test in tests)), _Chosen(tests))
+    _bound(trial.seconds)
+    _session(list(dict.fromkeys(test.partition("::")[0] for test in trial.tests)), _Chosen(trial.tests))
     return 1  # the tests could not even be collected
 
 
@@ -316,13 +338,18 @@ def _forked(doing: Callable[[], int]) -> int:
         os.setpgid(0, 0)
         _speak_into(os.devnull)
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
-        resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
         code = 1
         try:
             code = doing()
         finally:
             os._exit(code)
     return pid
+
+
+def _bound(seconds: float) -> None:
+    """Let this process end in time, whatever the fault does to a loop."""
+    most = math.ceil(time.process_time() + _CPU_SECONDS + 3 * seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
 
 
 def parsed(path: Path) -> ast.Module:

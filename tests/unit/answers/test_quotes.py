@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from itertools import product
 from types import FrameType
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from review_advisor.core.answers.answers import ReportedFinding, ReviewReport
 from review_advisor.core.answers.evidence import ShownChange
-from review_advisor.core.answers.quotes import Places, occurrences, sides
+from review_advisor.core.answers.quotes import Place, Places, occurrences, sides
 from review_advisor.core.facts.change import FileChange, Hunk, Status
 
 WORDS = st.sampled_from(["a", "b", "ab", "ba", "aa"])
@@ -70,6 +71,27 @@ def test_a_pattern_is_found_wherever_it_begins(sequence: list[int], pattern: lis
     assert list(occurrences(sequence, pattern)) == [at for at in whole if sequence[at : at + len(pattern)] == pattern]
 
 
+def test_every_place_is_found_in_each_small_file() -> None:
+    """Chance seldom makes a file in which a quote of several lines stands twice."""
+    quotes = [quote for size in (2, 3) for quote in product(["a", "b", "ab"], repeat=size)]
+    for texts in product(["a", "b", "ab", "ba"], repeat=5):
+        lines = [("+", text) for text in texts]
+        now, _ = sides([read(lines)], bare)
+        for quote in quotes:
+            places, expected = now.places(quote), by_hand(lines, quote, "-")
+            assert len(places) == len(expected)
+            assert not expected or spans(places, 6) == expected
+
+
+def test_every_pattern_is_found_in_each_small_sequence() -> None:
+    patterns = [pattern for size in range(1, 6) for pattern in product([0, 1], repeat=size)]
+    for sequence in product([0, 1], repeat=9):
+        for pattern in patterns:
+            whole = range(len(sequence) - len(pattern) + 1)
+            expected = [at for at in whole if sequence[at : at + len(pattern)] == pattern]
+            assert list(occurrences(sequence, pattern)) == expected
+
+
 def test_of_two_places_as_near_the_first_counts() -> None:
     now, _ = sides([read([("+", "x"), ("+", "y"), ("+", "x")])], bare)
     assert [now.places(["x"]).nearest(line).line for line in (0, 1, 2, 3, 9)] == [1, 1, 1, 3, 3]
@@ -106,6 +128,13 @@ def test_a_pattern_is_looked_for_in_one_pass(pattern: list[int]) -> None:
     assert wanted.looks <= 4 * (len(sequence) + len(wanted))
 
 
+def test_of_many_places_the_nearest_is_found_by_looking_at_few() -> None:
+    numbers = Counted(range(4_000))
+    places = Places(range(4_000), numbers, lambda start: Place(start, start, start, removed=False))
+    assert places.nearest(3_900).line == 3_900
+    assert numbers.looks <= 20
+
+
 def steps(work: Callable[[], object]) -> int:
     """How many lines of Python run."""
     count = 0
@@ -137,7 +166,7 @@ def equal_lines(size: int, findings: int = 1) -> Callable[[], object]:
 
 
 def test_the_time_to_look_a_quote_up_grows_as_the_file_and_the_quote_do() -> None:
-    once, twice = steps(equal_lines(1_400)), steps(equal_lines(2_800))
+    once, twice = steps(equal_lines(1_500)), steps(equal_lines(3_000))  # no other test has files of these sizes
     assert twice < 2.5 * once
 
 
