@@ -6,6 +6,7 @@ from pydantic import ValidationError
 from review_advisor.core.answers.answers import (
     Answer,
     Consult,
+    Disagreement,
     DisagreementAnswer,
     FocusArea,
     Guidance,
@@ -15,6 +16,7 @@ from review_advisor.core.answers.answers import (
     ReviewPlan,
     ReviewReport,
 )
+from review_advisor.core.answers.tolerant import Notes
 from review_advisor.core.roles.calls import Answered, Lost, LostReason, Receipt, Usage
 from review_advisor.core.roles.replies import checked_reply
 from review_advisor.mockworld.lines import approve, confirm, finding, guidance, plan, reject, veto
@@ -112,23 +114,201 @@ def test_the_schema_tells_a_model_what_a_field_is_checked_for(kind: type[Answer]
     assert definitions[kind.__name__]["properties"][field]["description"] == description
 
 
+PLAN = {"risk_summary": "r"}
+FOCUS = {"description": "d"}
+FINDING = {
+    "path": "a.py",
+    "line": 1,
+    "severity": "low",
+    "category": "c",
+    "title": "t",
+    "confidence": 1,
+    "evidence": "x",
+}
+ANSWERED = {"disagreement": "d0.1", "position": "accepted"}
+ENTRY = {"title": "t", "body": "b", "path": "a.py", "evidence": "x"}
+REPORT = {"verdict": "approve", "summary": "s", "confidence": 1}
+JUDGEMENT = {"verdict": "VETO"}
+CONSULT = {"question": "q"}
+GUIDANCE = {"action": "a"}
+
+TEXTS: list[tuple[type[Answer], dict[str, Any], str, int]] = [
+    (FocusArea, FOCUS, "description", 8_000),
+    (FocusArea, FOCUS, "rationale", 8_000),
+    (ReviewPlan, PLAN, "risk_summary", 8_000),
+    (ReportedFinding, FINDING, "path", 8_000),
+    (ReportedFinding, FINDING, "category", 500),
+    (ReportedFinding, FINDING, "title", 500),
+    (ReportedFinding, FINDING, "body", 8_000),
+    (ReportedFinding, FINDING, "evidence", 8_000),
+    (DisagreementAnswer, ANSWERED, "disagreement", 500),
+    (DisagreementAnswer, ANSWERED, "path", 8_000),
+    (DisagreementAnswer, ANSWERED, "evidence", 8_000),
+    (KnowledgeEntry, ENTRY, "title", 120),
+    (KnowledgeEntry, ENTRY, "body", 2_000),
+    (KnowledgeEntry, ENTRY, "path", 8_000),
+    (KnowledgeEntry, ENTRY, "evidence", 8_000),
+    (ReviewReport, REPORT, "summary", 8_000),
+    (Disagreement, BLOCKING, "executor_claim", 8_000),
+    (Disagreement, BLOCKING, "advisor_assessment", 8_000),
+    (PostVerifyResult, JUDGEMENT, "reasoning", 8_000),
+    (PostVerifyResult, JUDGEMENT, "suggested_fix_direction", 8_000),
+    (Consult, CONSULT, "question", 8_000),
+    (Consult, CONSULT, "context", 8_000),
+    (Consult, CONSULT, "preferred_option", 8_000),
+    (Guidance, GUIDANCE, "action", 8_000),
+    (Guidance, GUIDANCE, "rationale", 8_000),
+]
+LISTS: list[tuple[type[Answer], dict[str, Any], str, int, object]] = [
+    (FocusArea, FOCUS, "files", 100, "x"),
+    (ReviewPlan, PLAN, "focus_areas", 20, FOCUS),
+    (ReviewPlan, PLAN, "rubric", 30, "x"),
+    (ReviewPlan, PLAN, "escalation_signals", 20, "x"),
+    (KnowledgeEntry, ENTRY, "tags", 5, "x"),
+    (ReviewReport, REPORT, "answers", 100, ANSWERED),
+    (ReviewReport, REPORT, "knowledge", 5, ENTRY),
+    (PostVerifyResult, JUDGEMENT, "disagreements", 50, CONCERN),
+    (Consult, CONSULT, "options", 20, "x"),
+    (Guidance, GUIDANCE, "risk_flags", 20, "x"),
+    (Guidance, GUIDANCE, "evidence", 20, "x"),
+]
+BOUNDED = [(*row[:4], "x") for row in TEXTS] + LISTS
+NEVER_BLANK = {
+    *(("description", FocusArea), ("path", ReportedFinding), ("category", ReportedFinding), ("title", ReportedFinding)),
+    *(("evidence", ReportedFinding), ("disagreement", DisagreementAnswer), ("title", KnowledgeEntry)),
+    *(("body", KnowledgeEntry), ("path", KnowledgeEntry), ("evidence", KnowledgeEntry), ("question", Consult)),
+    *(("action", Guidance),),
+}
+LEFT_BLANK = {"risk_summary", "summary", "executor_claim", "advisor_assessment"}
+
+
+def named(row: Any) -> str | None:
+    return row.__name__ if isinstance(row, type) else row if isinstance(row, str) else ""
+
+
+@pytest.mark.parametrize("model, value, field, most, one", BOUNDED, ids=named)
+def test_no_answer_grows_beyond_its_bounds(
+    model: type[Answer], value: dict[str, Any], field: str, most: int, one: Any
+) -> None:
+    full: Any = one * most if isinstance(one, str) and (model, value, field, most) in TEXTS else [one] * most
+    more = full + one if isinstance(full, str) else [*full, one]
+    for given, noted in ((full, False), (more, True)):
+        notes = Notes()
+        read = model.model_validate({**value, field: given}, context=notes)
+        assert len(getattr(read, field)) == most
+        assert any(note.startswith(f"{field} was cut to {most:,} of its") for note in notes.words) is noted
+
+
+@pytest.mark.parametrize("model, value, field, most", TEXTS, ids=named)
+def test_white_space_around_a_text_goes_and_a_blank_one_is_refused_or_said_to_be_blank(
+    model: type[Answer], value: dict[str, Any], field: str, most: int
+) -> None:
+    assert getattr(model.model_validate({**value, field: " \n x\t"}), field) == "x"
+    if (field, model) in NEVER_BLANK:
+        with pytest.raises(ValidationError, match=field):
+            model.model_validate({**value, field: " \n"})
+    else:
+        blank = getattr(model.model_validate({**value, field: " \n"}), field)
+        assert blank == ("(left blank)" if field in LEFT_BLANK else "")
+
+
+@pytest.mark.parametrize(
+    "model, value, field, most, one",
+    [row for row in LISTS if row[2] != "disagreements"],  # one of them may block: the judge is asked once more
+    ids=named,
+)
+def test_an_item_that_cannot_be_read_costs_none_of_the_others(
+    model: type[Answer], value: dict[str, Any], field: str, most: int, one: Any
+) -> None:
+    notes = Notes()
+    read = model.model_validate({**value, field: [one, 7, one]}, context=notes)
+    assert len(getattr(read, field)) == 2
+    assert [note.partition(":")[0] for note in notes.words] == [f"an item of {field} was left out"]
+
+
 @pytest.mark.parametrize(
     "model, value, field, most",
     [
-        (ReviewPlan, {"risk_summary": "r", "rubric": ["x"] * 99}, "rubric", 30),
-        (ReviewPlan, {"risk_summary": "r", "escalation_signals": ["x"] * 99}, "escalation_signals", 20),
-        (ReviewPlan, {"risk_summary": "r", "focus_areas": [{"description": "d"}] * 99}, "focus_areas", 20),
-        (ReviewPlan, {"risk_summary": "r" * 9_000}, "risk_summary", 8_000),
-        (PostVerifyResult, {"verdict": "VETO", "disagreements": [CONCERN] * 99}, "disagreements", 50),
-        (PostVerifyResult, {"verdict": "VETO", "reasoning": "r" * 9_000}, "reasoning", 8_000),
-        (Consult, {"question": "q", "options": ["x"] * 99}, "options", 20),
-        (Guidance, {"action": "a", "risk_flags": ["x"] * 99}, "risk_flags", 20),
-        (Guidance, {"action": "a", "evidence": ["x"] * 99}, "evidence", 20),
-        (FocusArea, {"description": "d", "files": ["x"] * 199}, "files", 100),
-        (KnowledgeEntry, {"title": "t" * 999, "body": "b", "path": "p", "evidence": "e"}, "title", 120),
-        (KnowledgeEntry, {"title": "t", "body": "b" * 9_000, "path": "p", "evidence": "e"}, "body", 2_000),
-        (KnowledgeEntry, {"title": "t", "body": "b", "path": "p", "evidence": "e", "tags": ["x"] * 9}, "tags", 5),
+        (KnowledgeEntry, ENTRY, "tags", 40),
+        (FocusArea, FOCUS, "files", 500),
+        (ReviewPlan, PLAN, "rubric", 500),
+        (Consult, CONSULT, "options", 500),
+        (Guidance, GUIDANCE, "risk_flags", 500),
+        (Guidance, GUIDANCE, "evidence", 8_000),
     ],
+    ids=named,
 )
-def test_no_answer_grows_beyond_its_bounds(model: type[Answer], value: dict[str, Any], field: str, most: int) -> None:
-    assert len(getattr(model.model_validate(value), field)) == most
+def test_an_item_of_a_list_is_cut_too(model: type[Answer], value: dict[str, Any], field: str, most: int) -> None:
+    read = model.model_validate({**value, field: [" " + "x" * most, "x" * (most + 1)]}, context=Notes())
+    assert [len(each) for each in getattr(read, field)] == [most, most]
+
+
+@pytest.mark.parametrize("length, kept", [(8_000, True), (8_001, False)])
+def test_half_a_suggestion_is_none(length: int, kept: bool) -> None:
+    read = ReportedFinding.model_validate({**FINDING, "suggestion": " " + "x" * (length - 1)}, context=Notes())
+    assert read.suggestion == (" " + "x" * (length - 1) if kept else None)
+
+
+@pytest.mark.parametrize(
+    "model, value, field, good, bad",
+    [
+        (ReportedFinding, FINDING, "line", (0, 1), (-1,)),
+        (ReportedFinding, FINDING, "end_line", (None, 0, 1), (-1,)),
+        (ReportedFinding, FINDING, "confidence", (0, 0.5, 1), (-0.01, 1.01)),
+        (ReviewReport, REPORT, "confidence", (0, 0.5, 1), (-0.01, 1.01)),
+        (Guidance, GUIDANCE, "confidence", (None, 0, 0.5, 1), (-0.01, 1.01)),
+    ],
+    ids=named,
+)
+def test_a_number_has_its_bounds(
+    model: type[Answer], value: dict[str, Any], field: str, good: tuple[Any, ...], bad: tuple[Any, ...]
+) -> None:
+    for number in good:
+        assert getattr(model.model_validate({**value, field: number}), field) == number
+    for number in bad:
+        with pytest.raises(ValidationError, match=field):
+            model.model_validate({**value, field: number})
+
+
+@pytest.mark.parametrize(
+    "model, value, empty",
+    [
+        (FocusArea, FOCUS, {"files": (), "rationale": ""}),
+        (ReviewPlan, PLAN, {"focus_areas": (), "rubric": (), "escalation_signals": ()}),
+        (ReportedFinding, FINDING, {"end_line": None, "body": "", "suggestion": None}),
+        (DisagreementAnswer, ANSWERED, {"path": "", "evidence": ""}),
+        (KnowledgeEntry, ENTRY, {"tags": ()}),
+        (ReviewReport, REPORT, {"findings": (), "answers": (), "knowledge": (), "unreadable": ()}),
+        (PostVerifyResult, JUDGEMENT, {"reasoning": "", "disagreements": (), "suggested_fix_direction": None}),
+        (Consult, CONSULT, {"context": "", "options": (), "preferred_option": "", "urgency": "normal"}),
+        (
+            Guidance,
+            GUIDANCE,
+            {"rationale": "", "risk_flags": (), "evidence": (), "stop_signal": False, "confidence": None},
+        ),
+    ],
+    ids=named,
+)
+def test_what_an_answer_leaves_out_is_empty(model: type[Answer], value: dict[str, Any], empty: dict[str, Any]) -> None:
+    assert model.model_validate(value).model_dump() == {**value, **empty}
+
+
+@pytest.mark.parametrize("field", ["path", "line", "category", "title", "confidence", "evidence", "severity"])
+def test_a_finding_that_is_stored_lacks_nothing(field: str) -> None:
+    with pytest.raises(ValidationError, match=field):
+        ReportedFinding.model_validate({name: given for name, given in FINDING.items() if name != field})
+
+
+def test_the_verdict_of_a_stored_answer_agrees_with_what_it_carries() -> None:
+    for severity in ("critical", "high", "medium", "low"):
+        told = {**REPORT, "findings": [{**FINDING, "severity": severity}]}
+        assert ReviewReport.model_validate({**told, "verdict": "reject"}).findings[0].severity == severity
+        if severity != "critical":
+            assert ReviewReport.model_validate(told).verdict == "approve"
+            continue
+        with pytest.raises(ValidationError, match="an approval cannot carry a critical finding"):
+            ReviewReport.model_validate(told)
+    with pytest.raises(ValidationError, match="APPROVE cannot carry a blocking disagreement"):
+        PostVerifyResult.model_validate({"verdict": "APPROVE", "disagreements": [CONCERN, BLOCKING]})
+    assert PostVerifyResult.model_validate({"verdict": "APPROVE", "disagreements": [CONCERN]}).verdict == "APPROVE"
+    assert PostVerifyResult.model_validate({"verdict": "VETO", "disagreements": [BLOCKING]}).verdict == "VETO"

@@ -189,7 +189,16 @@ def test_a_report_changes_its_state_with_verdict_finding_severity_or_settled_dis
 def test_only_an_added_line_proves_what_is_to_be_remembered(evidence: str, line: int | None) -> None:
     entry = KnowledgeEntry(title="t", body="b", path="src/pay.py", evidence=evidence, tags=("money",))
     learned = ShownChange(CHANGE).learned(entry)
+    report = ShownChange(CHANGE).check(ReviewReport(verdict="approve", summary="s", confidence=1, knowledge=(entry,)))
+    assert (*report.knowledge, *report.dropped) == (learned,)
     if line is None:
         assert learned == DroppedKnowledge("t", "its evidence does not stand in the changed lines of its file")
     else:
         assert learned == Knowledge("t", "b", "src/pay.py", line, evidence, ("money",))
+        assert report.dropped == ()
+
+
+def test_of_equal_lines_the_first_proves_what_is_to_be_remembered() -> None:
+    learned = ShownChange(CHANGE).learned(KnowledgeEntry(title="t", body="b", path="twice.py", evidence="same()"))
+    assert isinstance(learned, Knowledge)
+    assert learned.line == 1

@@ -107,6 +107,12 @@ def test_the_words_of_a_remark_that_says_the_same_stand_once_and_its_suggestion_
     )
 
 
+def test_a_remark_without_a_suggestion_offers_none() -> None:
+    shown = ShownChange([added("a.py", "same()")])
+    (finding,) = found(shown, remark("same()", body="Why.", suggestion="x = 1"), remark("same()", title="again"))
+    assert finding.words == "Why.\n\nAlso raised here, low: again"
+
+
 # --- what an id names -------------------------------------------------------------------------------------------------
 
 
@@ -190,6 +196,14 @@ def test_a_finding_has_the_id_under_another_path_that_it_would_be_given_there() 
     assert [id_at("b.py", each) for each in here] == [
         each.id for each in found(ShownChange([added("b.py", *texts)]), *there)
     ]
+
+
+def test_a_finding_on_a_removed_line_has_another_id_than_one_on_an_added_line_of_that_text() -> None:
+    added_line = Finding("f-0", "a.py", 1, 1, False, "low", "c", "t", "", None, 0.5, "same()")
+    removed_line = replace(added_line, removed=True)
+    assert id_at("a.py", added_line) == finding_id("a.py", "c", "same()")
+    assert id_at("a.py", removed_line) == finding_id("a.py", "c", "same()", removed=True)
+    assert id_at("a.py", removed_line) != id_at("a.py", added_line)
 
 
 def test_two_files_that_are_shown_under_one_name_are_both_looked_at() -> None:

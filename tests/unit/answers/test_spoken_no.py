@@ -406,6 +406,7 @@ def test_of_two_losses_of_one_question_the_one_that_the_change_may_have_caused_c
     "stated, claim, assessment, severity",
     [
         ({"executor_claim": "fine", "severity": "concern"}, "fine", "", "concern"),
+        ({"executor_claim": "fine", "severity": " Concern\n"}, "fine", "", "concern"),
         ({"advisor_assessment": "not fine", "severity": " Blocking "}, "", "not fine", "blocking"),
         ({"advisor_assessment": "not fine", "severity": "mild"}, "", "not fine", "blocking"),
         ({"point": "not fine"}, "", '{"point": "not fine"}', "blocking"),
@@ -430,3 +431,32 @@ def test_findings_that_are_no_list_are_left_to_the_schema_to_refuse() -> None:
     assert joined(ReviewReport, [last]) is last
     judgement = {"verdict": "APPROVE"}
     assert joined(PostVerifyResult, [judgement, judgement]) == judgement
+
+
+@pytest.mark.parametrize("before, repeated", [("a.py", True), ("b.py", False), (None, False)])
+def test_an_unreadable_finding_of_a_draft_is_repeated_by_one_of_its_path_and_title(
+    before: str | None, repeated: bool
+) -> None:
+    unreadable = {**LOW, "title": "t", "path": before, "evidence": ""}
+    if before is None:
+        del unreadable["path"]
+    answer = reported(of(approve(unreadable)), of(approve({**LOW, "title": "t", "path": "a.py"}))).answer
+    assert isinstance(answer, ReviewReport if repeated else Lost)
+
+
+@pytest.mark.parametrize(
+    "given, read",
+    [(0, 0), (0.5, 0.5), (1, 1), (-0.01, 0.0), (1.01, 0.0), ("sure", 0.0), (None, 0.0)],
+)
+def test_a_rejection_keeps_a_confidence_that_is_one(given: object, read: float) -> None:
+    told = spoken_no(ReviewReport, [{"verdict": "reject", "confidence": given}])
+    assert told is not None
+    assert told["confidence"] == read
+
+
+@pytest.mark.parametrize("field", ["findings", "answers", "knowledge"])
+@pytest.mark.parametrize("given, read", [(None, []), ([1], [1]), ((1, 2), [1, 2]), ("words", ["words"]), ({}, [{}])])
+def test_what_a_rejection_gives_in_place_of_a_list_is_its_only_item(field: str, given: object, read: object) -> None:
+    told = spoken_no(ReviewReport, [{"verdict": "reject", field: given}])
+    assert told is not None
+    assert told[field] == read

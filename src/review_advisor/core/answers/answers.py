@@ -43,7 +43,7 @@ _Text = Annotated[Text, or_left_out()]
 class Answer(BaseModel):
     """Common to all answers: frozen, unknown keys ignored (models add words), bounds on every list."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True)
 
 
 class FocusArea(Answer):

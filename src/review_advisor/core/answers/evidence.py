@@ -142,10 +142,9 @@ class ShownChange:
     def learned(self, entry: KnowledgeEntry) -> Knowledge | DroppedKnowledge:
         """The entry with the line that proves it; a removed line proves nothing about what is there now."""
         found = self._find(entry.path, self._quote(entry.evidence))
-        place = None if found is None else found.shown.nearest(0)
-        if found is None or place is None or place.removed:
-            return DroppedKnowledge(entry.title, "its evidence does not stand in the changed lines of its file")
-        return Knowledge(entry.title, entry.body, found.file.path, place.line, entry.evidence, entry.tags)
+        if found is not None and not (place := found.shown.nearest(1)).removed:
+            return Knowledge(entry.title, entry.body, found.file.path, place.line, entry.evidence, entry.tags)
+        return DroppedKnowledge(entry.title, "its evidence does not stand in the changed lines of its file")
 
     def _checked(self, findings: Sequence[ReportedFinding]) -> tuple[Finding | RefusedFinding, ...]:
         """Each finding, in its order. One search serves all that have the same quote."""

@@ -87,7 +87,7 @@ def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     alike: dict[str, list[Finding]] = defaultdict(list)
     for each in findings:
         alike[each.id].append(each)
-    return tuple(each[0] if len(each) == 1 else _merged(each) for each in alike.values())
+    return tuple(map(_merged, alike.values()))
 
 
 def _merged(findings: Sequence[Finding]) -> Finding:

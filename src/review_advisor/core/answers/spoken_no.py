@@ -122,8 +122,9 @@ def _remarks(model: type[Answer], voice: _Voice, own: Said) -> tuple[list[Any], 
 
 def _about(remark: object) -> object:
     """What tells that one remark repeats another: path and title, or else all of it."""
-    named = isinstance(remark, Mapping) and "path" in remark and "title" in remark
-    return (remark["path"], remark["title"]) if isinstance(remark, Mapping) and named else remark
+    if isinstance(remark, Mapping) and {"path", "title"} <= remark.keys():
+        return remark["path"], remark["title"]
+    return remark
 
 
 def _each_once(remarks: Iterable[Iterable[Any]]) -> list[Any]:

@@ -46,7 +46,7 @@ class Notes:
 def complaints(error: ValidationError) -> str:
     """Where an answer is wrong and how, without echoing its own words."""
     lines = []
-    for each in error.errors(include_url=False, include_input=False, include_context=False)[:_MOST_COMPLAINTS]:
+    for each in error.errors()[:_MOST_COMPLAINTS]:
         where = ".".join(str(step) for step in each["loc"]) or "the object"
         lines.append(f"{where}: {each['msg']}")
     return "; ".join(lines)

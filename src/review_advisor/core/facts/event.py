@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.pull_request import GHOST
@@ -63,32 +63,28 @@ _Number = Annotated[int, Field(gt=0, strict=True)]
 _Action = Annotated[str, Field(pattern=r"^[a-z_]{1,50}$")]
 
 
-class _Read(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _Account(_Read):
+class _Account(BaseModel):
     login: str
 
 
-class _Repository(_Read):
+class _Repository(BaseModel):
     full_name: str
 
 
-class _Label(_Read):
+class _Label(BaseModel):
     name: str
 
 
-class _Head(_Read):
+class _Head(BaseModel):
     sha: _Commit
 
 
-class _PullRequest(_Read):
+class _PullRequest(BaseModel):
     number: _Number
     head: _Head
 
 
-class _PullRequestPayload(_Read):
+class _PullRequestPayload(BaseModel):
     action: _Action
     repository: _Repository
     sender: _Account
@@ -96,31 +92,31 @@ class _PullRequestPayload(_Read):
     label: _Label | None = None
 
 
-class _Issue(_Read):
+class _Issue(BaseModel):
     number: _Number
     pull_request: dict[str, object] | None = None
 
 
-class _Comment(_Read):
+class _Comment(BaseModel):
     id: _Number
     user: _Account | None
     body: str | None
 
 
-class _CommentPayload(_Read):
+class _CommentPayload(BaseModel):
     action: _Action
     repository: _Repository
     issue: _Issue
     comment: _Comment
 
 
-class _MergeGroup(_Read):
+class _MergeGroup(BaseModel):
     head_sha: _Commit
     head_ref: str
     base_sha: _Commit
 
 
-class _MergeGroupPayload(_Read):
+class _MergeGroupPayload(BaseModel):
     action: _Action
     repository: _Repository
     merge_group: _MergeGroup
@@ -139,7 +135,7 @@ def read_event(name: str, payload: str | bytes) -> Event:
         if name == "merge_group":
             return _merge_group(_MergeGroupPayload.model_validate_json(payload))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"]) or "the payload"
         raise EventError(
             f"The payload of the event {name} is not what GitHub sends: {where}: {first['msg']}."
