@@ -1,6 +1,7 @@
 """Every form of token that an issuer hands out is recognised, down to the shortest token of that form."""
 
 import re
+from collections.abc import Mapping
 
 import pytest
 
@@ -135,13 +136,27 @@ SHORTEST = {
 """Letters and digits stand for what is drawn: ``{W20}`` for twenty of both cases, ``{B20}`` for lower and ``{C20}`` for
 upper case, ``{H20}`` for hexadecimal ones, ``{D20}`` for digits, ``{I}`` for a UUID. Where only a part of a text is the
 secret, it stands between ``<`` and ``>``."""
+LOOSE = (
+    "LTAI sk- AKCp cmVmdGtu ATATT3 ATCTT3 ATBB ATTA ABSK 8Q~ sig= csk- cio MT Mj Mz ND NT Nj Nz OD OT sl. EZAK "
+    "EZTK EAA fo1_ AIza 1//0 glc_ gsk_ hf_ api_org_ ico- key- napi_ nfp_ ntn_ secret_ oy2 API- pnu_ pnb_ r8_ "
+    "re_ EAAA tskey- tvly- AKID SK hvs. hvb. hvr. s. vcp_ vci_ vca_ vcr_ vck_ AAAAAAAAAAAAAAAAAAAA AQVN YC "
+)
+"""What the tokens begin with whose form other texts have as well."""
 DRAWN = {"W": "x7Kq2Zv9Bm4Tj6Rw1Ly8Hd3", "H": "7c2e9a4f1d8b05e3", "D": "70412958"}
 DRAWN |= {"B": DRAWN["W"].lower(), "C": DRAWN["W"].upper()}
 
 
-def drawn(form: str) -> str:
+ONE_LETTER = {"W": "a", "H": "a", "D": "1", "B": "a", "C": "A"}
+EXAMPLES = [(kind, example) for kind, examples in SHORTEST.items() for example in examples.split()]
+
+
+def drawn(form: str, of: Mapping[str, str] = DRAWN) -> str:
     form = form.replace("{I}", "{H8}-{H4}-{H4}-{H4}-{H12}")
-    return re.sub(r"\{([A-Z])(\d+)\}", lambda part: (DRAWN[part[1]] * 10)[: int(part[2])], form)
+    return re.sub(r"\{([A-Z])(\d+)\}", lambda part: (of[part[1]] * 130)[: int(part[2])], form)
+
+
+def is_loose(example: str) -> bool:
+    return any(re.match(rf"(?:\{{W3\}})?{re.escape(begin)}<?\{{", example) for begin in LOOSE.split())
 
 
 @pytest.mark.parametrize("kind", SHORTEST)
@@ -156,3 +171,12 @@ def test_each_form_has_its_example_here() -> None:
     assert {form.kind for form in FORMATS} == SHORTEST.keys()
     for form in FORMATS:
         assert any(form.holds in drawn(example).replace("<", "") for example in SHORTEST[form.kind].split()), form
+
+
+@pytest.mark.parametrize("kind,example", EXAMPLES, ids=[example for _, example in EXAMPLES])
+def test_a_form_that_other_texts_have_counts_only_where_it_stands_alone_and_looks_random(
+    kind: str, example: str
+) -> None:
+    for text in (f"'a{drawn(example)}'", f"'{drawn(example, ONE_LETTER)}'"):
+        told = text.replace("<", "").replace(">", "")
+        assert (mark(kind) in redact(told)) is not is_loose(example), told

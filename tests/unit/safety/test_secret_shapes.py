@@ -302,6 +302,18 @@ def test_whether_a_text_is_random_is_judged_by_its_first_64_characters() -> None
     assert looks_random(words + "7")
 
 
+def test_tokens_without_a_gap_between_them_are_found_one_after_the_other_up_to_four() -> None:
+    """Each round of the search frees the next one. The rounds are bounded, for a text of many would take too long."""
+    long = {
+        begin: (begin + DRAW.of(WORD, 300), mark(kind))
+        for begin, kind in (("hf_", "Hugging Face token"), ("r8_", "Replicate token"))
+    }
+    tokens, marks = zip(*(long[begin] for begin in ("hf_", "r8_", "hf_", "r8_", "hf_")), strict=True)
+    for number in range(1, 5):
+        assert redact("".join(tokens[:number])) == "".join(marks[:number])
+    assert redact("".join(tokens)) == "".join(marks[:4]) + tokens[4]
+
+
 def test_two_secrets_of_a_kind_have_one_mark() -> None:
     one, other = (redact(f"key = ghp_{DRAW.word(36)}") for _ in range(2))
     assert one == other == f"key = {mark('GitHub token')}"
