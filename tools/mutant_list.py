@@ -1387,12 +1387,10 @@ MUTANTS = (
     ),
     Mutant(
         "a label is taken as leave to review a fork",
-        "app/pull_request_source.py",
-        "permitted = labelled and forge.permission(asked.by.sender).may_write",
-        "permitted = labelled",
-        (
-            "tests/adapters/test_review_pull_request.py::test_a_label_by_somebody_who_may_not_write_lets_no_fork_through",
-        ),
+        "pull_request/begin.py",
+        "if self._bot.forge.permission(event.sender).may_write:",
+        "if event.sender:",
+        ("tests/scenarios/test_beginning.py::test_a_label_of_somebody_who_may_not_write_is_taken_off",),
     ),
     Mutant(
         "a stranger's remark takes a passed check back",

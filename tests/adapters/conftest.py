@@ -24,3 +24,12 @@ def actions(tmp_path: Path) -> Iterator[Actions]:
     """GitHub, git and a runner, for a story; all of them end with it."""
     with acting(tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files: nobody else's lie there."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder

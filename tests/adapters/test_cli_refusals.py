@@ -52,7 +52,7 @@ def refused(terminal: Terminal, *words: str | Path, env: dict[str, str] | None =
     ],
 )
 def test_exactly_one_selection(terminal: Terminal, words: list[str]) -> None:
-    said = "Say what to review with exactly one of --range, --base, --staged, --patch, --pr and --event."
+    said = "Say what to review with exactly one of --range, --base, --staged, --patch and --pr."
     assert refused(terminal, *words) == said
 
 

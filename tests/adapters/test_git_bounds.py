@@ -10,7 +10,8 @@ from tests.adapters.command_line import APPROVE, project, script, scripted_revie
 from tests.adapters.git_counting import counting
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git import GitSource, open_range
+from review_advisor.adapters.git.open import open_range
+from review_advisor.adapters.git.source import GitSource
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.outcome.outcomes import Outcome
@@ -34,12 +35,12 @@ def tree(repo: Repo, entries: Iterator[tuple[str, str, str]] | list[tuple[str, s
     return repo.git("mktree", "--missing", stdin=lines.encode()).decode().strip()
 
 
-def from_empty_to(repo: Repo, top: str, tmp_path: Path) -> GitSource:
+def from_empty_to(repo: Repo, top: str) -> GitSource:
     """A change that brings the whole tree."""
     empty = tree(repo, [])
     old = repo.git("commit-tree", empty, "-m", "empty").decode().strip()
     new = repo.git("commit-tree", top, "-p", old, "-m", "all of it").decode().strip()
-    return open_range(repo.path, f"{old}..{new}", scratch=tmp_path / "scratch")
+    return open_range(repo.path, f"{old}..{new}")
 
 
 def folders_in_folders(repo: Repo, depth: int) -> str:
@@ -90,31 +91,31 @@ HOSTILE: dict[str, tuple[Callable[[Repo], str], TreeBounds, str]] = {
 @pytest.mark.parametrize("attack", HOSTILE)
 def test_what_is_larger_than_a_bound_is_not_read(attack: str, repo: Repo, tmp_path: Path) -> None:
     make, bounds, said = HOSTILE[attack]
-    source = from_empty_to(repo, make(repo), tmp_path).within(bounds)
+    source = from_empty_to(repo, make(repo)).within(bounds)
     with pytest.raises(SourceError, match=said):
         source.change()
 
 
 @pytest.mark.parametrize("attack", [name for name in HOSTILE if name != "a change of many lines"])
-def test_nothing_of_it_is_left_on_disk(attack: str, repo: Repo, tmp_path: Path) -> None:
+def test_nothing_of_it_is_left_on_disk(attack: str, repo: Repo, scratch: Path) -> None:
     make, bounds, said = HOSTILE[attack]
-    source = from_empty_to(repo, make(repo), tmp_path).within(bounds)
+    source = from_empty_to(repo, make(repo)).within(bounds)
     with pytest.raises(SourceError, match=said), source.head_tree():
         pass
     source.close()
-    assert list((tmp_path / "scratch").iterdir()) == []
+    assert list(scratch.iterdir()) == []
 
 
-def test_the_base_is_held_to_the_limits_as_well(repo: Repo, tmp_path: Path) -> None:
+def test_the_base_is_held_to_the_limits_as_well(repo: Repo) -> None:
     large = repo.git("commit-tree", bomb(repo, 3), "-m", "large").decode().strip()
     small = repo.git("commit-tree", tree(repo, [("f", "blob", blob(repo))]), "-p", large, "-m", "s").decode().strip()
-    source = open_range(repo.path, f"{large}..{small}", scratch=tmp_path).within(TreeBounds(paths=1_000))
+    source = open_range(repo.path, f"{large}..{small}").within(TreeBounds(paths=1_000))
     with pytest.raises(SourceError, match="holds more than 1,000 files and folders"):
         source.change()
 
 
 def test_a_deep_tree_within_the_bounds_is_written_out_and_removed(repo: Repo, tmp_path: Path) -> None:
-    source = from_empty_to(repo, folders_in_folders(repo, 1_200), tmp_path).within(TreeBounds(depth=1_500))
+    source = from_empty_to(repo, folders_in_folders(repo, 1_200)).within(TreeBounds(depth=1_500))
     assert source.change().files[0].path == "d/" * 1_200 + "f"
     with source.head_tree() as folder:
         assert Path(folder, *["d"] * 1_200, "f").read_text() == "x = 1\n"
@@ -138,7 +139,7 @@ def test_git_is_started_as_often_for_many_files_as_for_one(
     counts = []
     for names in (1, 3_000):
         content = blob(repo)
-        source = from_empty_to(repo, tree(repo, [(f"f{n:05}", "blob", content) for n in range(names)]), tmp_path)
+        source = from_empty_to(repo, tree(repo, [(f"f{n:05}", "blob", content) for n in range(names)]))
         before = len(started.read_text().splitlines())
         with source.head_tree() as folder:
             assert sum(1 for _ in folder.iterdir()) == names

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git import GitSource, open_range, open_staged
+from review_advisor.adapters.git.open import open_range, open_staged
+from review_advisor.adapters.git.source import GitSource
 from review_advisor.core.facts.change import Status
 from review_advisor.core.facts.repair import Edits
 
@@ -39,11 +40,11 @@ def repo(tmp_path: Path) -> Repo:
 
 
 @pytest.fixture
-def source(repo: Repo, tmp_path: Path) -> Iterator[GitSource]:
-    opened = open_range(repo.path, "HEAD~1..HEAD", scratch=tmp_path / "scratch")
+def source(repo: Repo, scratch: Path) -> Iterator[GitSource]:
+    opened = open_range(repo.path, "HEAD~1..HEAD")
     yield opened
     opened.close()
-    assert list((tmp_path / "scratch").iterdir()) == []
+    assert list(scratch.iterdir()) == []
 
 
 def edited(source: GitSource, edit: Callable[[Path], object]) -> Edits:

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git import GitSource, open_base, open_range, open_staged
+from review_advisor.adapters.git.open import open_base, open_range, open_staged
 from review_advisor.adapters.git.run import find_git
+from review_advisor.adapters.git.source import GitSource
 from review_advisor.ports.review import SourceError
 
 
@@ -216,8 +217,9 @@ def test_git_is_never_taken_from_the_checkout_or_from_a_relative_folder(
     repo_head = open_staged(repo.path)
     assert repo_head.change().files == ()
     assert not mark.exists()
+    monkeypatch.setenv("PATH", os.pathsep.join(evil))
     with pytest.raises(SourceError, match=r"git was not found .* install git"):
-        find_git(repo.path, os.pathsep.join(evil))
+        find_git(repo.path)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")

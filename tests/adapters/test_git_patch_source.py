@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git import open_patch, open_range
+from review_advisor.adapters.git.open import open_patch, open_range
+from review_advisor.adapters.git.source import About
 from review_advisor.core.facts.change import FileChange, Spec
 from review_advisor.ports.review import SourceError
 
@@ -86,7 +87,7 @@ def test_a_patch_tells_the_same_as_the_repository(repo: Repo, tmp_path: Path, co
 def test_words_and_spec_of_the_caller_and_no_tree(tmp_path: Path) -> None:
     patch = tmp_path / "p.diff"
     patch.write_text("--- a/x\t2024-01-01\n+++ b/x\t2024-01-02\n@@ -1 +1,2 @@\n one\n+two\n")
-    source = open_patch(patch, title="T", body="B", spec=Spec("o", "t"))
+    source = open_patch(patch, About(title="T", body="B", spec=Spec("o", "t")))
     change = source.change()
     assert (change.title, change.body, change.spec) == ("T", "B", Spec("o", "t"))
     assert [(f.path, f.added, f.removed) for f in change.files] == [("x", 1, 0)]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git import base_file, open_base, open_range
+from review_advisor.adapters.git.open import open_base, open_range
+from review_advisor.adapters.git.source import About
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Spec, Status
 from review_advisor.ports.review import SourceError
 
@@ -224,7 +225,7 @@ def test_odd_names(repo: Repo, name: str) -> None:
     (repo.path / name).rename(repo.path / "moved")
     repo.commit()
     assert only(repo).paths == ("moved", name)
-    assert base_file(repo.path, "HEAD~1", name) == b"one\n" * 5 + b"two\n"
+    assert open_range(repo.path, "HEAD~1..HEAD").base_file(name) == b"one\n" * 5 + b"two\n"
 
 
 def test_names_that_are_not_utf8(repo: Repo) -> None:
@@ -255,7 +256,7 @@ def test_several_commits_give_all_messages_oldest_first(repo: Repo) -> None:
 def test_words_given_by_the_caller_win(repo: Repo) -> None:
     repo.commit("start")
     repo.commit("first")
-    change = open_range(repo.path, "HEAD~1..HEAD", title="T", body="").change()
+    change = open_range(repo.path, "HEAD~1..HEAD", About(title="T", body="")).change()
     assert (change.title, change.body) == ("T", "")
 
 
@@ -385,7 +386,7 @@ def test_a_folder_inside_the_repository_covers_all_of_it(repo: Repo) -> None:
     repo.commit()
     change = open_range(repo.path / "sub", "HEAD~1..HEAD").change()
     assert [f.path for f in change.files] == ["sub/inner", "top"]
-    assert base_file(repo.path / "sub", "HEAD", "top") == b"text\n"
+    assert open_range(repo.path / "sub", "HEAD..HEAD").base_file("top") == b"text\n"
 
 
 def test_bare_repositories_and_linked_worktrees(repo: Repo, tmp_path: Path) -> None:
@@ -425,11 +426,11 @@ def test_the_linked_spec_comes_from_the_base_first(repo: Repo) -> None:
     repo.write("docs/new.md", "new\n")
     head = repo.commit("change\n\nSpec: docs/spec.md")
     assert last(repo).spec == Spec(f"docs/spec.md at base {base[:12]}", "as agreed\n")
-    new = open_range(repo.path, "HEAD~1..HEAD", body="spec: docs/new.md").change()
+    new = open_range(repo.path, "HEAD~1..HEAD", About(body="spec: docs/new.md")).change()
     assert new.spec == Spec(f"docs/new.md at head {head[:12]}", "new\n")
     given = Spec("issue 7", "the issue's text")
-    assert open_range(repo.path, "HEAD~1..HEAD", spec=given).change().spec == given
-    assert open_range(repo.path, "HEAD~1..HEAD", body="spec: no/such.md").change().spec is None
+    assert open_range(repo.path, "HEAD~1..HEAD", About(spec=given)).change().spec == given
+    assert open_range(repo.path, "HEAD~1..HEAD", About(body="spec: no/such.md")).change().spec is None
 
 
 def test_base_file(repo: Repo) -> None:
@@ -438,11 +439,10 @@ def test_base_file(repo: Repo) -> None:
     repo.commit()
     source = open_range(repo.path, "HEAD..HEAD")
     assert source.base_file("sub/config.toml") == b"a\r\n\xff"
-    assert base_file(repo.path, "main", "sub/config.toml") == b"a\r\n\xff"
-    for name in ("sub", "link", "missing", "sub/*", ":(top)sub/config.toml", "--help"):
-        assert base_file(repo.path, "HEAD", name) is None
-    with pytest.raises(SourceError):
-        base_file(repo.path, "nope", "a")
+    for name in ("sub", "missing", "sub/*", ":(top)sub/config.toml", "--help"):
+        assert source.base_file(name) is None
+    with pytest.raises(SourceError, match="link is a symbolic link at the base"):
+        source.base_file("link")
 
 
 def test_the_bots_own_repository_is_known_by_either_side(repo: Repo) -> None:
@@ -488,14 +488,13 @@ def test_a_thousand_files(repo: Repo) -> None:
     assert sum(f.changed_lines for f in change.files) == 200_000
 
 
-def test_private_folders_are_gone_afterwards(repo: Repo, tmp_path: Path) -> None:
+def test_private_folders_are_gone_afterwards(repo: Repo, scratch: Path) -> None:
     repo.commit()
-    scratch = tmp_path / "scratch"
-    source = open_range(repo.path, "HEAD..HEAD", scratch=scratch)
+    source = open_range(repo.path, "HEAD..HEAD")
     source.change()
     assert len(list(scratch.iterdir())) == 1
     del source
     assert list(scratch.iterdir()) == []
     with pytest.raises(SourceError):
-        open_range(repo.path, "HEAD..nope", scratch=scratch)
+        open_range(repo.path, "HEAD..nope")
     assert list(scratch.iterdir()) == []

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git import open_staged
+from review_advisor.adapters.git.open import open_staged
+from review_advisor.adapters.git.source import About
 from review_advisor.core.facts.change import Spec, Status
 from review_advisor.ports.review import SourceError
 
@@ -27,7 +28,7 @@ def test_the_index_counts_and_the_work_tree_does_not(repo: Repo) -> None:
     repo.write("untracked", "secret\n")
     repo.write("planned", "later\n")
     repo.git("add", "--intent-to-add", "planned")
-    source = open_staged(repo.path, body="spec: docs/s.md")
+    source = open_staged(repo.path, About(body="spec: docs/s.md"))
     change = source.change()
     assert (change.title, change.author, change.base_sha, change.head_sha) == ("staged changes", "", base, None)
     assert [f.path for f in change.files] == ["a", "docs/s.md"]

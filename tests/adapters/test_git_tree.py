@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git import GitSource, open_range
+from review_advisor.adapters.git.open import open_range
+from review_advisor.adapters.git.source import GitSource
 from review_advisor.ports.review import SourceError
 
 
@@ -17,8 +18,8 @@ def repo(tmp_path: Path) -> Repo:
     return Repo(tmp_path / "repo")
 
 
-def opened(repo: Repo, scratch: Path | None = None) -> GitSource:
-    return open_range(repo.path, "HEAD..HEAD", scratch=scratch)
+def opened(repo: Repo) -> GitSource:
+    return open_range(repo.path, "HEAD..HEAD")
 
 
 def test_the_bytes_are_the_blobs_own_d5(repo: Repo) -> None:
@@ -68,10 +69,10 @@ def test_links_become_text_submodules_empty_folders_and_nothing_is_executable(re
         assert list((tree / "libs/sub").iterdir()) == []
 
 
-def test_it_is_removed_also_when_read_only_and_after_an_error(repo: Repo, tmp_path: Path) -> None:
+def test_it_is_removed_also_when_read_only_and_after_an_error(repo: Repo, scratch: Path) -> None:
     repo.write("sub/deep/a")
     repo.commit()
-    source = opened(repo, tmp_path / "scratch")
+    source = opened(repo)
     with source.head_tree() as tree:
         (tree / "sub/deep").chmod(0o500)
         (tree / "sub").chmod(0)
@@ -85,7 +86,7 @@ def test_it_is_removed_also_when_read_only_and_after_an_error(repo: Repo, tmp_pa
     with pytest.raises(KeyboardInterrupt):
         fail()
     source.close()
-    assert list((tmp_path / "scratch").iterdir()) == []
+    assert list(scratch.iterdir()) == []
 
 
 def tree_with(repo: Repo, name: str, mode: str = "100644") -> str:
@@ -102,22 +103,21 @@ def tree_with(repo: Repo, name: str, mode: str = "100644") -> str:
 @pytest.mark.parametrize(
     "name", ["..", ".", ".git", ".GIT", "git~1", ".g\u200cit", ".git ", "../out", "/abs", "a/../../b"]
 )
-def test_names_that_would_escape_are_refused(repo: Repo, tmp_path: Path, name: str, mode: str) -> None:
+def test_names_that_would_escape_are_refused(repo: Repo, scratch: Path, name: str, mode: str) -> None:
     commit = tree_with(repo, name, mode)
-    scratch = tmp_path / "scratch"
-    source = open_range(repo.path, f"{commit}..{commit}", scratch=scratch)
+    source = open_range(repo.path, f"{commit}..{commit}")
     with pytest.raises(SourceError, match="must not be written to disk"), source.head_tree():
         pass
     source.close()
     assert list(scratch.iterdir()) == []
 
 
-def test_a_change_that_takes_such_a_name_away_can_be_reviewed(repo: Repo, tmp_path: Path) -> None:
+def test_a_change_that_takes_such_a_name_away_can_be_reviewed(repo: Repo) -> None:
     """Only what is written to disk must not escape: the base is compared, and nothing else."""
     hostile = tree_with(repo, ".git ")
     repo.write("a")
     repo.commit()
-    source = open_range(repo.path, f"{hostile}..HEAD", scratch=tmp_path / "scratch")
+    source = open_range(repo.path, f"{hostile}..HEAD")
     assert [file.path for file in source.change().files] == [".git ", "a"]
     with source.head_tree() as tree:
         assert [path.name for path in tree.iterdir()] == ["a"]

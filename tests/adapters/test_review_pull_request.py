@@ -1,4 +1,4 @@
-"""``review --pr`` and ``--event``: GitHub says which pull request it is, git says what is in it."""
+"""``review --pr``: GitHub says which pull request it is, git says what is in it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from tests.adapters.github.door import Door, opened
 
 from review_advisor.adapters.git.source import About
 from review_advisor.app.change import Selection, open_change
-from review_advisor.app.pull_request_source import OpenedPullRequest
 from review_advisor.app.settings import ConfigError
-from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.facts.change import Change
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.pull_request.markers import SUMMARY
@@ -60,30 +59,15 @@ class World:
         document: dict[str, Any] = json.loads(done.out)
         return document
 
-    def open(self, selection: Selection, env: dict[str, str] | None = None) -> OpenedPullRequest:
+    def open(self, selection: Selection, env: dict[str, str] | None = None) -> Change:
         """What a review of it would read."""
-        found = open_change(self.clone, selection, About(), None, {**self.environ, **(env or {})})
-        assert isinstance(found, OpenedPullRequest)
-        return found
+        return open_change(self.clone, selection, About(), None, {**self.environ, **(env or {})}).change()
 
     def refused(self, selection: Selection, env: dict[str, str] | None = None) -> str:
         """The sentence with which nothing is reviewed."""
         with pytest.raises(SourceError) as refusal:
             self.open(selection, env)
         return str(refusal.value)
-
-    def event(self, pull: Pull, **difference: Any) -> Selection:
-        """The pull request of an Actions event: a push to it, unless said otherwise."""
-        payload = {
-            "action": "synchronize",
-            "repository": {"full_name": NAME},
-            "sender": {"login": "mona"},
-            "pull_request": {"number": pull.number, "head": {"sha": pull.head_sha}},
-            **difference,
-        }
-        file = self.clone.parent / "event.json"
-        file.write_text(json.dumps(payload))
-        return Selection("event", str(file))
 
 
 def named(pull: Pull) -> Selection:
@@ -146,7 +130,7 @@ def test_what_is_learned_from_a_pull_request_never_enters_the_checkout(world: Wo
     world.git.work.git("checkout", "--quiet", "main")
     world.git.work.write(".review-advisor.toml", 'wiki_folder = "docs/wiki"\n')
     world.github.commits(NAME, "main", {}, by="octo", sha=world.git.work.commit("Keep a wiki"))
-    selection = world.event(world.opens())
+    selection = named(world.opens())
     entry = {"title": "It counts", "body": "Everything here is counted.", "path": "app.py", "evidence": "two = 2"}
     report = {"answer": {**APPROVE["answer"], "knowledge": [entry]}}
     replies = script(world.clone.parent, ReviewReport=[report], PostVerifyResult=[CONFIRM, CONFIRM])
@@ -159,16 +143,14 @@ def test_what_is_learned_from_a_pull_request_never_enters_the_checkout(world: Wo
 
 def test_a_number_is_enough_where_the_repository_is_known(world: World) -> None:
     pull = world.opens()
-    change = world.open(Selection("pull_request", str(pull.number)), {"GITHUB_REPOSITORY": NAME}).source.change()
+    change = world.open(Selection("pull_request", str(pull.number)), {"GITHUB_REPOSITORY": NAME})
     assert (change.repository, change.pull_request) == (NAME, pull.number)
 
 
 def test_a_fork_is_read_through_the_repository_it_asks(world: World) -> None:
     world.github.forks(NAME, "octocat")
     pull = world.opens(by="octocat", branch="--upload-pack=touch x\n😀")
-    found = world.open(named(pull))
-    assert (found.pull_request.head_repository, found.pull_request.from_fork) == ("octocat/app", True)
-    assert found.source.change().head_sha == world.git.work.rev("topic")
+    assert world.open(named(pull)).head_sha == world.git.work.rev("topic")
 
 
 def test_hostile_words_reach_neither_a_command_line_nor_the_log_as_they_are(world: World) -> None:
@@ -181,13 +163,12 @@ def test_hostile_words_reach_neither_a_command_line_nor_the_log_as_they_are(worl
 
 
 def test_a_draft_is_reviewed_when_somebody_asks_for_it(world: World) -> None:
-    assert world.open(named(world.opens(draft=True))).pull_request.draft
+    assert world.open(named(world.opens(draft=True))).head_sha == world.git.work.rev("topic")
 
 
 def test_the_issues_that_it_closes_are_its_specification(world: World) -> None:
     issue = world.github.opens_issue(NAME, by="octocat", title="Two is missing", body="Add two.")
-    found = world.open(named(world.opens(closes=[issue.number])))
-    spec = found.source.change().spec
+    spec = world.open(named(world.opens(closes=[issue.number]))).spec
     assert spec is not None
     assert (spec.origin, spec.text) == ("issue #1", "# #1: Two is missing\n\nAdd two.")
 
@@ -216,28 +197,27 @@ def says(world: World, pull: Pull, state: State, *, by: str = APP) -> int:
 def test_earlier_attempts_count_and_set_off_the_plan(world: World) -> None:
     pull = world.opens()
     state = remembered(world, fix_attempts=2)
-    comment = says(world, pull, state)
-    found = world.open(named(pull))
-    unvouched = state.model_copy(update={"complete": False})
-    assert (found.state, found.summary_comment_id, found.source.change().prior_fix_attempts) == (unvouched, comment, 2)
+    says(world, pull, state)
+    change = world.open(named(pull))
+    assert change.earlier is not None
+    assert (change.earlier.head_sha, change.earlier.complete) == (state.head_sha, False), "no check vouches for it"
+    assert change.prior_fix_attempts == 2
     plan = world.outcome("--pr", f"{NAME}#{pull.number}")["surfaces"][0]["plan"]
     assert plan is not None
 
 
 def test_a_first_review_remembers_nothing(world: World) -> None:
-    found = world.open(named(world.opens()))
-    assert (found.state, found.summary_comment_id) == (None, None)
+    assert world.open(named(world.opens())).earlier is None
 
 
 def test_what_somebody_else_wrote_or_edited_is_not_the_bots_memory(world: World) -> None:
     pull = world.opens()
     says(world, pull, remembered(world, fix_attempts=9), by="mona")
-    assert world.open(named(pull)).summary_comment_id is None
-    comment = says(world, pull, remembered(world, fix_attempts=9))
+    assert world.open(named(pull)).earlier is None
+    says(world, pull, remembered(world, fix_attempts=9))
     world.github.edits(pull.comments[-1], by="mona", body=pull.comments[-1].body)
-    found = world.open(named(pull))
-    assert (found.state, found.summary_comment_id) == (None, comment)
-    assert found.source.change().prior_fix_attempts == 0
+    change = world.open(named(pull))
+    assert (change.earlier, change.prior_fix_attempts) == (None, 0)
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -263,7 +243,7 @@ def test_a_head_that_moved_between_api_and_fetch(world: World) -> None:
 def test_another_head_than_the_one_asked_for(world: World) -> None:
     pull = world.opens()
     name = f"{NAME}#{pull.number}"
-    assert world.open(Selection("pull_request", name, pull.head_sha)).pull_request.head_sha == pull.head_sha
+    assert world.open(Selection("pull_request", name, pull.head_sha)).head_sha == pull.head_sha
     said = f"The head of pull request #{pull.number} is {pull.head_sha[:12]} by now, not {'c' * 12}: "
     assert world.refused(Selection("pull_request", name, "c" * 40)).startswith(said)
 
@@ -314,61 +294,3 @@ def test_the_command_refuses_with_a_sentence_and_reads_no_head_of_anything_else(
     assert (done.code, done.sentence) == (2, said)
     done = world.review("--staged", "--head", "c" * 40)
     assert (done.code, done.sentence) == (2, "--head says which head of a pull request: name it with --pr.")
-
-
-# --- by an event ----------------------------------------------------------------------------------
-
-
-def test_a_push_is_reviewed_at_its_own_head(world: World) -> None:
-    pull = world.opens()
-    document = world.outcome("--event", world.event(pull).value)
-    assert (document["pull_request"], document["head_sha"]) == (pull.number, pull.head_sha)
-
-
-def test_a_push_that_was_overtaken_leaves_the_review_to_the_next_one(world: World) -> None:
-    pull = world.opens()
-    event = world.event(pull, pull_request={"number": pull.number, "head": {"sha": "c" * 40}})
-    assert world.refused(event).endswith("the push that moved it starts a review of its own.")
-
-
-def test_a_draft_waits(world: World) -> None:
-    pull = world.opens(draft=True)
-    assert world.refused(world.event(pull)) == f"Pull request #{pull.number} is not reviewed: it is a draft."
-
-
-def test_a_fork_waits_for_its_label(world: World) -> None:
-    world.github.forks(NAME, "octocat")
-    pull = world.opens(by="octocat")
-    said = f"Pull request #{pull.number} is not reviewed: its head is in a fork."
-    assert world.refused(world.event(pull)) == said
-    world.github.labels(pull, "review-this-fork")
-    assert world.refused(world.event(pull)) == said, "a push after the label was not looked at"
-    world.github.grants(NAME, "maria", Permission.WRITE)
-    labelled = world.event(pull, action="labeled", label={"name": "review-this-fork"}, sender={"login": "maria"})
-    assert world.open(labelled).pull_request.head_sha == pull.head_sha
-
-
-def test_a_label_by_somebody_who_may_not_write_lets_no_fork_through(world: World) -> None:
-    world.github.forks(NAME, "octocat")
-    pull = world.opens(by="octocat")
-    world.github.grants(NAME, "tria", Permission.TRIAGE)
-    world.github.labels(pull, "review-this-fork")
-    for sender in ("tria", "octocat", "nobody"):
-        labelled = world.event(pull, action="labeled", label={"name": "review-this-fork"}, sender={"login": sender})
-        assert world.refused(labelled) == f"Pull request #{pull.number} is not reviewed: its head is in a fork."
-
-
-def test_comments_and_merge_groups_name_nothing_to_review(world: World) -> None:
-    pull = world.opens()
-    comment = {"id": 1, "user": {"login": "mona"}, "body": "/advisor review"}
-    event = world.event(pull, action="created", issue={"number": pull.number, "pull_request": {}}, comment=comment)
-    said = world.refused(event, {"GITHUB_EVENT_NAME": "issue_comment"})
-    assert said.startswith("A comment starts no review by itself: ")
-    event = world.event(pull, merge_group={"head_sha": "a" * 40, "head_ref": "x", "base_sha": "b" * 40})
-    assert world.refused(event, {"GITHUB_EVENT_NAME": "merge_group"}).startswith("A merge group is not reviewed: ")
-
-
-def test_an_event_file_that_is_none(world: World) -> None:
-    missing = Selection("event", "missing.json")
-    assert world.refused(missing).startswith("The event file 'missing.json' cannot be read: ")
-    assert world.refused(missing, {"GITHUB_EVENT_NAME": ""}).startswith("What the event file holds is not known: ")

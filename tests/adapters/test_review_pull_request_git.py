@@ -320,15 +320,14 @@ def spying_git(folder: Path) -> Path:
 
 
 def test_the_token_opens_the_door_and_stands_nowhere(
-    github: Served, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    github: Served, clone: Path, tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = spying_git(tmp_path)
-    scratch = tmp_path / "scratch"
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     pull = github.opens(7)
     with git_by_http(github.root, CREDENTIAL) as door:
-        source = open_pull_request(clone, pull, Remote(f"{door.url}/{NAME}.git", TOKEN), scratch=scratch)
+        source = open_pull_request(clone, pull, Remote(f"{door.url}/{NAME}.git", TOKEN))
         assert [file.path for file in source.change().files] == ["app.py"]
     assert set(door.authorizations) == {CREDENTIAL}
     secrets = (TOKEN, CREDENTIAL.removeprefix("Basic "))

@@ -12,7 +12,7 @@ from tests.adapters.command_line import APPROVE, Terminal, project, script, scri
 from tests.adapters.restarts import killed_at
 
 from review_advisor.adapters.artifacts import write_as_it_comes, write_refusal
-from review_advisor.adapters.git import open_range
+from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.worktree import WorkFolder
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.outcome.events import CallStarted, Event

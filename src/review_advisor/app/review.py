@@ -102,7 +102,7 @@ def run_review(
         if options.output is not None:
             remove_stale(options.output)
             remove_refusal(options.output)
-        source = open_change(options.repo, options.selection, _said(options), options.config, environ).source
+        source = open_change(options.repo, options.selection, _said(options), options.config, environ)
         stack.callback(source.close)
         artifacts = FolderArtifacts(_artifact_root(options), source.label)
         artifacts.clear()
@@ -189,7 +189,7 @@ def _pictures_and_wiki(
     pictures = ComparedPictures(
         source.base_part, source.head_part, rules.visual_paths, before_and_after, rules.visual_folder or ""
     )
-    if options.selection.kind in ("pull_request", "event"):
+    if options.selection.kind == "pull_request":
         return pictures, NoFolder("the review of a pull request writes nothing into the checkout")
     return pictures, WorkFolder(top, rules.wiki_folder) if top and rules.wiki_folder else NoFolder()
 

@@ -36,7 +36,6 @@ Examples:
 @click.option("--pr", metavar="PR", help="A pull request: OWNER/REPO#N, its address, or N with GITHUB_REPOSITORY.")
 @click.option("--head", metavar="SHA", help="With --pr: the only head commit of it that is reviewed.")
 @click.option("--memory", metavar="WORD", help="With --pr: what `begin` said of the state in the summary comment.")
-@click.option("--event", metavar="FILE", help="The pull request of a GitHub Actions event (GITHUB_EVENT_PATH).")
 @click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
 @click.option("--title", help="The change's title. [default: the pull request's, or the head's subject]")
 @click.option(
@@ -109,7 +108,6 @@ def review(
     pr: str | None,
     head: str | None,
     memory: str | None,
-    event: str | None,
     title: str | None,
     body_file: Path | None,
     spec_file: Path | None,
@@ -128,11 +126,11 @@ def review(
 ) -> None:
     """Review a change: pre-flight plans, the executor reviews, post-verify judges.
 
-    Name the change with exactly one of --range, --base, --staged, --patch, --pr and --event. Progress goes to
-    stderr, the report to stdout, everything else into a folder of its own. A pull request is read with GITHUB_TOKEN;
-    its commits are fetched, never checked out, and nothing is written on GitHub.
+    Name the change with exactly one of --range, --base, --staged, --patch and --pr. Progress goes to stderr, the
+    report to stdout, everything else into a folder of its own. A pull request is read with GITHUB_TOKEN; its commits
+    are fetched, never checked out, and nothing is written on GitHub.
     """
-    with told_beside(output if pr is not None or event is not None else None), clear_refusals():
+    with told_beside(output if pr is not None else None), clear_refusals():
         from review_advisor.app.change import Selection
         from review_advisor.app.doctor import AgentChoice
         from review_advisor.app.review import ReviewOptions
@@ -143,7 +141,6 @@ def review(
             Selection("staged") if staged else None,
             Selection("patch", str(patch)) if patch is not None else None,
             Selection("pull_request", pr, head or "", memory or "") if pr is not None else None,
-            Selection("event", event) if event is not None else None,
         )
         if head is not None and pr is None:
             raise click.UsageError("--head says which head of a pull request: name it with --pr.")
@@ -173,9 +170,7 @@ def review(
 def _only(*selections: Selection | None) -> Selection:
     given = [each for each in selections if each is not None]
     if len(given) != 1:
-        raise click.UsageError(
-            "Say what to review with exactly one of --range, --base, --staged, --patch, --pr and --event."
-        )
+        raise click.UsageError("Say what to review with exactly one of --range, --base, --staged, --patch and --pr.")
     return given[0]
 
 

@@ -71,13 +71,7 @@ class Remote:
 
 
 def open_pull_request(
-    repo: Path,
-    pull_request: PullRequest,
-    remote: Remote,
-    believed: BelievedBase,
-    *,
-    about: About | None = None,
-    scratch: Path | None = None,
+    repo: Path, pull_request: PullRequest, remote: Remote, believed: BelievedBase, about: About | None = None
 ) -> GitSource:
     """A pull request, from its merge base to its head; what the clone lacks is fetched from ``remote``.
 
@@ -85,10 +79,10 @@ def open_pull_request(
     ``believed``. Raises ``SourceError``, also where the head is no longer the one of ``pull_request``.
     """
     repository = open_repository(repo)
-    store = ObjectStore(repository, scratch)
+    store = ObjectStore(repository)
     sides = _fetch_sides(store, repository, remote, pull_request, believed.commit)
     told = replace(about or About(), pull_request=pull_request, rules_ref=believed.branch)
-    return GitSource(store, sides, told, scratch)
+    return GitSource(store, sides, told)
 
 
 def _fetch_sides(
@@ -132,17 +126,8 @@ def _fetch_head(store: ObjectStore, remote: Remote, pull_request: PullRequest, r
     return head
 
 
-def fetch(
-    store: ObjectStore,
-    remote: Remote,
-    references: tuple[str, ...],
-    depth: int | None,
-    seconds: float | None = None,
-) -> Reply:
-    """Fetch into ``store`` and nowhere else. ``depth`` is how much history, None for all of it.
-
-    Raises ``SourceError`` where it takes longer than ``seconds``, if they are given.
-    """
+def fetch(store: ObjectStore, remote: Remote, references: tuple[str, ...], depth: int | None) -> Reply:
+    """Fetch into ``store`` and nowhere else. ``depth`` is how much history, None for all of it."""
     return store.git.attempt(
         *_FETCH,
         *(() if depth is None else (f"--depth={depth}",)),
@@ -150,7 +135,6 @@ def fetch(
         remote.url,
         *references,
         environment=remote.environment(),
-        seconds=seconds,
     )
 
 

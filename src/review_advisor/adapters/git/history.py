@@ -83,7 +83,7 @@ def open_history(repo: Path, pull_request: PullRequest, remote: Remote) -> GitHi
     if pull_request.merged_at is None:
         raise SourceError("GitHub does not say when it was merged")
     repository = open_repository(repo)
-    store = ObjectStore(repository, None)
+    store = ObjectStore(repository)
     try:
         tip = _fetch(store, pull_request, remote, DEPTHS[-1] if repository.shallow else None)
     except BaseException:

@@ -8,19 +8,10 @@ from review_advisor.adapters.git.patch_source import PatchSource
 from review_advisor.adapters.git.repository import Repository, open_repository
 from review_advisor.adapters.git.source import About, GitSource, Sides
 from review_advisor.adapters.git.store import ObjectStore
-from review_advisor.core.facts.change import Spec
 from review_advisor.ports.review import SourceError
 
 
-def open_range(
-    repo: Path,
-    revisions: str,
-    *,
-    title: str | None = None,
-    body: str | None = None,
-    spec: Spec | None = None,
-    scratch: Path | None = None,
-) -> GitSource:
+def open_range(repo: Path, revisions: str, about: About | None = None) -> GitSource:
     """``A..B`` (from A to B) or ``A...B`` (from their merge base to B); a right side left out is HEAD.
 
     All paths of the range count, also where ``repo`` is a folder inside the repository. Raises ``SourceError``.
@@ -34,56 +25,34 @@ def open_range(
             f"{revisions!r} names no base: write A..B (an undefined variable in a script looks like this)."
         )
     repository = open_repository(repo)
-    store = ObjectStore(repository, scratch)
+    store = ObjectStore(repository)
     head = repository.commit(right or "HEAD")
     base = repository.base(left) if dots == ".." else _merge_base(repository, store, left, head)
-    sides = Sides(base, head, store.tree(base), store.tree(head), commits=True)
-    return GitSource(store, sides, About(title, body, spec), scratch)
+    return _between(store, base, head, about)
 
 
-def open_base(
-    repo: Path,
-    ref: str,
-    *,
-    title: str | None = None,
-    body: str | None = None,
-    spec: Spec | None = None,
-    scratch: Path | None = None,
-) -> GitSource:
+def open_base(repo: Path, ref: str, about: About | None = None) -> GitSource:
     """What HEAD has brought since it left ``ref``: from their merge base to HEAD. Raises ``SourceError``."""
     repository = open_repository(repo)
-    store = ObjectStore(repository, scratch)
+    store = ObjectStore(repository)
     head = repository.commit("HEAD")
-    base = _merge_base(repository, store, ref, head)
-    sides = Sides(base, head, store.tree(base), store.tree(head), commits=True)
-    return GitSource(store, sides, About(title, body, spec), scratch)
+    return _between(store, _merge_base(repository, store, ref, head), head, about)
 
 
-def open_staged(
-    repo: Path,
-    *,
-    title: str | None = None,
-    body: str | None = None,
-    spec: Spec | None = None,
-    scratch: Path | None = None,
-) -> GitSource:
+def _between(store: ObjectStore, base: str, head: str, about: About | None) -> GitSource:
+    return GitSource(store, Sides(base, head, store.tree(base), store.tree(head), commits=True), about or About())
+
+
+def open_staged(repo: Path, about: About | None = None) -> GitSource:
     """What is staged: HEAD (nothing, before the first commit) against the index as it is. Raises ``SourceError``."""
     repository = open_repository(repo)
-    store = ObjectStore(repository, scratch)
+    store = ObjectStore(repository)
     base = repository.head() or store.empty_tree()
     staged = store.staged_tree(repository)
-    sides = Sides(base, staged, store.tree(base), staged, commits=False)
-    return GitSource(store, sides, About(title, body, spec), scratch)
+    return GitSource(store, Sides(base, staged, store.tree(base), staged, commits=False), about or About())
 
 
-def open_patch(
-    path: Path,
-    *,
-    title: str | None = None,
-    body: str | None = None,
-    spec: Spec | None = None,
-    repo: Path | None = None,
-) -> PatchSource:
+def open_patch(path: Path, about: About | None = None, repo: Path | None = None) -> PatchSource:
     """A patch file, as ``git diff``, ``git format-patch`` or ``diff -u`` write it. Raises ``SourceError``.
 
     With a repository around (``repo``), its HEAD is the patch's base: for the configuration and the guard.
@@ -92,8 +61,10 @@ def open_patch(
         patch = path.read_bytes()
     except OSError as error:
         raise SourceError(f"The patch {path} cannot be read: {error.strerror}.") from error
+    said = about or About()
+    title = path.stem if said.title is None else said.title
     base = _head_of(repo) if repo is not None else None
-    return PatchSource(patch, title=path.stem if title is None else title, body=body or "", spec=spec, base=base)
+    return PatchSource(patch, title=title, body=said.body or "", spec=said.spec, base=base)
 
 
 def _head_of(repo: Path) -> tuple[ObjectStore, str] | None:
@@ -104,21 +75,8 @@ def _head_of(repo: Path) -> tuple[ObjectStore, str] | None:
     head = repository.head()
     if head is None:
         return None
-    store = ObjectStore(repository, None)
+    store = ObjectStore(repository)
     return store, store.tree(head)
-
-
-def base_file(repo: Path, revision: str, path: str) -> bytes | None:
-    """The bytes of a regular file at a revision (a commit or a tree); None if it has none at ``path``.
-
-    A symbolic link or a folder counts as none. Raises ``SourceError`` if the revision is not there.
-    """
-    repository = open_repository(repo)
-    store = ObjectStore(repository, None)
-    try:
-        return store.blob(store.tree(repository.base(revision)), path)
-    finally:
-        store.close()
 
 
 def _merge_base(repository: Repository, store: ObjectStore, ref: str, head: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,21 +57,11 @@ class Git:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def attempt(
-        self,
-        *arguments: str,
-        stdin: bytes = b"",
-        environment: Mapping[str, str | None] | None = None,
-        seconds: float | None = None,
+        self, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str | None] | None = None
     ) -> Reply:
-        """Run to the end, whatever the exit code. A variable that is None in ``environment`` is not passed.
-
-        Raises ``SourceError`` where it does not end within so many seconds; None: they do not matter.
-        """
-        argv, variables = self._argv(arguments), self._environment(environment)
+        """Run to the end, whatever the exit code. A variable that is None in ``environment`` is not passed."""
         try:
-            done = run(argv, variables, self.folder, stdin=stdin, seconds=seconds)
-        except TimeoutError:
-            raise SourceError(f"git {arguments[0]} took too long.") from None
+            done = run(self._argv(arguments), self._environment(environment), self.folder, stdin=stdin)
         except OSError as error:
             raise SourceError(f"git cannot be started in {self.folder}: {error.strerror}.") from error
         return Reply(done.code, done.stdout, done.stderr)
@@ -84,26 +73,23 @@ class Git:
             raise SourceError(f"git {arguments[0]} failed: {reply.complaint} (a partial or damaged clone?).")
         return reply.stdout
 
-    def limited(self, *arguments: str, most: int, seconds: float, stdin: bytes = b"") -> bytes:
+    def limited(self, *arguments: str, most: int, seconds: float) -> bytes:
         """The output of a command that has to succeed, with no more than so many bytes and within so many seconds.
 
         Raises ``SourceError``, past either bound too; the process has ended then.
         """
-        with tempfile.TemporaryFile() as given:
-            given.write(stdin)
-            given.seek(0)
-            with self.start(*arguments, stdin=given) as process:
-                watch = Timer(seconds, process.kill)
-                watch.start()
-                try:
-                    output = b"" if process.stdout is None else process.stdout.read(most + 1)
-                    if len(output) > most:
-                        process.kill()
-                        raise OutputTooLargeError(f"git {arguments[0]} has more to say than {most:,} bytes.")
-                    if process.wait() != 0:
-                        raise SourceError(f"git {arguments[0]} failed, or took too long.")
-                finally:
-                    watch.cancel()
+        with self.start(*arguments, stdin=DEVNULL) as process:
+            watch = Timer(seconds, process.kill)
+            watch.start()
+            try:
+                output = b"" if process.stdout is None else process.stdout.read(most + 1)
+                if len(output) > most:
+                    process.kill()
+                    raise OutputTooLargeError(f"git {arguments[0]} has more to say than {most:,} bytes.")
+                if process.wait() != 0:
+                    raise SourceError(f"git {arguments[0]} failed, or took too long.")
+            finally:
+                watch.cancel()
         return output
 
     def start(self, *arguments: str, stdin: IO[bytes] | int) -> Child:
@@ -139,14 +125,13 @@ class Git:
         return {name: value for name, value in variables.items() if value is not None}
 
 
-def find_git(checkout: Path, search_path: str | None = None) -> Path:
-    """The absolute path of git, from ``PATH`` unless ``search_path`` is given; never one that lies in ``checkout``.
+def find_git(checkout: Path) -> Path:
+    """The absolute path of git, from ``PATH``; never one that lies in ``checkout``.
 
     Relative entries of the path are passed over. Raises ``SourceError`` when no git is left.
     """
     root = _root_of(checkout.resolve())
-    path = os.environ.get("PATH", os.defpath) if search_path is None else search_path
-    for entry in path.split(os.pathsep):
+    for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
         found = shutil.which("git", path=entry) if Path(entry).is_absolute() else None
         if found is None:
             continue

@@ -79,19 +79,11 @@ class GitSource:
     ``base_sha`` is the full name of the commit where the diff begins (of the empty tree, where there is none yet).
     """
 
-    def __init__(
-        self,
-        store: ObjectStore,
-        sides: Sides,
-        about: About,
-        scratch: Path | None,
-        bounds: TreeBounds = DEFAULT_BOUNDS,
-    ) -> None:
+    def __init__(self, store: ObjectStore, sides: Sides, about: About, bounds: TreeBounds = DEFAULT_BOUNDS) -> None:
         self.base_sha: str | None = sides.base
         self._store = store
         self._sides = sides
         self._about = about
-        self._scratch = scratch
         self._rules_tree = store.tree(sides.rules) if sides.rules else sides.base_tree
         self._bounds = bounds
         self._change: Change | None = None
@@ -105,11 +97,11 @@ class GitSource:
         paths, renames = since or (frozenset(), frozenset())
         known = replace(earlier, is_ancestor=since is not None, paths=paths, renames=renames)
         about = replace(self._about, fix_attempts=fix_attempts, earlier=known)
-        return GitSource(self._store, self._sides, about, self._scratch, self._bounds)
+        return GitSource(self._store, self._sides, about, self._bounds)
 
     def within(self, bounds: TreeBounds) -> GitSource:
         """The same source, which reads no tree that is larger than that."""
-        return GitSource(self._store, self._sides, self._about, self._scratch, bounds)
+        return GitSource(self._store, self._sides, self._about, bounds)
 
     @property
     def label(self) -> str:
@@ -127,7 +119,7 @@ class GitSource:
 
     def head_tree(self, tree: str | None = None) -> AbstractContextManager[Path]:
         """A fresh private folder that holds exactly the head tree (the index, for staged changes), or ``tree``."""
-        return exported(self._store, tree or self._sides.head_tree, self._scratch, self._bounds)
+        return exported(self._store, tree or self._sides.head_tree, self._bounds)
 
     def edits(self, folder: Path) -> Edits:
         """What was edited in a folder of ``head_tree``, against the head. Raises ``SourceError``."""

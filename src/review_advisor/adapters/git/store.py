@@ -6,12 +6,11 @@ import os
 import shutil
 import weakref
 from dataclasses import replace
-from pathlib import Path
 
 from review_advisor.adapters.git.repository import Repository
 from review_advisor.core.facts.change import MOST_RENAMES
 from review_advisor.core.facts.patch_files import shown_name
-from review_advisor.lifetime.belongings import make_folder, remove_folder
+from review_advisor.lifetime.belongings import DEVNULL, make_folder, remove_folder
 from review_advisor.ports.review import SourceError
 
 RENAMES = ("-M50%", f"-l{MOST_RENAMES}")
@@ -45,14 +44,12 @@ class ObjectStore:
 
     The attributes in a work tree, in an index and in ``.git/info``, and whatever ``.git/config`` says, therefore cannot
     decide what a diff shows. New objects (the index's tree) stay in here; the user's repository is never written to.
-    The folder is private, made under ``scratch``, and removed with this object or at exit.
+    The folder is private, and removed with this object or at exit.
     """
 
-    def __init__(self, repository: Repository, scratch: Path | None) -> None:
+    def __init__(self, repository: Repository) -> None:
         try:
-            if scratch is not None:
-                scratch.mkdir(parents=True, exist_ok=True)
-            self.folder = make_folder("git", scratch)
+            self.folder = make_folder("git")
             self._remove = weakref.finalize(self, remove_folder, self.folder)
             self._fill(repository)
         except OSError as error:
@@ -163,7 +160,7 @@ class ObjectStore:
         return [(mode, name.decode("ascii")) for mode, _, name in facts]
 
     def _content(self, blob: str, path: str, most: int | None) -> bytes:
-        with Path(os.devnull).open("rb") as nothing, self.git.start("cat-file", "blob", blob, stdin=nothing) as process:
+        with self.git.start("cat-file", "blob", blob, stdin=DEVNULL) as process:
             if process.stdout is None:
                 raise AssertionError("the process was started with a pipe")
             content = process.stdout.read(-1 if most is None else most)

@@ -23,7 +23,7 @@ _NOT_HERE = b"[review-advisor: the content of this file is not in the clone that
 
 
 @contextmanager
-def exported(store: ObjectStore, tree: str, scratch: Path | None, bounds: TreeBounds) -> Iterator[Path]:
+def exported(store: ObjectStore, tree: str, bounds: TreeBounds) -> Iterator[Path]:
     """A fresh private folder that holds exactly ``tree``; removed afterwards, whatever happened inside.
 
     The bytes are the blobs' own: no filter, no LFS, no ``export-ignore`` or ``export-subst``, and no ``.git``. A
@@ -33,7 +33,7 @@ def exported(store: ObjectStore, tree: str, scratch: Path | None, bounds: TreeBo
     no content was written.
     """
     try:
-        folder = make_folder("tree", scratch)
+        folder = make_folder("tree")
     except OSError as error:
         raise SourceError(f"A temporary folder cannot be made: {error.strerror} ({error.filename}).") from error
     try:
