@@ -1177,7 +1177,7 @@ MUTANTS = (
     ),
     Mutant(
         "a wildcard names trusted bases",
-        "app/settings.py",
+        "core/pull_request/rules.py",
         "if not _WILDCARDS.isdisjoint(branch):",
         "if branch == '?':",
         (f"{UNIT}test_settings.py::test_what_cannot_be_used_is_said_in_one_sentence",),
@@ -1434,8 +1434,8 @@ MUTANTS = (
     Mutant(
         "what a pull request taught is written into the checkout",
         "app/review.py",
-        'if options.selection.kind in ("pull_request", "event"):',
         'if options.selection.kind == "pull_request":',
+        'if options.selection.kind == "staged":',
         (
             "tests/adapters/test_review_pull_request.py::test_what_is_learned_from_a_pull_request_never_enters_the_checkout",
         ),

@@ -17,7 +17,9 @@ from review_advisor.app.init import (
     repository_of,
     workflow_text,
 )
-from review_advisor.app.settings import CONFIG_FILE, BudgetConfig, Config, GithubConfig, parse_config
+from review_advisor.app.settings import CONFIG_FILE, BudgetConfig, Config, parse_config
+from review_advisor.core.facts.tree_bounds import TreeBounds
+from review_advisor.core.pull_request.rules import PublicationRules
 
 COMMIT = "0123456789" * 4
 ACTION = f"some-owner/review-advisor@{COMMIT}"
@@ -169,7 +171,7 @@ def test_every_line_without_its_mark_is_the_default() -> None:
 
 def test_every_setting_is_explained() -> None:
     text = config_text()
-    for table in (Config, BudgetConfig, GithubConfig):
+    for table in (Config, BudgetConfig, TreeBounds, PublicationRules):
         for name, field in table.model_fields.items():
             assert f"# {field.description}\n" in text
             assert name in text

@@ -66,7 +66,7 @@ def one_blob_under_many_names(repo: Repo, names: int) -> str:
 
 HOSTILE: dict[str, tuple[Callable[[Repo], str], TreeBounds, str]] = {
     "folders in folders": (
-        lambda repo: folders_in_folders(repo, 1_200),
+        lambda repo: folders_in_folders(repo, 1_000),
         DEFAULT_BOUNDS,
         r"holds more than 100 folders one inside the other: it is not read\. `tree\.depth`",
     ),
@@ -115,10 +115,10 @@ def test_the_base_is_held_to_the_limits_as_well(repo: Repo) -> None:
 
 
 def test_a_deep_tree_within_the_bounds_is_written_out_and_removed(repo: Repo, tmp_path: Path) -> None:
-    source = from_empty_to(repo, folders_in_folders(repo, 1_200)).within(TreeBounds(depth=1_500))
-    assert source.change().files[0].path == "d/" * 1_200 + "f"
+    source = from_empty_to(repo, folders_in_folders(repo, 1_000)).within(TreeBounds(depth=1_000))
+    assert source.change().files[0].path == "d/" * 1_000 + "f"
     with source.head_tree() as folder:
-        assert Path(folder, *["d"] * 1_200, "f").read_text() == "x = 1\n"
+        assert Path(folder, *["d"] * 1_000, "f").read_text() == "x = 1\n"
     assert not folder.exists()
 
 

@@ -198,7 +198,7 @@ def resolved_after(desk: Desk, document: OutcomeDocument) -> int:
 
 def test_what_a_full_memory_forgot_is_not_said_again_after_its_threads_were_resolved() -> None:
     most = MOST_FINDINGS + 5
-    desk = Desk(PublicationRules(most_inline=most))
+    desk = Desk(PublicationRules().model_copy(update={"most_inline": most}))
     desk.github.pushes(desk.pull, {PATH: "".join(f"value = {n}\n" for n in range(1, most + 1))})
     many = [finding(PATH, n, f"value = {n}", "low", title=f"odd {n}") for n in range(1, most + 1)]
     for _ in range(2):

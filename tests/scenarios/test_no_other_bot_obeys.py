@@ -52,7 +52,11 @@ def escalated(desk: Desk, words: list[str]) -> None:
 @settings(max_examples=40)
 @given(st.lists(said, min_size=2, max_size=3))
 def test_no_line_that_an_escalation_writes_is_obeyed(words: list[str]) -> None:
-    desk = Desk(PublicationRules(escalation_label=words[0][:40], reviewers=("maria",), check_name="review"))
+    desk = Desk(
+        PublicationRules(reviewers=("maria",), check_name="review").model_copy(
+            update={"escalation_label": words[0][:40]}
+        )
+    )
     desk.pull.title, desk.pull.body = words[0], words[-1]
     escalated(desk, words)
     assert desk.threads, "there is something to obey"

@@ -202,7 +202,7 @@ def test_the_workflows_own_token_pushes_nothing_that_nobody_would_review() -> No
 
 def test_a_token_that_is_not_the_configured_accounts_pushes_nothing(desk: RepairDesk) -> None:
     document = desk.repaired()
-    desk.rules = replace(RULES, login="renamed[bot]")
+    desk.rules = RULES.model_copy(update={"login": "renamed[bot]"})
     desk.github.user("renamed[bot]")
     desk.github.tokens["renamed[bot]"] = desk.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
     with pytest.raises(ForgeError, match=r"github\.login"):

@@ -17,7 +17,6 @@ from review_advisor.app.settings import (
     TABLE,
     Config,
     ConfigError,
-    GithubConfig,
     Profile,
     Settings,
     has_table,
@@ -111,9 +110,9 @@ def rules_that_stand(base_file: BaseFile) -> PublicationRules:
     right = {}
     for key, value in _github_table(base_file).items():
         with suppress(ValidationError):
-            GithubConfig.model_validate({key: value})
+            PublicationRules.model_validate({key: value})
             right[key] = value
-    return Config(github=GithubConfig.model_validate(right)).publication_rules()
+    return PublicationRules.model_validate(right)
 
 
 def _github_table(base_file: BaseFile) -> dict[str, Any]:

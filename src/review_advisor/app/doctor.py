@@ -102,9 +102,7 @@ def examine_workflow(repo: Path) -> tuple[Check, ...]:
     return (Check("github", "workflow", False, says),)
 
 
-def examine_github(
-    repository: str, rules: PublicationRules, trusted_bases: Sequence[str], environ: Mapping[str, str]
-) -> tuple[Check, ...]:
+def examine_github(repository: str, rules: PublicationRules, environ: Mapping[str, str]) -> tuple[Check, ...]:
     """Whether the token serves, whether the check that the rules name can be forged, and whose configuration holds."""
     from review_advisor.adapters.actions import SERVER, read_github
     from review_advisor.adapters.github.gate import open_gate
@@ -121,7 +119,7 @@ def examine_github(
     try:
         remarks = (
             *gate_remarks(reader.gate(rules.login), rules.check_name, rules.login),
-            *base_remarks(*reader.guarded(trusted_bases)),
+            *base_remarks(*reader.guarded(rules.trusted_bases)),
             memory_remark(reader.sealed(rules.check_name), rules.login),
             *workflow_remark(own_server=github.server_url != SERVER),
         )

@@ -236,7 +236,7 @@ def _believed(forge: Forge, event: Event) -> str:
 def rules_at(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
     """What a commit's configuration says; with a sentence, if it cannot be used, what of it still stands."""
     try:
-        return load_config(Path(), None, files_of(forge, commit))[0].publication_rules(), None
+        return load_config(Path(), None, files_of(forge, commit))[0].github, None
     except ConfigError as problem:
         rules = rules_that_stand(files_of(forge, commit))
         return rules, f"The base's configuration cannot be used: {problem}"

@@ -51,7 +51,7 @@ def _opened(repo: Path, named: Named, about: About, config: Path | None, github:
     about = replace(about, issues=forge.linked_issues(number))
     remote = Remote(github.clone_url(repository), github.token, github.network)
     source = open_pull_request(repo, pull_request, remote, believed_base(forge, pull_request), about)
-    rules = load_config(repo, config, source.base_file)[0].publication_rules()
+    rules = load_config(repo, config, source.base_file)[0].github
     state = _believed(forge, rules, number, named.memory)
     return source if state is None else source.after(state.fix_attempts, earlier_review(state))
 

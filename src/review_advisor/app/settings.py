@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from review_advisor.core.answers.answers import Severity
 from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import BlastRadius
@@ -80,85 +78,6 @@ class BudgetConfig(_Table):
     )
 
 
-class TreeConfig(_Table):
-    """How large a repository may be: past any of these limits nothing is read and nobody is asked."""
-
-    paths: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
-        default=DEFAULT_BOUNDS.paths, description="The most files and folders of a reviewed tree."
-    )
-    bytes: Annotated[int, Field(ge=1, le=1_000_000_000_000)] = Field(
-        default=DEFAULT_BOUNDS.bytes,
-        description="The most bytes of its files, which a review may write several times.",
-    )
-    depth: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        default=DEFAULT_BOUNDS.depth, description="The deepest nesting of its folders."
-    )
-    diff_bytes: Annotated[int, Field(ge=1, le=1_000_000_000)] = Field(
-        default=DEFAULT_BOUNDS.diff_bytes, description="The most bytes of the diff."
-    )
-
-
-Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
-Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
-_NO_REFERENCE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|\.$|\.lock$|^-")
-_WILDCARDS = frozenset("*?[")
-
-
-def _exact(branch: str) -> str:
-    if not _WILDCARDS.isdisjoint(branch):
-        raise ValueError("name each branch exactly: whoever may push could make a branch that a wildcard matches")
-    if branch.startswith("refs/") or _NO_REFERENCE.search(branch):
-        raise ValueError("this is not the name of a branch, such as `release-1.x`")
-    return branch
-
-
-BranchName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_exact)]
-Reviewer = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$")]
-
-
-class GithubConfig(_Table):
-    """What the bot writes on a pull request."""
-
-    check_name: Name = Field(
-        default=PublicationRules().check_name, description="The name of the check run, the one to require."
-    )
-    login: Login = Field(
-        default=PublicationRules().login,
-        description="The account that the bot writes as: a GitHub App's is `name[bot]`.",
-    )
-    escalation_label: Name = Field(
-        default=PublicationRules().escalation_label, description="The label of an escalated pull request."
-    )
-    fork_label: Name = Field(
-        default=PublicationRules().fork_label,
-        description="The label by which a maintainer admits the head of a fork; each push removes it.",
-    )
-    reviewers: tuple[Reviewer, ...] = Field(
-        default=PublicationRules().reviewers,
-        description="Reviewers to request for an escalation: accounts, and teams as `org/team`.",
-    )
-    inline_from: Severity = Field(
-        default=PublicationRules().inline_from,
-        description="The lowest severity that gets a comment in the diff.",
-    )
-    most_inline: Annotated[int, Field(ge=0, le=100)] = Field(
-        default=PublicationRules().most_inline,
-        description="The most comments in the diff per review; the summary lists the other findings.",
-    )
-    most_rounds: Annotated[int, Field(ge=1, le=100)] = Field(
-        default=PublicationRules().most_rounds,
-        description="The most reviews of one pull request that pushes start; a person may request more.",
-    )
-    push_repairs: bool = Field(
-        default=PublicationRules().push_repairs,
-        description="Push an accepted repair to the pull request's branch; needs a GitHub App.",
-    )
-    trusted_bases: tuple[BranchName, ...] = Field(
-        default=(),
-        description="Base branches, by exact name, whose own file applies to pull requests into them. Protect each.",
-    )
-
-
 class Config(_Table):
     """The configuration file: ``.review-advisor.toml``, or ``[tool.review-advisor]`` in pyproject.toml."""
 
@@ -199,12 +118,8 @@ class Config(_Table):
         description="First judge each diff without its title and description; a verdict that changes calls a human.",
     )
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
-    tree: TreeConfig = Field(default=TreeConfig(), description="How large a repository may be.")
-    github: GithubConfig = Field(default=GithubConfig(), description="What is written on a pull request.")
-
-    def publication_rules(self) -> PublicationRules:
-        """The same for the inside."""
-        return PublicationRules(**self.github.model_dump(exclude={"trusted_bases"}))
+    tree: TreeBounds = Field(default=DEFAULT_BOUNDS, description="How large a repository may be.")
+    github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +162,7 @@ def has_table(text: str) -> bool:
     return isinstance(tool, dict) and TABLE in tool
 
 
-_TABLES: Mapping[str, type[BaseModel]] = {"budget": BudgetConfig, "tree": TreeConfig, "github": GithubConfig}
+_TABLES: Mapping[str, type[BaseModel]] = {"budget": BudgetConfig, "tree": TreeBounds, "github": PublicationRules}
 _IN_TOML = {"model_type": "Input should be a table", "tuple_type": "Input should be a list"}
 """What pydantic says in Python's words."""
 
@@ -295,6 +210,6 @@ def make_settings(
         visual_folder=config.visual_folder,
         wiki_folder=config.wiki_folder,
         metadata_blind=config.metadata_blind,
-        tree=TreeBounds(**config.tree.model_dump()),
+        tree=config.tree,
     )
     return Settings(rules, read_switches(environ), redactor(environ))

@@ -36,7 +36,7 @@ def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str 
         checks = [*examine(os.environ, claude_bin), *examine_workflow(repo)]
         if repository is not None:
             config, _ = working_config(repo)
-            checks += examine_github(repository, config.publication_rules(), config.github.trusted_bases, os.environ)
+            checks += examine_github(repository, config.github, os.environ)
     agents = ready(checks)
     if as_json:
         rows = [{"for": c.agent, "name": c.name, "ok": c.ok, "says": c.says} for c in checks]

@@ -30,7 +30,7 @@ from review_advisor.core.report.report_text import report_text
 from review_advisor.mockworld.lines import finding, reject
 from review_advisor.mockworld.world import MockWorld, deleted, edited
 
-RULES = PublicationRules(most_inline=1_000)
+RULES = PublicationRules(most_inline=100)
 PATHS = ("src/a.py", "src/b.py", "src/gone.py")
 REMARKS = st.lists(
     st.tuples(

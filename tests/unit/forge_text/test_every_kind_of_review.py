@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -78,7 +77,7 @@ def test_the_check(story: str) -> None:
 @EVERY
 def test_the_comments_on_the_diff(story: str) -> None:
     its = document(story)
-    comments = inline_comments(its.findings, (), replace(RULES, most_inline=1_000))
+    comments = inline_comments(its.findings, (), RULES.model_copy(update={"most_inline": 1_000}))
     assert len(comments) == len(its.findings)
     for each in comments:
         assert finding_in(each.body) == each.finding

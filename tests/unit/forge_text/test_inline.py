@@ -33,7 +33,7 @@ def test_the_worst_come_first_and_only_as_many_and_as_low_as_the_rules_say() -> 
     findings = found(remark(1, "low"), remark(2, "high"), remark(3, "critical"), remark(4, "medium"), remark(5, "high"))
     every = inline_comments(findings, (), RULES)
     assert [each.line for each in every] == [3, 2, 5, 4, 1]
-    few = inline_comments(findings, (), replace(RULES, inline_from="medium", most_inline=3))
+    few = inline_comments(findings, (), RULES.model_copy(update={"inline_from": "medium", "most_inline": 3}))
     assert [each.line for each in few] == [3, 2, 5]
 
 

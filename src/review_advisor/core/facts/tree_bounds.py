@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pydantic import BaseModel, ConfigDict, Field
 
 
-@dataclass(frozen=True, slots=True)
-class TreeBounds:
-    """What a review reads at most. Past any of these it does not begin, whatever git could be made to unpack.
+class TreeBounds(BaseModel):
+    """How large a repository may be: past any of these limits nothing is read and nobody is asked.
 
-    ``paths`` counts files and folders, ``bytes`` the files' contents, ``depth`` the folders above a file;
-    ``diff_bytes`` is the text of the change. The kernel of Linux has 96,000 paths, 1.5 GB, and is 9 deep.
+    The kernel of Linux has 96,000 paths, 1.5 GB, and is 9 deep.
     """
 
-    paths: int = 500_000
-    bytes: int = 4_000_000_000
-    depth: int = 100
-    diff_bytes: int = 100_000_000
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    paths: int = Field(
+        default=500_000, ge=1, le=10_000_000, description="The most files and folders of a reviewed tree."
+    )
+    bytes: int = Field(
+        default=4_000_000_000,
+        ge=1,
+        le=1_000_000_000_000,
+        description="The most bytes of its files, which a review may write several times.",
+    )
+    depth: int = Field(default=100, ge=1, le=1_000, description="The deepest nesting of its folders.")
+    diff_bytes: int = Field(default=100_000_000, ge=1, le=1_000_000_000, description="The most bytes of the diff.")
 
 
 DEFAULT_BOUNDS = TreeBounds()

@@ -1,35 +1,75 @@
-"""What the repository's configuration says about publishing. Defaults are the product's."""
+"""What the repository's configuration says about pull requests. Defaults are the product's."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from review_advisor.core.answers.answers import Severity
 
 ACTIONS_LOGIN = "github-actions[bot]"
 """The account of a workflow's own token."""
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
+Reviewer = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$")]
+_NO_REFERENCE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|\.$|\.lock$|^-")
+_WILDCARDS = frozenset("*?[")
 
 
-@dataclass(frozen=True, slots=True)
-class PublicationRules:
-    """Names, labels and limits of what the bot writes on a pull request.
+def _exact(branch: str) -> str:
+    if not _WILDCARDS.isdisjoint(branch):
+        raise ValueError("name each branch exactly: whoever may push could make a branch that a wildcard matches")
+    if branch.startswith("refs/") or _NO_REFERENCE.search(branch):
+        raise ValueError("this is not the name of a branch, such as `release-1.x`")
+    return branch
 
-    ``login`` is the account whose comments are the bot's own: it is configured, never asked for, because a workflow's
-    token may not ask who it is. ``reviewers`` are accounts and ``org/team``. ``inline_from`` is the lowest severity
-    that gets a comment in the diff, ``most_inline`` the most such comments in one review; the summary lists the others.
-    ``most_rounds`` is how many reviews of one pull request pushes may start; what a person asks for does not count.
-    ``push_repairs``: a repair that was judged right is committed to the head's branch.
+
+BranchName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_exact)]
+
+
+class PublicationRules(BaseModel):
+    """What the bot writes on a pull request: the table ``github`` of the configuration.
+
+    ``login`` is configured, never asked for, because a workflow's token may not ask who it is.
     """
 
-    check_name: str = "review-advisor"
-    login: str = ACTIONS_LOGIN
-    escalation_label: str = "needs-human-review"
-    fork_label: str = "review-this-fork"
-    reviewers: tuple[str, ...] = ()
-    inline_from: Severity = "low"
-    most_inline: int = 25
-    most_rounds: int = 10
-    push_repairs: bool = False
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    check_name: Name = Field(default="review-advisor", description="The name of the check run, the one to require.")
+    login: Login = Field(
+        default=ACTIONS_LOGIN,
+        description="The account that the bot writes as: a GitHub App's is `name[bot]`.",
+    )
+    escalation_label: Name = Field(default="needs-human-review", description="The label of an escalated pull request.")
+    fork_label: Name = Field(
+        default="review-this-fork",
+        description="The label by which a maintainer admits the head of a fork; each push removes it.",
+    )
+    reviewers: tuple[Reviewer, ...] = Field(
+        default=(), description="Reviewers to request for an escalation: accounts, and teams as `org/team`."
+    )
+    inline_from: Severity = Field(default="low", description="The lowest severity that gets a comment in the diff.")
+    most_inline: int = Field(
+        default=25,
+        ge=0,
+        le=100,
+        description="The most comments in the diff per review; the summary lists the other findings.",
+    )
+    most_rounds: int = Field(
+        default=10,
+        ge=1,
+        le=100,
+        description="The most reviews of one pull request that pushes start; a person may request more.",
+    )
+    push_repairs: bool = Field(
+        default=False, description="Push an accepted repair to the pull request's branch; needs a GitHub App."
+    )
+    trusted_bases: tuple[BranchName, ...] = Field(
+        default=(),
+        description="Base branches, by exact name, whose own file applies to pull requests into them. Protect each.",
+    )
 
     def is_ours(self, login: str) -> bool:
         """Whether this account is the bot's own."""
