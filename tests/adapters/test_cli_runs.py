@@ -14,7 +14,6 @@ from tests.adapters.ledgers import database, exported, five, meddle, record, row
 
 from review_advisor.cli.runs import ROLES, STATUSES, SURFACES, between, list_, moment
 from review_advisor.core.exports.advisor_log import AdvisorLog, advisor_log
-from review_advisor.core.exports.harness_layout import RunOutcome
 from review_advisor.core.exports.harness_run import harness_run
 from review_advisor.core.exports.review_files import review_files
 from review_advisor.core.ledger.readings import UNFINISHED
@@ -178,8 +177,8 @@ def test_of_a_review_that_was_killed_the_events_are_written(terminal: Terminal, 
     below = terminal.folder / "half" / "runs" / "run-6"
     names = [f"runs/run-6/{name}" for name in harness_run(told(number=6).events[:5])]
     assert json.loads(done.out) == ["events.jsonl", *names, ".advisor/run-6.json"]
-    said = RunOutcome.model_validate_json((below / "outcome.json").read_bytes())
-    assert (said.run_id, said.status, said.completed_at) == ("run-6", "running", None)
+    said = json.loads((below / "outcome.json").read_bytes())
+    assert (said["run_id"], said["status"], said["completed_at"]) == ("run-6", "running", None)
     assert not (terminal.folder / "half" / "outcome.json").exists(), "ours stands only where a review is over"
     assert json.loads((terminal.folder / "half" / ".advisor" / "run-6.json").read_bytes())["final_answer"] is None
     assert len((terminal.folder / "half" / "events.jsonl").read_text().splitlines()) == 5

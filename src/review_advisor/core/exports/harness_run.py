@@ -9,34 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
-from review_advisor.core.answers.answers import Guidance
-from review_advisor.core.exports.harness_layout import (
-    AdvisorConsult,
-    AdvisorGuidance,
-    ConsultRow,
-    Done,
-    ExecutorTurn,
-    FileVersion,
-    GuidanceRow,
-    MalformedBlock,
-    MalformedRow,
-    MemoryProposed,
-    NotDone,
-    PolicyFiles,
-    ProposalRow,
-    RawTurn,
-    RunCompleted,
-    RunOutcome,
-    RunStarted,
-    SessionEvent,
-    Tag,
-    Told,
-    VersionManifest,
-)
 from review_advisor.core.exports.harness_status import UNREADABLE, status_of
 from review_advisor.core.metrics.calls import made_calls
 from review_advisor.core.outcome.events import (
@@ -59,6 +36,11 @@ from review_advisor.core.safety.fence import facts_text
 
 POLICY_FILE = "policy.json"
 MISSING_FILE = "not_kept.md"
+Json = dict[str, Any]
+"""One object of a file, with the format's own keys; what nobody knows is None."""
+_VALUES: TypeAdapter[object] = TypeAdapter(object)
+_UNKNOWN_PROMPTS = dict.fromkeys(("executor_start", "advisor_guidance", "executor_resume"))
+_NO_SCHEMA = dict.fromkeys(("version", "path", "sha256"))
 
 
 def harness_run(events: Sequence[Event]) -> dict[str, str]:
@@ -71,15 +53,19 @@ def harness_run(events: Sequence[Event]) -> dict[str, str]:
     for event in events:
         run.take(event, events)
     policy = facts_text(first.policy) + "\n"
-    manifest = VersionManifest(
-        created_at=first.at,
-        policy_files=PolicyFiles(
-            routing_policy=FileVersion(path=POLICY_FILE, sha256=hashlib.sha256(policy.encode()).hexdigest())
-        ),
-    )
+    manifest: Json = {
+        "schema_version": "run-version-manifest.v1",
+        "created_at": first.at,
+        "prompt_versions": _UNKNOWN_PROMPTS,
+        "memory_schema": _NO_SCHEMA,
+        "policy_files": {
+            "routing_policy": {"path": POLICY_FILE, "sha256": hashlib.sha256(policy.encode()).hexdigest()},
+            "post_run_review": {"path": None, "sha256": None},
+        },
+    }
     outcome = _outcome(run, events, manifest)
-    if outcome.completed_at is not None:
-        run.lines.append(RunCompleted(created_at=outcome.completed_at, run_id=first.run_id, outcome=outcome))
+    if outcome["completed_at"] is not None:
+        run.tell("run_completed", outcome["completed_at"], outcome=outcome)
     return {
         "task.md": task_of(first) + "\n",
         **run.files,
@@ -90,8 +76,8 @@ def harness_run(events: Sequence[Event]) -> dict[str, str]:
         "malformed_blocks.jsonl": _jsonl(run.malformed),
         POLICY_FILE: policy,
         MISSING_FILE: _missing(run.missing),
-        "version_manifest.json": manifest.model_dump_json(indent=2) + "\n",
-        "outcome.json": outcome.model_dump_json(indent=2) + "\n",
+        "version_manifest.json": _json(manifest),
+        "outcome.json": _json(outcome),
     }
 
 
@@ -111,11 +97,11 @@ class _Run:
     first: PolicyFrozen
     answers: dict[int, str]
     last_reports: set[int]
-    lines: list[SessionEvent] = field(default_factory=list)
-    consults: list[ConsultRow] = field(default_factory=list)
-    guidance: list[GuidanceRow] = field(default_factory=list)
-    proposals: list[ProposalRow] = field(default_factory=list)
-    malformed: list[MalformedRow] = field(default_factory=list)
+    lines: list[Json] = field(default_factory=list)
+    consults: list[Json] = field(default_factory=list)
+    guidance: list[Json] = field(default_factory=list)
+    proposals: list[Json] = field(default_factory=list)
+    malformed: list[Json] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     missing: list[tuple[str, str]] = field(default_factory=list)
     turns: dict[tuple[Surface, int, int], int] = field(default_factory=dict)
@@ -133,24 +119,31 @@ class _Run:
             case Reported() if id(event) in self.last_reports:
                 self._proposals(event)
             case Verified() if event.judged.result.verdict == "VETO":
-                self._tell("veto", event, event.judged.result.reasoning)
+                self._alert("veto", event, event.judged.result.reasoning)
             case Ruled() if event.ruling.move is Move.RETRY:
-                self._tell("retry", event, event.ruling.because)
+                self._alert("retry", event, event.ruling.because)
             case SurfaceEnded() if event.outcome is Outcome.ESCALATED:
-                self._tell("hitl", event, "; ".join(event.because))
+                self._alert("hitl", event, "; ".join(event.because))
             case _:
                 pass
 
+    def tell(self, kind: str, at: datetime, **told: Any) -> None:
+        """A line of ``session_events.jsonl``."""
+        self.lines.append({"created_at": at, "run_id": self.first.run_id, "type": kind, **told})
+
+    def _alert(self, kind: str, event: Step | SurfaceEnded, reason: str) -> None:
+        """What this bot has beyond the format: a question refused by the cap, a veto, a retry, a person's call."""
+        turn = self._turn(event) if isinstance(event, Step) else self.executor_turns
+        self.tell(kind, event.at, turn=turn, reason=reason)
+
     def _begin(self, events: Sequence[Event]) -> None:
-        self.lines.append(
-            RunStarted(
-                created_at=self.first.at,
-                run_id=self.first.run_id,
-                task=task_of(self.first),
-                executor_backend=_backend(self.first, executor=True),
-                advisor_backend=_backend(self.first, executor=False),
-                executor_session_id=_session(events),
-            )
+        self.tell(
+            "run_started",
+            self.first.at,
+            task=task_of(self.first),
+            executor_backend=_backend(self.first, executor=True),
+            advisor_backend=_backend(self.first, executor=False),
+            executor_session_id=_session(events),
         )
 
     def _call(self, call: CallEnded) -> None:
@@ -159,69 +152,58 @@ class _Run:
             self.executor_turns += 1
             self.turns[call.place] = self.executor_turns
             name = f"executor_turn_{self.executor_turns}"
-            turn = ExecutorTurn(
-                created_at=call.at, run_id=self.first.run_id, turn=self.executor_turns, final_message=answer
-            )
-            self.lines.append(turn)
+            self.tell("executor_turn", call.at, turn=self.executor_turns, exit_code=None, final_message=answer)
         else:
             self.advisor_turns += 1
             name = f"advisor_turn_{self.advisor_turns}"
         why = f"a prompt of {call.prompt_characters} characters, sha256 {call.prompt_sha256}"
-        self._files(name, RawTurn(session_id=call.session_id, raw_artifacts=call), answer, why)
+        self._files(name, call, call.session_id, answer, why)
         if call.ended == "lost" and call.reason in UNREADABLE:
-            tag: Tag = "EXECUTOR_DONE" if call.role is Role.EXECUTOR else "ADVISOR_GUIDANCE"
-            row = MalformedRow(tag=tag, turn=self._turn(call), error=call.detail)
+            tag = "EXECUTOR_DONE" if call.role is Role.EXECUTOR else "ADVISOR_GUIDANCE"
+            row = {"tag": tag, "turn": self._turn(call), "error": call.detail}
             self.malformed.append(row)
-            self.lines.append(MalformedBlock(created_at=call.at, run_id=self.first.run_id, turn=row.turn, block=row))
+            self.tell("malformed_block", call.at, turn=row["turn"], block=row)
 
     def _consult(self, event: Consulted) -> None:
         note, turn = event.note, self._turn(event)
         if not note.asked:
-            self._tell("alert", event, f"a question was refused: {note.reason}")
+            self._alert("alert", event, f"a question was refused: {note.reason}")
             return
         self.advisor_turns += 1
         said = note.guidance.model_dump_json() if note.guidance else ""
-        raw = RawTurn(session_id="", raw_artifacts=event)
-        self._files(f"advisor_turn_{self.advisor_turns}", raw, said, "its question stands in advisor_consults.jsonl")
-        about: dict[str, Any] = {"run_id": self.first.run_id, "created_at": event.at}
-        consult = ConsultRow.of(note.consult, id=self._id("adv_consult", len(self.consults)), turn=turn, **about)
-        self.consults.append(consult)
-        self.lines.append(AdvisorConsult(turn=turn, consult=consult, **about))
+        name = f"advisor_turn_{self.advisor_turns}"
+        self._files(name, event, "", said, "its question stands in advisor_consults.jsonl")
+        consult = self._row("adv_consult", self.consults, event.at, turn=turn, **dict(note.consult))
+        self.tell("advisor_consult", event.at, turn=turn, consult=consult)
         if note.guidance is not None:
-            guidance = self._guidance(consult, note.guidance)
-            self.guidance.append(guidance)
-            self.lines.append(AdvisorGuidance(turn=turn, guidance=guidance, **about))
-
-    def _guidance(self, consult: ConsultRow, said: Guidance) -> GuidanceRow:
-        return GuidanceRow(
-            id=self._id("adv_guidance", len(self.guidance)),
-            consult_id=consult.id,
-            guidance=said.action,
-            rationale=said.rationale,
-            stop_signal=said.stop_signal,
-            created_at=consult.created_at,
-        )
+            given = {
+                "id": self._id("adv_guidance", len(self.guidance)),
+                "consult_id": consult["id"],
+                "guidance": note.guidance.action,
+                "rationale": note.guidance.rationale,
+                "stop_signal": note.guidance.stop_signal,
+                "created_at": event.at,
+            }
+            self.guidance.append(given)
+            self.tell("advisor_guidance", event.at, turn=turn, exit_code=None, guidance=given)
 
     def _proposals(self, event: Reported) -> None:
         for entry in knowledge_of([event]):
-            about: dict[str, Any] = {"run_id": self.first.run_id, "created_at": event.at}
-            proposal = ProposalRow(
-                id=self._id("mem_prop", len(self.proposals)),
-                content=f"{entry.title}\n\n{entry.body}",
-                source_excerpt=entry.evidence,
-                tags=entry.tags,
-                **about,
-            )
-            self.proposals.append(proposal)
-            self.lines.append(MemoryProposed(turn=self._turn(event), proposal=proposal, **about))
+            said = {"content": f"{entry.title}\n\n{entry.body}", "source_excerpt": entry.evidence, "tags": entry.tags}
+            unknown = dict.fromkeys(("type", "confidence", "expires_at"))
+            proposal = self._row("mem_prop", self.proposals, event.at, **unknown, **said)
+            self.tell("memory_proposal", event.at, turn=self._turn(event), proposal=proposal)
 
-    def _tell(self, kind: str, event: Step | SurfaceEnded, reason: str) -> None:
-        turn = self._turn(event) if isinstance(event, Step) else self.executor_turns
-        line = {"type": kind, "created_at": event.at, "run_id": self.first.run_id, "turn": turn, "reason": reason}
-        self.lines.append(Told.model_validate(line))
+    def _row(self, kind: str, rows: list[Json], at: datetime, **told: Any) -> Json:
+        """The next row of a file."""
+        row = {"id": self._id(kind, len(rows)), "run_id": self.first.run_id, **told, "created_at": at}
+        rows.append(row)
+        return row
 
-    def _files(self, name: str, raw: RawTurn, answer: str, prompt: str) -> None:
-        self.files[f"{name}.raw.json"] = raw.model_dump_json(indent=2) + "\n"
+    def _files(self, name: str, kept: CallEnded | Consulted, session: str, answer: str, prompt: str) -> None:
+        """What is kept of a call or of a consult, and why the rest is not."""
+        raw = {"exit_code": None, "events_path": None, "session_id": session, "raw_artifacts": kept}
+        self.files[f"{name}.raw.json"] = _json(raw)
         if answer:
             self.files[f"{name}.final.md"] = answer + "\n"
         else:
@@ -249,34 +231,38 @@ def _session(events: Iterable[Event]) -> str:
     return next((each for each in reversed(ids) if each), "")
 
 
-def _outcome(run: _Run, events: Sequence[Event], manifest: VersionManifest) -> RunOutcome:
+def _outcome(run: _Run, events: Sequence[Event], manifest: Json) -> Json:
     first, last = run.first, events[-1]
     status = status_of(events)
     reports = [event.report for event in events if isinstance(event, Reported) and not event.structural]
-    done = Done(status="completed", summary=reports[-1].summary) if status == "completed" and reports else NotDone()
+    done = {"status": "completed", "summary": reports[-1].summary} if status == "completed" and reports else {}
     attempts = sum(1 + row.retry_budget for row in first.policy.surfaces)
-    return RunOutcome(
-        run_id=first.run_id,
-        status=status,
-        executor_backend=_backend(first, executor=True),
-        advisor_backend=_backend(first, executor=False),
-        executor_session_id=_session(events),
-        executor_turn_count=run.executor_turns,
-        advisor_consult_count=len(run.consults),
-        advisor_guidance_count=len(run.guidance),
-        memory_proposal_count=len(run.proposals),
-        malformed_block_count=len(run.malformed),
-        malformed_blocks=tuple(run.malformed),
-        max_turns=attempts * first.shards,
-        max_advisor_calls=first.policy.budgets.max_consults,
-        executor_done=done,
-        version_manifest=manifest,
-        completed_at=last.at if isinstance(last, ReviewEnded) else None,
-    )
+    return {
+        "run_id": first.run_id,
+        "status": status,
+        "executor_backend": _backend(first, executor=True),
+        "advisor_backend": _backend(first, executor=False),
+        "executor_session_id": _session(events),
+        "executor_turn_count": run.executor_turns,
+        "advisor_consult_count": len(run.consults),
+        "advisor_guidance_count": len(run.guidance),
+        "memory_proposal_count": len(run.proposals),
+        "malformed_block_count": len(run.malformed),
+        "malformed_blocks": run.malformed,
+        "max_turns": attempts * first.shards,
+        "max_advisor_calls": first.policy.budgets.max_consults,
+        "executor_done": done,
+        "version_manifest": manifest,
+        "completed_at": last.at if isinstance(last, ReviewEnded) else None,
+    }
 
 
-def _jsonl(rows: Iterable[BaseModel]) -> str:
-    return "".join(row.model_dump_json() + "\n" for row in rows)
+def _json(value: Json) -> str:
+    return _VALUES.dump_json(value, indent=2).decode() + "\n"
+
+
+def _jsonl(rows: Iterable[Json]) -> str:
+    return "".join(_VALUES.dump_json(row).decode() + "\n" for row in rows)
 
 
 def _missing(files: Iterable[tuple[str, str]]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
-from review_advisor.core.exports.harness_layout import Status
 from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,
@@ -20,6 +20,18 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.core.roles.mid_flight import stop_signal
 
+Status = Literal[
+    "completed",
+    "executor_stopped_without_done",
+    "advisor_call_limit_reached",
+    "max_turns_reached",
+    "advisor_stop_signal",
+    "executor_failed",
+    "advisor_failed",
+    "malformed_block",
+    "running",
+]
+"""How a run ended; ``running`` is also one that was killed."""
 UNREADABLE = (LostReason.INVALID_ANSWER.value, LostReason.NO_STRUCTURED_OUTPUT.value)
 """Why an answer that came was none: the malformed blocks of the format."""
 
