@@ -984,8 +984,8 @@ MUTANTS = (
     Mutant(
         "after a wait the check is written as if no time had gone by",
         "pull_request/check_run.py",
-        "retried(lambda: self._conclude(commit, name, words))",
-        "retried(lambda check=words(): self._conclude(commit, name, lambda: check))",
+        "stands = self._conclude(commit, name, words)",
+        "stands = (lambda check: self._conclude(commit, name, lambda: check))(words())",
         (
             f"{SCENARIOS}test_the_base_branch_changes.py::test_who_waits_for_an_answer_looks_again_before_an_old_base_passes",
         ),
@@ -1002,7 +1002,7 @@ MUTANTS = (
     Mutant(
         "what passed is not looked at once more",
         "pull_request/check_run.py",
-        "return self._retry.retried(again) if passes else stands",
+        "return self._looked_at_again(commit, name, words, passed=stands) if passes else stands",
         "return stands",
         (
             f"{SCENARIOS}test_a_pass_is_looked_at_again.py::test_a_base_that_changes_right_after_its_approval_passed_is_superseded",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import TypeVar
 
 from review_advisor.core.forge_text.check import check_waiting
@@ -17,7 +16,7 @@ from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.core.pull_request.waiting import same_head
 from review_advisor.core.pull_request.writes import Check, Conclusion
 from review_advisor.ports.forge import Forge, ForgeDenied, ForgeError, ForgeMissing, ForgeRejected
-from review_advisor.pull_request.retries import Retry
+from review_advisor.pull_request.retries import Retry, retried
 
 Words = TypeVar("Words", bound=Check | None)
 
@@ -30,11 +29,12 @@ class CheckRunWriter:
 
     def __init__(self, forge: Forge, retry: Retry, rules: PublicationRules, number: int, *, run: str) -> None:
         self._forge = forge
-        self._retry = retry
+        self.retry = retry
         self._rules = rules
         self._number = number
         self._run = run
 
+    @retried
     def stand(self, commit: str, check: Check) -> None:
         """Make the one check run of this pull request on ``commit`` stand as ``check`` says.
 
@@ -42,7 +42,7 @@ class CheckRunWriter:
         passes, or says nothing about ``commit`` any more, no check that we made there for another pull request passes
         either: a check belongs to a commit.
         """
-        self._retry.retried(lambda: self._write(commit, check, self._forge.checks(commit, check.name)))
+        self._write(commit, check, self._forge.checks(commit, check.name))
 
     def conclude(self, commit: str, name: str, words: Callable[[], Words]) -> Words | StandingCheck:
         """Make the check of that name conclude as ``words`` says; what was written, or None where that says nothing.
@@ -52,11 +52,11 @@ class CheckRunWriter:
         several writes; if that is no success any more, the check is made to say so, and until then it passes. Where
         another run has the word on the check by then, nothing is written, and that check as it stands is the answer.
         """
-        stands = self._retry.retried(lambda: self._conclude(commit, name, words))
+        stands = self._conclude(commit, name, words)
         passes = isinstance(stands, Check) and stands.conclusion is Conclusion.SUCCESS
-        again = partial(self._looked_at_again, commit, name, words, passed=stands)
-        return self._retry.retried(again) if passes else stands
+        return self._looked_at_again(commit, name, words, passed=stands) if passes else stands
 
+    @retried
     def _conclude(self, commit: str, name: str, words: Callable[[], Words]) -> Words | StandingCheck:
         check = words()
         if check is None:
@@ -68,6 +68,7 @@ class CheckRunWriter:
         self._write(commit, check, every)
         return check
 
+    @retried
     def _looked_at_again(
         self, commit: str, name: str, words: Callable[[], Words], *, passed: Words | StandingCheck
     ) -> Words | StandingCheck:
@@ -106,11 +107,9 @@ class CheckRunWriter:
             return ()
         return tuple(each.external_id for each in self._own(every))
 
+    @retried
     def mark(self, commit: str, name: str, seal: str) -> None:
         """Have our check runs on ``commit`` bear this seal, and leave everything else of them."""
-        self._retry.retried(lambda: self._mark(commit, name, seal))
-
-    def _mark(self, commit: str, name: str, seal: str) -> None:
         for each in self._own(self._forge.checks(commit, name)):
             marked = external_id(self._number, begun_by(each.external_id), seal)
             if marked != each.external_id:
@@ -124,25 +123,27 @@ class CheckRunWriter:
                 undecided = check_waiting(self._rules, other, same_head(self._number))
                 self._forge.update_check(each.id, replace(undecided, external_id=each.external_id))
 
+    @retried
     def conclusions(self, commit: str, name: str) -> set[str | None]:
         """What our check runs on ``commit`` conclude; None is one in progress."""
-        every = self._retry.retried(lambda: self._forge.checks(commit, name))
-        return {each.conclusion for each in self._own(every)}
+        return {each.conclusion for each in self._own(self._forge.checks(commit, name))}
 
+    @retried
     def in_progress(self, commit: str, name: str) -> StandingCheck | None:
         """Our check run on ``commit`` that this run has to conclude and nobody has; None without a commit."""
         if not commit:
             return None
-        every = self._retry.retried(lambda: self._forge.checks(commit, name))
+        every = self._forge.checks(commit, name)
         waits = (each for each in self._own(every) if each.conclusion is None)
         return next(waits, None) if self._left(every) is None else None
 
+    @retried
     def left_to_another(self, commit: str, name: str) -> StandingCheck | None:
         """The check, where another workflow run has the word on it: it is to conclude it, or has and is the newer one.
 
         Outside of a workflow run nothing is left to others. Of two checks of ours the older one says whose they are.
         """
-        return self._retry.retried(lambda: self._left(self._forge.checks(commit, name)))
+        return self._left(self._forge.checks(commit, name))
 
     def _left(self, every: Iterable[StandingCheck]) -> StandingCheck | None:
         standing = self._own(every) if self._run else []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from review_advisor.ports.forge import ForgeUnavailable
 from review_advisor.ports.review import Clock
@@ -16,6 +17,7 @@ MOST_WAITED = 120.0
 """The longest wait that a forge may ask for; a longer one is not waited for at all."""
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Retry:
@@ -54,3 +56,14 @@ class Retry:
             self._clock.sleep(seconds)
             found = look()
         return found
+
+
+def retried(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """A method that looks and writes: all of it is done again while the forge stays silent, by the ``retry`` it has."""
+
+    @wraps(method)
+    def again(writer: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        retry: Retry = writer.retry
+        return retry.retried(lambda: method(writer, *args, **kwargs))
+
+    return again

@@ -14,7 +14,7 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingReview, Thread
 from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending
-from review_advisor.pull_request.retries import Retry
+from review_advisor.pull_request.retries import Retry, retried
 
 Words = Callable[[tuple[Thread, ...]], tuple[str, tuple[InlineComment, ...]]]
 """From the bot's threads the body of a review, and the comments that are still to be made."""
@@ -25,22 +25,18 @@ class ReviewWriter:
 
     def __init__(self, forge: Forge, retry: Retry, rules: PublicationRules, number: int) -> None:
         self._forge = forge
-        self._retry = retry
+        self.retry = retry
         self._rules = rules
         self._number = number
 
+    @retried
     def threads(self) -> tuple[Thread, ...]:
         """The threads that the bot began, whatever was said in them since."""
-        return self._retry.retried(self._threads)
-
-    def _threads(self) -> tuple[Thread, ...]:
         return tuple(each for each in self._forge.threads(self._number) if self._rules.is_ours(each.author))
 
+    @retried
     def discard_unfinished(self, run_id: str) -> None:
         """Throw away what another run than this one prepared and never showed: its comments are said nowhere."""
-        self._retry.retried(lambda: self._discard_unfinished(run_id))
-
-    def _discard_unfinished(self, run_id: str) -> None:
         for each in self._own():
             if each.pending and is_review(each.body) and not _of_run(each, run_id):
                 self._discard(each.id)
@@ -53,14 +49,15 @@ class ReviewWriter:
         is, so that there is room; one of a person is left alone, and the comments on the diff are not made.
         """
         try:
-            self._retry.retried(lambda: self._post(commit, run_id, words))
+            self._post(commit, run_id, words)
         except ReviewPending:
             note = self._make_room(run_id)
             if note is None:
-                self._retry.retried(lambda: self._post(commit, run_id, words))
+                self._post(commit, run_id, words)
             return note
         return None
 
+    @retried
     def _post(self, commit: str, run_id: str, words: Words) -> None:
         before = self._own()
         if any(_of_run(each, run_id) and not each.pending for each in before):
@@ -83,7 +80,7 @@ class ReviewWriter:
 
     def _begun(self, commit: str, run_id: str, words: Words) -> int | None:
         """A new pending review of what is still to be said; None where that is nothing, or takes no comment."""
-        body, comments = words(self._threads())
+        body, comments = words(self.threads())
         if not comments:
             return None
         body = f"{review_marker(run_id)}\n{body}"
@@ -118,11 +115,9 @@ class ReviewWriter:
             self._discard(begun)
         return taken
 
+    @retried
     def _make_room(self, run_id: str) -> str | None:
         """End what was waited for in vain, where nobody loses anything by it; else why nothing was said in the diff."""
-        return self._retry.retried(lambda: self._made_room(run_id))
-
-    def _made_room(self, run_id: str) -> str | None:
         for each in self._own():
             if not each.pending or _of_run(each, run_id):
                 continue

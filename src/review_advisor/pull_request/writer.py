@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.pull_request.markers import SUMMARY, answer_marker
@@ -31,10 +30,8 @@ from review_advisor.ports.forge import Forge, ForgeDenied, ForgeMissing, ForgeRe
 from review_advisor.ports.review import Clock
 from review_advisor.pull_request.check_run import CheckRunWriter, made_by_us
 from review_advisor.pull_request.peoples_word import peoples_word
-from review_advisor.pull_request.retries import Retry
+from review_advisor.pull_request.retries import Retry, retried
 from review_advisor.pull_request.review_writer import ReviewWriter
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +61,41 @@ class PullRequestWriter:
         self, forge: Forge, clock: Clock, rules: PublicationRules, number: int, *, run: str = "", memory: Memory
     ) -> None:
         self._forge = forge
-        self._retry = Retry(clock)
+        self.retry = Retry(clock)
         self._rules = rules
         self._number = number
         self._memory = memory
         self._written: str | None = None
-        self.checks = CheckRunWriter(forge, self._retry, rules, number, run=run)
-        self.reviews = ReviewWriter(forge, self._retry, rules, number)
+        self.checks = CheckRunWriter(forge, self.retry, rules, number, run=run)
+        self.reviews = ReviewWriter(forge, self.retry, rules, number)
 
+    @retried
     def pull_request(self) -> PullRequest:
         """The pull request as it is now."""
-        return self._until_it_stands(lambda: self._forge.pull_request(self._number))
+        return self._forge.pull_request(self._number)
 
     def pull_request_at(self, head_sha: str) -> PullRequest:
         """The pull request as it is now. Another head than this is believed only after some waits: answers may lag."""
-        return self._retry.poll_until(self.pull_request, lambda found: found.head_sha == head_sha)
+        return self.retry.poll_until(self.pull_request, lambda found: found.head_sha == head_sha)
 
+    @retried
     def open_with(self, head_sha: str) -> tuple[int, ...]:
         """The numbers of all open pull requests with this head, the lowest first."""
-        found = self._until_it_stands(lambda: self._forge.open_pull_requests(head_sha))
-        return tuple(sorted(each.number for each in found))
+        return tuple(sorted(each.number for each in self._forge.open_pull_requests(head_sha)))
 
+    @retried
     def makers(self, commit: str) -> tuple[str, ...]:
         """The accounts that the forge names as those who made a commit."""
-        return self._until_it_stands(lambda: self._forge.makers(commit))
+        return self._forge.makers(commit)
 
     def remembered(self) -> State | None:
         """The state in the standing summary, as far as it is believed; None where there is none to read."""
         return self.recalled().state
 
+    @retried
     def recalled(self) -> Recalled:
         """The same, with the word on it."""
-        return self._until_it_stands(lambda: self._recalled(self._forge.comments(self._number)))
+        return self._recalled(self._forge.comments(self._number))
 
     def _recalled(self, comments: tuple[StandingComment, ...]) -> Recalled:
         for first in own_comments(comments, self._rules.login, SUMMARY)[:1]:
@@ -118,18 +118,19 @@ class PullRequestWriter:
 
     def seal(self) -> str:
         """The seal of the summary that this writer wrote; empty where another one stands. Answers may lag."""
-        found = self._retry.poll_until(self._sealed, lambda each: each is not None)
+        found = self.retry.poll_until(self._sealed, lambda each: each is not None)
         return "" if found is None else found[1]
 
     def reseal(self) -> None:
         """Have the check of the head that the state is of vouch for the summary that this writer wrote."""
-        found = self._retry.poll_until(self._sealed, lambda each: each is not None)
+        found = self.retry.poll_until(self._sealed, lambda each: each is not None)
         if found is not None:
             self.checks.mark(sealed_on(found[0]), self._rules.check_name, found[1])
 
+    @retried
     def _sealed(self) -> tuple[State, str] | None:
         """The state in the summary that this writer wrote, and its seal."""
-        for each in self._until_it_stands(lambda: self._own_comments(SUMMARY))[:1]:
+        for each in self._own_comments(SUMMARY)[:1]:
             state = read_state(each, self._rules.login)
             if state is not None and block_in(each.body) == self._written:
                 return state, self._seal_of(state, each)
@@ -142,10 +143,11 @@ class PullRequestWriter:
         ours the oldest stays.
         """
         try:
-            self._until_it_stands(lambda: self._summary(words))
+            self._summary(words)
         except ForgeMissing:  # a person deleted it between the look and the write
-            self._until_it_stands(lambda: self._summary(words))
+            self._summary(words)
 
+    @retried
     def _summary(self, words: Callable[[str, State | None], str]) -> None:
         comments = self._forge.comments(self._number)
         standing = own_comments(comments, self._rules.login, SUMMARY)
@@ -158,13 +160,11 @@ class PullRequestWriter:
                 self._forge.update_comment(first.id, body)
         self._leave_the_oldest(standing)
 
+    @retried
     def answer(self, comment_id: int, body: str) -> None:
         """Answer a person's comment, once. Of several answers of ours to it the oldest stays."""
         mark = answer_marker(comment_id)
-        self._until_it_stands(lambda: self._answer(mark, f"{mark}\n{body}"))
-
-    def _answer(self, mark: str, body: str) -> None:
-        self._leave_the_oldest(self._own_comments(mark) or self._commented(mark, body))
+        self._leave_the_oldest(self._own_comments(mark) or self._commented(mark, f"{mark}\n{body}"))
 
     def _own_comments(self, mark: str) -> tuple[StandingComment, ...]:
         """More than one with this mark only where two were written in one moment, or something went wrong."""
@@ -211,10 +211,12 @@ class PullRequestWriter:
                 notes.append(f"{each} could not be asked for a review: {refused}")
         return tuple(notes)
 
+    @retried
     def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
         """A commit on ``parent``, to which no branch leads. One that was made in vain is nowhere to be seen."""
-        return self._until_it_stands(lambda: self._forge.make_commit(parent, files, message))
+        return self._forge.make_commit(parent, files, message)
 
+    @retried
     def advance(self, branch: str, parent: str, commit: str) -> None:
         """Move the pull request's own branch from ``parent`` to ``commit``, unless it is there already.
 
@@ -222,9 +224,6 @@ class PullRequestWriter:
         and the move one request's time goes by, in which a force-push would still be undone: the forge cannot be told
         from where to move a branch.
         """
-        self._until_it_stands(lambda: self._advance(branch, parent, commit))
-
-    def _advance(self, branch: str, parent: str, commit: str) -> None:
         head = self._forge.pull_request(self._number).head_sha
         if head == commit:
             return
@@ -235,10 +234,7 @@ class PullRequestWriter:
     def _allowed(self, write: Callable[[], None]) -> str | None:
         """Do what may be done without; why it was not done, if it was not."""
         try:
-            self._until_it_stands(write)
+            self.retry.retried(write)
         except (ForgeDenied, ForgeMissing, ForgeRejected) as refused:
             return str(refused)
         return None
-
-    def _until_it_stands(self, look_and_write: Callable[[], T]) -> T:
-        return self._retry.retried(look_and_write)
