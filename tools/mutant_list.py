@@ -725,8 +725,8 @@ MUTANTS = (
     Mutant(
         "of several findings with one id the first is kept",
         "core/answers/findings.py",
-        "else _merged(each) for",
-        "else each[0] for",
+        "tuple(map(_merged, alike.values()))",
+        "tuple(each[0] for each in alike.values())",
         (f"{FINDINGS}test_a_critical_remark_does_not_vanish_behind_a_mild_one_on_the_same_lines",),
     ),
     Mutant(
