@@ -17,6 +17,8 @@ class Mutant:
 
 
 SCENARIOS = "tests/scenarios/"
+NUMBERS = "tests/unit/outcome/test_numbering.py::"
+BESIDE = "test_two_advisors_who_are_asked_side_by_side_build_on_one_another_in_nothing"
 ADVISOR = f"{SCENARIOS}test_pr_review_advisor_"
 UNIT = "tests/unit/"
 GUARD = f"{UNIT}policy/test_guard.py::TestSelfModificationGuard::"
@@ -1450,9 +1452,58 @@ MUTANTS = (
     Mutant(
         "an answer is given to every attempt",
         "core/roles/reply_cache.py",
-        "asked = (call.role, call.surface, call.attempt, call.shard,",
-        "asked = (call.role, call.surface, call.shard,",
+        "asked = (call.role, call.advisor, call.surface, call.attempt, call.shard,",
+        "asked = (call.role, call.advisor, call.surface, call.shard,",
         (f"{UNIT}roles/test_reply_cache.py::test_another_question_has_another_key",),
+    ),
+    Mutant(
+        "two advisors who are asked the same get one answer",
+        "core/roles/reply_cache.py",
+        "asked = (call.role, call.advisor, call.surface,",
+        "asked = (call.role, call.surface,",
+        (f"{UNIT}roles/test_reply_cache.py::test_another_question_has_another_key",),
+    ),
+    Mutant(
+        "a lost judge is not asked again because another one answered",
+        "core/roles/reply_cache.py",
+        "and same_part and not beside",
+        "and same_part",
+        (f"{UNIT}roles/test_reply_cache.py::{BESIDE}",),
+    ),
+    Mutant(
+        "a lost judge hides behind one who answered",
+        "core/outcome/questions.py",
+        "return call.asks_again or call.number or _unnumbered(call)",
+        "return _unnumbered(call)",
+        (f"{UNIT}outcome/test_questions.py::test_whoever_gave_no_answer_is_named_whoever_else_answered",),
+    ),
+    Mutant(
+        "a question that was answered in the end counts as lost",
+        "core/outcome/questions.py",
+        "return call.asks_again or call.number or",
+        "return call.number or",
+        (f"{UNIT}outcome/test_questions.py::test_whoever_gave_no_answer_is_named_whoever_else_answered",),
+    ),
+    Mutant(
+        "runs of earlier versions lose their consults and answers",
+        "core/outcome/questions.py",
+        "            found |= older.take(index, event)",
+        "            pass",
+        ("tests/adapters/test_ledger_of_an_earlier_version.py::test_its_calls_are_known_by_what_they_were_about",),
+    ),
+    Mutant(
+        "two published calls share a number",
+        "core/outcome/numbering.py",
+        'require(event.number not in self.begun, "a number is given to two calls")',
+        "require(True, '')",
+        (f"{NUMBERS}test_a_lost_answer_cannot_be_hidden_behind_another_call",),
+    ),
+    Mutant(
+        "a published call asks a question again that nobody lost",
+        "core/outcome/numbering.py",
+        'first.ended == "lost" and _about(first) == _about(event),',
+        "_about(first) == _about(event),",
+        (f"{NUMBERS}test_only_a_lost_question_is_asked_again",),
     ),
     Mutant(
         "whoever writes a file writes an answer",

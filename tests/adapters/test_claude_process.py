@@ -96,6 +96,7 @@ def processes_of(folder: Path) -> list[int]:
 
 CALL = AgentCall(
     role=Role.PRE_FLIGHT,
+    advisor=Role.PRE_FLIGHT.advisor,
     surface=Surface.PR_REVIEW,
     attempt=1,
     shard=0,

@@ -99,6 +99,7 @@ Open = Callable[..., ClaudeAgents]
 def call(tree: Path) -> AgentCall:
     return AgentCall(
         role=Role.EXECUTOR,
+        advisor=Role.EXECUTOR.advisor,
         surface=Surface.PR_REVIEW,
         attempt=1,
         shard=0,

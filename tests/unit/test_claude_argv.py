@@ -18,6 +18,7 @@ from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
 GRANT = ConsultGrant(5, 3, "the-advisor", "You advise.", "claude-opus-5-5", "<!-- s -->", "n0nce")
 CALL = AgentCall(
     role=Role.EXECUTOR,
+    advisor=Role.EXECUTOR.advisor,
     surface=Surface.PR_REVIEW,
     attempt=1,
     shard=0,

@@ -45,12 +45,12 @@ def _review_lines(review: PlayedReview) -> Iterator[str]:
     change = review.change
     files = counted(len(change.files), "file")
     yield f"  review {review.number} of {change.label} at {(change.head_sha or '')[:8]}, {files}"
-    calls = iter(review.asked)
+    calls = {asked.call.number: asked for asked in review.asked}
     number = 0
     for event in review.events:
         if isinstance(event, CallStarted):
             number += 1
-            yield from _call_lines(number, next(calls), review.nonce)
+            yield from _call_lines(number, calls[event.number], review.nonce)
         else:
             yield from _event_lines(event)
     flags = ", ".join(sorted(flags_of(review)))

@@ -22,9 +22,10 @@ def judged_blind(dispatch: Dispatch, head: Version) -> CheckedReport | Lost | Re
     row, part = head.row, head.part
     if not head.briefing.policy.blind.runs or not SURFACE_INPUTS[row.surface].stands_alone:
         return None
-    answer = dispatch.ask(Executor(head.briefing).blind_call(row, part), ReviewReport).answer
+    asked = dispatch.ask(Executor(head.briefing).blind_call(row, part), ReviewReport)
+    answer = asked.answer
     found = head.check(answer, ()) if isinstance(answer, ReviewReport) else answer
     report = found if isinstance(found, CheckedReport) else None
     missing = "" if isinstance(found, CheckedReport) else missing_words(found)
-    dispatch.record_step(BlindJudged, row, part, report=report, missing=missing)
+    dispatch.record_step(BlindJudged, row, part, number=asked.number, report=report, missing=missing)
     return found

@@ -30,12 +30,13 @@ Checked = TypeVar("Checked", bound=Answer)
 class Asked(Generic[Checked]):
     """What came of one question: the checked answer or why there is none, and the consults made.
 
-    ``raw`` is the answer as the model gave it, as JSON; empty without one.
+    ``raw`` is the answer as the model gave it, as JSON; empty without one. ``number`` is that of the last call.
     """
 
     answer: Checked | Lost | Refused
     raw: str = ""
     consults: tuple[ConsultNote, ...] = ()
+    number: int = 0
 
 
 class Dispatch:
@@ -53,6 +54,7 @@ class Dispatch:
         self._started = ports.clock.monotonic()
         self._spending = Spending()
         self._stopped: Stop | None = None
+        self._numbers = 0
         self._events: list[Event] = []
 
     @property
@@ -88,16 +90,16 @@ class Dispatch:
         first = self._ask_once(call, answer)
         if not isinstance(first.answer, Lost) or first.answer.reason not in REPAIRABLE:
             return first
-        second = self._ask_once(repair_ask(call, first.answer), answer)
+        second = self._ask_once(repair_ask(call, first.number, first.answer), answer)
         came = lost_twice(first.answer, second.answer) if isinstance(second.answer, Lost) else second.answer
         return replace(second, answer=came, consults=first.consults + second.consults)
 
     def _ask_once(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
         self._ports.agents.check_interrupt()
-        allowed = self._reserve()
+        call, allowed = self._reserve(call)
         if isinstance(allowed, Refused):
             self._record_call(call, Receipt(), "refused", allowed.reason, allowed.detail)
-            return Asked(allowed)
+            return Asked(allowed, number=call.number)
         priced = replace(
             call,
             prompt=self._redactor.redact(call.prompt),
@@ -110,7 +112,10 @@ class Dispatch:
                 surface=call.surface,
                 attempt=call.attempt,
                 shard=call.shard,
+                number=call.number,
                 role=call.role,
+                advisor=call.advisor,
+                asks_again=call.asks_again,
                 requested_model=call.model,
                 blind=call.blind,
             )
@@ -127,7 +132,7 @@ class Dispatch:
             raise
         self._settle(priced, reply.receipt)
         checked = self._checked(priced, reply, answer)
-        return replace(checked, consults=self._record_consults(priced, reply.receipt))
+        return replace(checked, consults=self._record_consults(priced, reply.receipt), number=call.number)
 
     def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> Asked[Checked]:
         """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
@@ -142,17 +147,19 @@ class Dispatch:
         self._record_call(call, reply.receipt, "lost", checked.answer.reason.value, checked.answer.detail)
         return Asked(checked.answer)
 
-    def _reserve(self) -> Allowance | Refused:
+    def _reserve(self, call: AgentCall) -> tuple[AgentCall, Allowance | Refused]:
+        """The call with its number, and what it may use."""
         with self._lock:
             if self._stopped is not None:
                 raise self._stopped
+            self._numbers += 1
+            call = replace(call, number=self._numbers)
             self._spending.elapsed_seconds = self._ports.clock.monotonic() - self._started
             allowance = allow(self._budgets, self._spending, self._jobs)
-            if isinstance(allowance, Refused):
-                return allowance
-            self._spending.reserved_usd += allowance.max_usd
-            self._spending.running += 1
-            return allowance
+            if isinstance(allowance, Allowance):
+                self._spending.reserved_usd += allowance.max_usd
+                self._spending.running += 1
+            return call, allowance
 
     def _settle(self, call: AgentCall, receipt: Receipt) -> None:
         with self._lock:
@@ -172,7 +179,15 @@ class Dispatch:
         notes = tuple(read_consult(record) for record in receipt.consults)
         for note in notes:
             self.record(
-                Consulted(at=self.now(), surface=call.surface, attempt=call.attempt, shard=call.shard, note=note)
+                Consulted(
+                    at=self.now(),
+                    surface=call.surface,
+                    attempt=call.attempt,
+                    shard=call.shard,
+                    number=call.number,
+                    advisor=Role.MID_FLIGHT.advisor,
+                    note=note,
+                )
             )
         return notes
 
@@ -185,7 +200,10 @@ class Dispatch:
                 surface=call.surface,
                 attempt=call.attempt,
                 shard=call.shard,
+                number=call.number,
                 role=call.role,
+                advisor=call.advisor,
+                asks_again=call.asks_again,
                 ended=ended,
                 reason=reason,
                 detail=detail,

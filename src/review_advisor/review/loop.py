@@ -86,7 +86,7 @@ class ReviewLoop:
                     return len(attempts), unread(asked.answer)
                 latest = repairs.read_back(version, editable, len(attempts))
             report = latest.check(asked.answer, disagreement_ids(attempts))
-            self._dispatch.record_step(Reported, row, part, len(attempts), report=report)
+            self._dispatch.record_step(Reported, row, part, len(attempts), number=asked.number, report=report)
             unchanged = nothing_changed(before, report, same_diff=latest.tree == version.tree)
             version = latest
             turned = flipped(alone, report, len(attempts)) if alone is not None else None
@@ -116,7 +116,7 @@ class ReviewLoop:
             answer = asked.answer
             if isinstance(answer, PostVerifyResult):
                 judged = Attempt(len(attempts), report.verdict, report.summary, answer, asked.raw)
-                self._dispatch.record_step(Verified, row, part, len(attempts), judged=judged)
+                self._dispatch.record_step(Verified, row, part, len(attempts), number=asked.number, judged=judged)
         ruling = rule(version.standing(report, attempts), answer)
         self._dispatch.record_step(Ruled, row, part, len(attempts), ruling=ruling)
         return ruling, judged

@@ -267,11 +267,12 @@ class _RunningReview:
             self._dispatch.record_skipped(Role.PRE_FLIGHT, row, parts[0])
             return None
         call = self._pre_flight_advisor.call(row, parts[0] if len(parts) == 1 else None)
-        plan = self._dispatch.ask(call, ReviewPlan).answer
+        asked = self._dispatch.ask(call, ReviewPlan)
+        plan = asked.answer
         if not isinstance(plan, ReviewPlan):
             return None
         self._plans[row.surface] = plan
-        self._dispatch.record_step(Planned, row, parts[0], plan=plan)
+        self._dispatch.record_step(Planned, row, parts[0], number=asked.number, plan=plan)
         name = "preflight.json" if row.surface is Surface.PR_REVIEW else f"preflight.{row.surface.value}.json"
         self._ports.artifacts.write(name, plan.model_dump_json(indent=2) + "\n")
         return plan

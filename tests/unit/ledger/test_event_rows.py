@@ -24,7 +24,10 @@ POLICY = MockWorld().review().policy
 STEP: dict[str, Any] = {"at": AT, "surface": Surface.PR_REVIEW, "attempt": 1, "shard": 2}
 CALL = CallEnded(
     **STEP,
+    number=6,
+    asks_again=5,
     role=Role.POST_VERIFY,
+    advisor="security",
     ended="lost",
     reason="timeout",
     requested_model="opus",
@@ -47,7 +50,10 @@ def test_a_call_is_told_with_all_that_it_used() -> None:
     told = {
         **PLACE,
         "number": 4,
+        "call": 6,
+        "asks_again": 5,
         "role": "post_verify",
+        "advisor": "security",
         "ended": "lost",
         "reason": "timeout",
         "requested_model": "opus",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.outcome.altered import KINDS, alterations, reviewed
 
 from review_advisor.core.forge_text.conclusion import conclusion_of
-from review_advisor.core.outcome import replay, soundness
+from review_advisor.core.outcome import numbering, replay, soundness
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Event, PartEnded, Reported, ReviewEnded, SurfaceEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
@@ -29,7 +29,7 @@ CONFIGURED = "policy.fail_on_degraded"
 def test_each_reason_names_the_part_of_the_record_that_is_wrong() -> None:
     """A user reads it in the check's summary, behind "The outcome is not that of a review"."""
     said: list[object] = []
-    for module in (soundness, replay):
+    for module in (soundness, replay, numbering):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if (
                 isinstance(node, ast.Call)

@@ -39,6 +39,7 @@ ONE, OTHER = RunNames("run_1_aaaa", "a" * 16), RunNames("run_2_bbbb", "b" * 16)
 GRANT = ConsultGrant(5, 3, "the-advisor", "advise", "opus", f"<!-- {ONE.nonce} -->", ONE.nonce)
 CALL = AgentCall(
     role=Role.EXECUTOR,
+    advisor=Role.EXECUTOR.advisor,
     surface=Surface.PR_REVIEW,
     attempt=0,
     shard=0,
@@ -66,6 +67,8 @@ def test_two_runs_that_ask_the_same_have_one_key() -> None:
         tree=Path("elsewhere"),
         max_usd=0.2,
         timeout_seconds=1.0,
+        number=7,
+        asks_again=6,
     )
     assert key(again, OTHER) == key(CALL)
     assert len(key(CALL)) == 64
@@ -80,6 +83,7 @@ def test_a_question_with_a_tree_is_another_than_one_without() -> None:
 OTHERS: dict[str, Callable[[AgentCall], AgentCall]] = {
     "role": lambda call: replace(call, role=Role.POST_VERIFY),
     "surface": lambda call: replace(call, surface=Surface.ADR_REVIEW),
+    "who is asked": lambda call: replace(call, advisor="security"),
     "attempt": lambda call: replace(call, attempt=1),
     "part": lambda call: replace(call, shard=1),
     "model": lambda call: replace(call, model="opus"),
@@ -199,6 +203,16 @@ def test_what_an_answer_was_built_on_stays() -> None:
     assert forgotten(first, reply(2, Role.EXECUTOR, usable=True)) == []
     assert forgotten(first, reply(2, Role.EXECUTOR, usable=True, shard=1)) == [1], "another part knows nothing of it"
     assert forgotten(first, reply(2, Role.EXECUTOR, usable=True, surface=Surface.ADR_REVIEW)) == [1]
+
+
+def test_two_advisors_who_are_asked_side_by_side_build_on_one_another_in_nothing() -> None:
+    def judged(number: int, advisor: str, *, usable: bool, attempt: int = 0) -> KeptReply:
+        return replace(reply(number, Role.POST_VERIFY, usable=usable), advisor=advisor, attempt=attempt)
+
+    lost = judged(1, "security", usable=False)
+    assert forgotten(lost, judged(2, "speed", usable=True)) == [1], "else the lost judge is never asked again"
+    assert forgotten(lost, judged(2, "speed", usable=True, attempt=1)) == []
+    assert forgotten(lost, judged(2, "security", usable=True)) == []
 
 
 def test_a_missing_plan_stays_once_any_part_of_its_surface_was_read_without_it() -> None:

@@ -77,8 +77,21 @@ class RememberingAgents:
         usable = not isinstance(checked_reply(call.answer, reply).answer, Lost)
         number = self._store.next_number()
         bare = renamed(reply, self._names, None)
-        paid_by = self._names.run_id
-        self._store.keep(key, KeptReply(number, paid_by, call.surface, call.role, call.shard, usable, bare, edits))
+        self._store.keep(
+            key,
+            KeptReply(
+                number=number,
+                paid_by=self._names.run_id,
+                surface=call.surface,
+                role=call.role,
+                shard=call.shard,
+                usable=usable,
+                reply=bare,
+                edits=edits,
+                advisor=call.advisor,
+                attempt=call.attempt,
+            ),
+        )
 
     def _edits(self, call: AgentCall, before: Seen | None) -> tuple[EditedFile, ...] | None:
         if before is None or call.tree is None:

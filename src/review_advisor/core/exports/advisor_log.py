@@ -19,6 +19,7 @@ from review_advisor.core.outcome.events import (
     ReviewEnded,
     Verified,
 )
+from review_advisor.core.outcome.questions import ends_of_calls
 from review_advisor.core.policy.surfaces import Role
 
 
@@ -87,6 +88,7 @@ def advisor_log(events: Sequence[Event]) -> AdvisorLog:
 
 
 def _calls(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[AdvisorCall]:
+    said = _said(events)
     plans = {row.surface: "; ".join(row.pre_flight.because) for row in first.policy.surfaces}
     for number, event in enumerate(events):
         if (
@@ -98,7 +100,7 @@ def _calls(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[AdvisorCall
                 role=event.role,
                 trigger=plans[event.surface] if event.role is Role.PRE_FLIGHT else "the executor's verdict",
                 prompt=None,
-                recommendation=_said(event, events[number:]) if event.ended == "answered" else None,
+                recommendation=said.get(number),
                 tokens=tokens(event.usage),
                 timestamp=event.at,
             )
@@ -114,14 +116,16 @@ def _calls(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[AdvisorCall
             )
 
 
-def _said(call: CallEnded, later: Sequence[Event]) -> str | None:
-    """The plan or the judgement that was read from an answer."""
-    for event in later:
-        if isinstance(event, Planned) and call.role is Role.PRE_FLIGHT and event.surface is call.surface:
-            return event.plan.risk_summary
-        if isinstance(event, Verified) and call.role is Role.POST_VERIFY and event.place == call.place:
-            return f"{event.judged.result.verdict}: {event.judged.result.reasoning}"
-    return None
+def _said(events: Sequence[Event]) -> dict[int, str]:
+    """The plan or the judgement that was read from an answer, by the index of the call's end."""
+    found: dict[int, str] = {}
+    for index, end in ends_of_calls(events).items():
+        event = events[index]
+        if isinstance(event, Planned):
+            found[end] = event.plan.risk_summary
+        elif isinstance(event, Verified):
+            found[end] = f"{event.judged.result.verdict}: {event.judged.result.reasoning}"
+    return found
 
 
 def _split(events: Sequence[Event]) -> CostSplit:

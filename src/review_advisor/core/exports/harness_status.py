@@ -16,6 +16,7 @@ from review_advisor.core.outcome.events import (
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.questions import unanswered
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.core.roles.mid_flight import stop_signal
@@ -78,7 +79,7 @@ def _why(part: PartEnded, steps: Sequence[Step]) -> Status:
 
 
 def _stopped(events: Sequence[Event]) -> Status:
-    missing = [event for event in events if isinstance(event, CallEnded) and event.ended != "answered"]
+    missing = unanswered(event for event in events if isinstance(event, CallEnded))
     if not missing:
         return "executor_stopped_without_done"
     if missing[-1].role is not Role.EXECUTOR:

@@ -52,8 +52,11 @@ def duration_ms(call: CallEnded) -> int:
 def _call(number: int, call: CallEnded) -> Row:
     return row(
         number=number,
+        call=call.number,
+        asks_again=call.asks_again,
         surface=call.surface.value,
         role=call.role.value,
+        advisor=call.advisor,
         attempt=call.attempt,
         shard=call.shard,
         ended=call.ended,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from review_advisor.core.ledger.event_rows import duration_ms, rows_of_events
@@ -13,6 +13,7 @@ from review_advisor.core.outcome.cost import role_costs, total_usage, used_withi
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PolicyFrozen, Verified
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.questions import question_of
 from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -78,10 +79,10 @@ def readings_of(document: OutcomeDocument) -> Readings:
 
 def _first_attempts(calls: Iterable[CallEnded]) -> Iterable[CallEnded]:
     """The executor's first try at each part: not by the diff alone, and not asked again after an unusable reply."""
-    first: dict[tuple[Surface, int], CallEnded] = {}
+    first: dict[Hashable, CallEnded] = {}
     for call in calls:
         if call.role is Role.EXECUTOR and call.attempt == 0 and not call.blind:
-            first.setdefault((call.surface, call.shard), call)
+            first.setdefault(question_of(call), call)
     return first.values()
 
 

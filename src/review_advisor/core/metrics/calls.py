@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,7 +20,7 @@ from review_advisor.core.outcome.events import (
     Reported,
     Verified,
 )
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.outcome.questions import ends_of_calls
 
 
 @dataclass(slots=True)
@@ -36,42 +35,30 @@ class MadeCall:
 
 def made_calls(events: Iterable[Event]) -> list[MadeCall]:
     """All calls that were made, in the order in which they ended; one that was refused was not made."""
-    calls: list[MadeCall] = []
-    began: dict[tuple[object, ...], list[datetime]] = defaultdict(list)
-    latest: dict[tuple[object, ...], MadeCall] = {}
-    for event in events:
-        match event:
-            case CallStarted():
-                began[_question(event)].append(event.at)
-            case CallEnded() if event.ended != "refused":
-                waiting = began[_question(event)]
-                call = latest[event.place, event.role] = MadeCall(event, waiting.pop(0) if waiting else event.at)
-                calls.append(call)
-            case Consulted():
-                asking = latest.get((event.place, Role.EXECUTOR))
-                if asking is not None:
-                    asking.consults.append(event)
-            case Planned() | BlindJudged() | Reported() | Verified():
-                role, answer = _answer(event)
-                asked = latest.get((event.place, role))
-                if asked is not None:
-                    asked.answer = answer
-    return calls
+    every = tuple(events)
+    calls = {
+        index: MadeCall(event, event.at)
+        for index, event in enumerate(every)
+        if isinstance(event, CallEnded) and event.ended != "refused"
+    }
+    for index, end in ends_of_calls(every).items():
+        if end in calls:
+            _add(calls[end], every[index])
+    return list(calls.values())
 
 
-def _question(event: CallStarted | CallEnded) -> tuple[object, ...]:
-    return event.place, event.role, event.blind
-
-
-def _answer(event: Planned | BlindJudged | Reported | Verified) -> tuple[Role, str]:
-    """An answer as JSON, and whose it is. A report of our own check is nobody's: no call stands in its place."""
+def _add(call: MadeCall, event: Event) -> None:
     match event:
+        case CallStarted():
+            call.began = event.at
+        case Consulted():
+            call.consults.append(event)
         case Planned():
-            return Role.PRE_FLIGHT, event.plan.model_dump_json()
+            call.answer = event.plan.model_dump_json()
         case Verified():
-            return Role.POST_VERIFY, event.judged.raw
+            call.answer = event.judged.raw
         case BlindJudged() | Reported():
-            return Role.EXECUTOR, _reports().dump_json(event.report).decode() if event.report else ""
+            call.answer = _reports().dump_json(event.report).decode() if event.report else ""
 
 
 @cache

@@ -7,13 +7,14 @@ a cap of ours, denied as a consult, or answered by what an earlier run of this r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from review_advisor.core.answers.answers import ReviewPlan
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PartEnded, Ruled, Verified
+from review_advisor.core.outcome.questions import ends_of_calls
 from review_advisor.core.outcome.rulings import Move
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
 from review_advisor.core.roles.replies import REPAIRABLE
@@ -130,18 +131,14 @@ def measurements(document: OutcomeDocument) -> tuple[Measurement, ...]:
     return tuple(found for event in _made_here(document.events) for found in _of(event, plans))
 
 
-def _made_here(events: Iterable[Event]) -> Iterator[Event]:
+def _made_here(events: Sequence[Event]) -> Iterator[Event]:
     """The events without the calls, and the consults within them, that an earlier run of this review made."""
-    kept: dict[tuple[Surface, int, int], bool] = {}
-    for event in events:
-        if isinstance(event, CallEnded):
-            if event.role is Role.EXECUTOR:
-                kept[event.place] = event.kept
-            if event.kept:
-                continue
-        elif isinstance(event, Consulted) and kept.get(event.place):
-            continue
-        yield event
+    ends = ends_of_calls(events)
+    for index, event in enumerate(events):
+        call = events[ends[index]] if index in ends else None
+        kept = isinstance(call, CallEnded) and call.kept
+        if not (kept and isinstance(event, CallEnded | Consulted)):
+            yield event
 
 
 def _of(event: Event, plans: Mapping[Surface, ReviewPlan | None]) -> Iterator[Measurement]:

@@ -89,7 +89,8 @@ def _call_span(call: MadeCall, run: Mapping[str, Attribute], *, with_content: bo
     used = tuple(used_within(ended))
     own = total_usage(each.usage for each in used if each.role is ended.role)
     attributes: dict[str, Attribute] = {
-        **_common(ended, ended.role, run),
+        **_common(ended, ended.role, ended.advisor, run),
+        **_numbers(ended),
         "gen_ai.request.model": ended.requested_model,
         **({"gen_ai.response.model": ended.resolved_model} if ended.resolved_model else {}),
         **({"gen_ai.conversation.id": ended.session_id} if ended.session_id else {}),
@@ -123,11 +124,17 @@ def _name(call: CallEnded, role: Role, model: str) -> str:
     return f"{_operation(call)} {role.value if call.tools else model}".rstrip()
 
 
-def _common(call: CallEnded, role: Role, run: Mapping[str, Attribute]) -> dict[str, Attribute]:
+def _numbers(call: CallEnded) -> dict[str, Attribute]:
+    """Which call of the review it is; nothing where calls had no numbers."""
+    told = {"review_advisor.call": call.number, "review_advisor.asks_again": call.asks_again}
+    return {key: value for key, value in told.items() if value}
+
+
+def _common(call: CallEnded, role: Role, advisor: str, run: Mapping[str, Attribute]) -> dict[str, Attribute]:
     return {
         "gen_ai.operation.name": _operation(call),
         "gen_ai.provider.name": PROVIDER,
-        "gen_ai.agent.name": role.value,
+        "gen_ai.agent.name": advisor or role.value,
         **run,
         "review_advisor.role": role.value,
         "review_advisor.surface": call.surface.value,
@@ -166,7 +173,7 @@ def _mid_flight(
         models = {next((note.resolved_model for note in notes if note.resolved_model), ""): {}}
     for model, usage in models.items():
         attributes = {
-            **_common(call.ended, Role.MID_FLIGHT, run),
+            **_common(call.ended, Role.MID_FLIGHT, next((each.advisor for each in call.consults), ""), run),
             **({"gen_ai.response.model": model} if model else {}),
             **usage,
             "review_advisor.consults": len(notes),

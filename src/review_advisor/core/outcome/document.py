@@ -25,10 +25,11 @@ from review_advisor.core.outcome.events import (
     ReviewEnded,
 )
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
+from review_advisor.core.outcome.questions import unanswered, who
 from review_advisor.core.outcome.surface_records import Stream, SurfaceRecord, surface_records
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope
-from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.policy.surfaces import Surface
 
 SCHEMA_VERSION: Literal[1] = 1
 MISSING: frozenset[Ended] = frozenset({"lost", "refused", "cut_short"})
@@ -37,7 +38,10 @@ MISSING: frozenset[Ended] = frozenset({"lost", "refused", "cut_short"})
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What a reader must not overlook. ``lost``: ``surface/role`` of answers that did not come."""
+    """What a reader must not overlook. ``lost``: ``surface/role`` of answers that did not come, and never came later.
+
+    The advisor's id follows where it is not the role's usual one: ``pr_review/post_verify/security``.
+    """
 
     degraded: bool
     advisor_disabled: tuple[str, ...]
@@ -150,7 +154,7 @@ def answer_notes(document: OutcomeDocument) -> tuple[str, ...]:
         if isinstance(event, CallEnded):
             found += [f"{_named(event)}: {note}" for note in event.notes]
         elif isinstance(event, Consulted):
-            found += [f"{event.surface.value}/{Role.MID_FLIGHT.value}: {note}" for note in event.note.notes]
+            found += [f"{_named(event)}: {note}" for note in event.note.notes]
     return tuple(dict.fromkeys(found))
 
 
@@ -175,27 +179,20 @@ def _exit_code(outcome: Outcome, flags: Flags, policy: Policy) -> int:
 
 
 def _flags(policy: Policy, stream: Stream) -> Flags:
-    ended, calls = stream.only(PartEnded), stream.only(CallEnded)
+    ended, calls = stream.only(PartEnded), unanswered(stream.only(CallEnded))
     unseen = any(each.report is None for each in stream.only(BlindJudged))
-    answered = {_question(call) for call in calls if call.ended == "answered"}
     return Flags(
         degraded=unseen or any(part.degraded for part in ended),
         advisor_disabled=policy.advisor_disabled,
-        # lost or refused for good: no repair ask brought the answer after all
-        lost=tuple(
-            dict.fromkeys(_named(call) for call in calls if call.ended in MISSING and _question(call) not in answered)
-        ),
+        lost=tuple(dict.fromkeys(_named(call) for call in calls if call.ended in MISSING)),
         recovered=any(part.recovered for part in ended),
         exhausted=any(part.exhausted for part in ended),
     )
 
 
-def _question(call: CallEnded) -> tuple[Surface, Role, bool, int, int]:
-    return call.surface, call.role, call.blind, call.shard, call.attempt
-
-
-def _named(call: CallEnded) -> str:
-    return f"{call.surface.value}/{call.role.value}{' (blind)' if call.blind else ''}"
+def _named(event: CallEnded | Consulted) -> str:
+    blind = isinstance(event, CallEnded) and event.blind
+    return f"{event.surface.value}/{who(event)}{' (blind)' if blind else ''}"
 
 
 def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:

@@ -22,7 +22,7 @@ from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import ModelUsage, Usage
+from review_advisor.core.roles.calls import CallNumber, ModelUsage, Usage
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 
@@ -73,6 +73,16 @@ class Step(Happened):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OfCall(Step):
+    """An event of one call. ``number`` is the call's: the calls of a review count from 1 as they start or are refused.
+
+    It is 0 for what belongs to no call, and in streams that were recorded before calls had numbers.
+    """
+
+    number: CallNumber = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFrozen(Happened):
     """The review began: what it is about, and every decision taken before the first call. Always first.
 
@@ -114,19 +124,26 @@ class RoleSkipped(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallStarted(Step):
-    """A call was allowed and is on its way. Without its ``CallEnded`` it was killed in flight."""
+class CallStarted(OfCall):
+    """A call was allowed and is on its way. Without its ``CallEnded`` it was killed in flight.
+
+    ``advisor`` is the id of who is asked, empty in streams that were recorded before events said so. ``asks_again`` is
+    the number of the call whose question it repeats, because that reply could not be used; 0 for a first question.
+    """
 
     kind: Literal["call_started"] = "call_started"
     role: Role
+    advisor: str = ""
+    asks_again: CallNumber = 0
     requested_model: str
     blind: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallEnded(Step):
+class CallEnded(OfCall):
     """A call was made, or refused by one of our caps. ``detail`` is empty for an answer.
 
+    ``advisor`` and ``asks_again`` are as in its ``CallStarted``; a call that was refused has none.
     ``notes`` say what of the answer was cut, or set right, before it was used.
     ``blind``: it asked the executor about the diff alone. ``kept``: an earlier run of this review, which was killed or
     has stopped, was given the reply and paid for it; nothing was asked again. That run is ``paid_by``, and ``reply``
@@ -137,6 +154,8 @@ class CallEnded(Step):
 
     kind: Literal["call_ended"] = "call_ended"
     role: Role
+    advisor: str = ""
+    asks_again: CallNumber = 0
     ended: Ended
     reason: str = ""
     detail: str = ""
@@ -160,7 +179,7 @@ class CallEnded(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned(Step):
+class Planned(OfCall):
     """Pre-flight's plan."""
 
     kind: Literal["planned"] = "planned"
@@ -168,15 +187,16 @@ class Planned(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consulted(Step):
-    """The executor used, or tried to use, a mid-flight consult."""
+class Consulted(OfCall):
+    """The executor used, or tried to use, a mid-flight consult in the call ``number``. ``advisor`` is who was asked."""
 
     kind: Literal["consulted"] = "consulted"
+    advisor: str = ""
     note: ConsultNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlindJudged(Step):
+class BlindJudged(OfCall):
     """What the executor said of a part's diff alone, before it was shown what is said about the change.
 
     ``report`` is held against the change; it is None where no answer came, and ``missing`` says why.
@@ -188,7 +208,7 @@ class BlindJudged(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reported(Step):
+class Reported(OfCall):
     """The executor's report, held against the change. ``structural``: made by our own check, no model asked."""
 
     kind: Literal["reported"] = "reported"
@@ -216,7 +236,7 @@ class Repaired(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verified(Step):
+class Verified(OfCall):
     """Post-verify answered; its raw verdict, before any advisory downgrade."""
 
     kind: Literal["verified"] = "verified"

@@ -262,8 +262,7 @@ class PartReplay:
         """The one or two calls that ask this question; why there is no answer, or None for one."""
         self._consults.clear()
         first = last = self._call(role, blind=blind)
-        if self._is_asked_again(role, blind=blind):
-            require(first.ended == "lost", "a question was asked again although its first answer was not lost")
+        if self._is_asked_again(first):
             last = self._call(role, blind=blind)
         if last.ended == "stopped":
             require(self._stopped, "a call was stopped but the review went on")
@@ -273,9 +272,9 @@ class PartReplay:
         before, missing = (_missing(each) for each in (first, last))
         return lost_twice(before, missing) if isinstance(before, Lost) and isinstance(missing, Lost) else missing
 
-    def _is_asked_again(self, role: Role, *, blind: bool) -> bool:
+    def _is_asked_again(self, first: CallEnded) -> bool:
         told = self._next()
-        return isinstance(told, CallStarted | CallEnded) and (told.role, told.blind) == (role, blind)
+        return isinstance(told, CallStarted | CallEnded) and told.asks_again == first.number
 
     def _call(self, role: Role, *, blind: bool) -> CallEnded:
         begun = self._take(CallStarted) if isinstance(self._next(), CallStarted) else None
@@ -286,7 +285,9 @@ class PartReplay:
                 each is None or (each.role, each.blind) == (role, blind),
                 "a call is of another role than the one whose turn it is",
             )
-        self._consults += [each.note for each in self._every(Consulted)]
+        consults = self._every(Consulted)
+        require(all(each.number == told.number for each in consults), "a consult does not follow its own call")
+        self._consults += [each.note for each in consults]
         return told
 
     def _skipped(self, role: Role) -> None:

@@ -30,6 +30,7 @@ from review_advisor.core.outcome.events import (
     Step,
     SurfaceEnded,
 )
+from review_advisor.core.outcome.numbering import check_numbers
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.replay import PartReplay, Unsound, require
 from review_advisor.core.policy.blast import blast_radius
@@ -57,6 +58,7 @@ def unsound(events: Sequence[Event]) -> str | None:
         first, last = _ends(events)
         _plain_facts(first, events)
         _policy(first)
+        check_numbers(events)
         _review(first, events[1:-1], last)
     except Unsound as found:
         return str(found)

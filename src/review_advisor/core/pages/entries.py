@@ -27,6 +27,7 @@ from review_advisor.core.outcome.events import (
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.questions import who
 from review_advisor.core.outcome.rulings import Move
 from review_advisor.core.pages.entry import Entry, Tone
 from review_advisor.core.pages.text import page_lines, page_text, without_empty
@@ -129,7 +130,7 @@ def _small(event: CallStarted | CallEnded | RoleSkipped | Ruled | KnowledgeStore
     match event:
         case CallStarted():
             why = "The run was killed in flight, or the call is under way."
-            return Entry(f"{ROLE_WORDS[event.role]} was asked; no answer is recorded", "warn", blocks=(("", why),))
+            return Entry(f"{_asked(event)} was asked; no answer is recorded", "warn", blocks=(("", why),))
         case CallEnded():
             return _call(event)
         case RoleSkipped():
@@ -146,6 +147,12 @@ def _small(event: CallStarted | CallEnded | RoleSkipped | Ruled | KnowledgeStore
             assert_never(event)
 
 
+def _asked(event: CallStarted | CallEnded) -> str:
+    """Who was asked: the role, and the advisor's id where the role has more than its usual one."""
+    _, other, advisor = who(event).partition("/")
+    return f"{ROLE_WORDS[event.role]} ({advisor})" if other else ROLE_WORDS[event.role]
+
+
 def _call(event: CallEnded) -> Entry:
     words = {
         "answered": "answered",
@@ -156,7 +163,7 @@ def _call(event: CallEnded) -> Entry:
     }
     blind = ", of the diff alone" if event.blind else ""
     return Entry(
-        f"{ROLE_WORDS[event.role]} {words[event.ended]}{blind}",
+        f"{_asked(event)} {words[event.ended]}{blind}",
         "" if event.ended == "answered" else "warn",
         facts=(
             ("why", event.reason),

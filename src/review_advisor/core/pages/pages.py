@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from review_advisor.core.observation.labels import Label
 from review_advisor.core.outcome.cost import RoleCost, role_costs
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen
+from review_advisor.core.outcome.questions import ends_of_calls
 from review_advisor.core.pages.changes import changes
 from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.entries import entry_json, finding_json
@@ -96,25 +97,12 @@ class RunPage:
 
     def _entries(self) -> Iterator[dict[str, Any]]:
         changed = changes(self.events)
-        without_end = _without_end(self.events)
+        ends = ends_of_calls(self.events)
         for number, event in enumerate(self.events):
-            if isinstance(event, CallStarted) and number not in without_end:
+            if isinstance(event, CallStarted) and number in ends:
                 continue  # its end tells everything that its beginning tells
             entry = entry_json(number, event)
             yield entry | {"change": changed[number].as_json()} if number in changed else entry
-
-
-def _without_end(events: Sequence[Event]) -> set[int]:
-    """The numbers of the calls that began and whose end is not recorded."""
-    under_way: dict[tuple[object, ...], int] = {}
-    for number, event in enumerate(events):
-        if isinstance(event, CallStarted | CallEnded):
-            asked = (event.surface, event.shard, event.attempt, event.role, event.blind)
-            if isinstance(event, CallStarted):
-                under_way[asked] = number
-            else:
-                under_way.pop(asked, None)
-    return set(under_way.values())
 
 
 def _not_read(document: OutcomeDocument) -> list[str]:

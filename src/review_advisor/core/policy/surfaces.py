@@ -25,6 +25,11 @@ class Role(StrEnum):
     MID_FLIGHT = "mid_flight"
     POST_VERIFY = "post_verify"
 
+    @property
+    def advisor(self) -> str:
+        """The id of the one advisor that a role has as long as no other is declared: the role's own name."""
+        return self.value
+
 
 class Authority(StrEnum):
     """What a post-verify veto may do."""

@@ -24,6 +24,7 @@ from review_advisor.core.outcome.events import (
     SurfaceEnded,
     Verified,
 )
+from review_advisor.core.outcome.questions import who
 from review_advisor.core.report.repair_text import repair_words
 from review_advisor.core.safety.terminal import one_line
 
@@ -75,7 +76,7 @@ def _verdict_words(event: Verified | BlindJudged) -> str:
 
 
 def _role_words(event: CallStarted | CallEnded) -> str:
-    words = event.role.value + (", diff alone" if event.blind else "")
+    words = who(event) + (", diff alone" if event.blind else "")
     if event.attempt:
         words += f", attempt {event.attempt + 1}"
     return words + (f", part {event.shard + 1}" if event.shard else "")

@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, Reported, Step, Verified
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.outcome.events import BlindJudged, CallEnded, Reported, Verified
+from review_advisor.core.outcome.questions import ends_of_calls
 
 
 def session_rows(document: OutcomeDocument) -> list[dict[str, Any]]:
     """One JSON object a call, in order."""
-    return [_row(document, event) for event in document.events if isinstance(event, CallEnded)]
+    verdicts = _verdicts(document)
+    return [
+        _row(document, event, verdicts.get(index))
+        for index, event in enumerate(document.events)
+        if isinstance(event, CallEnded)
+    ]
 
 
-def _row(document: OutcomeDocument, call: CallEnded) -> dict[str, Any]:
+def _row(document: OutcomeDocument, call: CallEnded, verdict: str | None) -> dict[str, Any]:
     authority = {row.surface: row.authority.value for row in document.policy.surfaces}
     return {
         "ts": call.at.isoformat(),
@@ -22,6 +27,9 @@ def _row(document: OutcomeDocument, call: CallEnded) -> dict[str, Any]:
         "label": document.label,
         "surface": call.surface.value,
         "role": call.role.value,
+        "advisor": call.advisor,
+        "call": call.number,
+        "asks_again": call.asks_again,
         "attempt": call.attempt,
         "shard": call.shard,
         "authority": authority[call.surface],
@@ -30,7 +38,7 @@ def _row(document: OutcomeDocument, call: CallEnded) -> dict[str, Any]:
         "session_id": call.session_id,
         "ended": call.ended,
         "error": call.reason or None,
-        "verdict": _verdict(document, call),
+        "verdict": verdict,
         "duration_ms": round(call.duration_seconds * 1000),
         "prompt_chars": call.prompt_characters,
         "prompt_sha256": call.prompt_sha256,
@@ -40,18 +48,13 @@ def _row(document: OutcomeDocument, call: CallEnded) -> dict[str, Any]:
     }
 
 
-def _verdict(document: OutcomeDocument, call: CallEnded) -> str | None:
-    if call.ended != "answered":
-        return None
-    for event in document.events:
-        if not isinstance(event, Step) or (event.surface, event.attempt, event.shard) != (
-            call.surface,
-            call.attempt,
-            call.shard,
-        ):
-            continue
-        if call.role is Role.EXECUTOR and isinstance(event, Reported) and not event.structural:
-            return event.report.verdict
-        if call.role is Role.POST_VERIFY and isinstance(event, Verified):
-            return event.judged.result.verdict
-    return None
+def _verdicts(document: OutcomeDocument) -> dict[int, str]:
+    """What the executor and its judge said, by the index of the call's end."""
+    found: dict[int, str] = {}
+    for index, end in ends_of_calls(document.events).items():
+        event = document.events[index]
+        if isinstance(event, Reported | BlindJudged) and event.report is not None:
+            found[end] = event.report.verdict
+        elif isinstance(event, Verified):
+            found[end] = event.judged.result.verdict
+    return found

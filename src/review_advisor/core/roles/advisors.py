@@ -227,6 +227,7 @@ def _call(
     tree = gallery or seen.tree
     return AgentCall(
         role=role,
+        advisor=role.advisor,
         surface=row.surface,
         attempt=attempt,
         shard=part.shard.index if part is not None else 0,

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from review_advisor.core.answers.answers import Answer
 from review_advisor.core.policy.surfaces import Role, Surface
+
+CallNumber = Annotated[int, Field(ge=0)]
+"""A call's number within its review, from 1; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class EditGrant:
 class AgentCall:
     """One ``claude -p`` call, before it is made. Role and surface travel as fields, never in text.
 
+    ``advisor`` is the id of who is asked. The dispatch gives the call its ``number`` within the review; ``asks_again``
+    is the number of the call whose question it repeats, 0 for none.
     ``answer`` is the pydantic model whose JSON schema the reply must satisfy. ``tree`` is the
     exported head tree the agent may read with Read, Grep and Glob; None means no tools at all.
     ``evidence`` names what it holds, and another content otherwise; empty where only a look at the files tells.
@@ -54,6 +61,7 @@ class AgentCall:
     """
 
     role: Role
+    advisor: str
     surface: Surface
     attempt: int
     shard: int
@@ -68,6 +76,8 @@ class AgentCall:
     edits: EditGrant | None = None
     blind: bool = False
     evidence: str = ""
+    number: int = 0
+    asks_again: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ def cut_short(lost: Lost, call: AgentCall, call_seconds: float) -> Refused | Non
     return None
 
 
-def repair_ask(call: AgentCall, lost: Lost) -> AgentCall:
-    """The same question once more, saying what was wrong with the reply."""
+def repair_ask(call: AgentCall, number: int, lost: Lost) -> AgentCall:
+    """The question of ``call`` once more, saying what was wrong with the reply. ``number`` is that call's."""
     note = f"Your previous reply could not be used ({lost.detail}). Answer again, only through the structured output."
-    return replace(call, prompt=f"{call.prompt}\n\n{note}")
+    return replace(call, prompt=f"{call.prompt}\n\n{note}", asks_again=number)

@@ -89,6 +89,8 @@ class KeptReply:
     usable: bool
     reply: Answered | Lost
     edits: tuple[EditedFile, ...] = ()
+    advisor: str = ""
+    attempt: int = 0
 
 
 def review_identity(change: Change, *under: object) -> ReviewIdentity:
@@ -105,7 +107,7 @@ def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
     grant = call.consults
     advisor = () if grant is None else (grant.subagent_type, grant.advisor_model, grant.advisor_prompt, grant.cap)
     edits = None if call.edits is None else call.edits.denied
-    asked = (call.role, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, edits)
+    asked = (call.role, call.advisor, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, edits)
     words = (names.taken_out(call.system_prompt), names.taken_out(call.prompt), _schema(call.answer))
     return _digest((asked, words, call.tree is not None, evidence))
 
@@ -156,7 +158,8 @@ def to_forget(kept: Iterable[KeptReply]) -> tuple[KeptReply, ...]:
     """What a review that has stopped must not hear again when it is started again.
 
     A reply that was of no use is asked for anew, unless an answer was built on it: one of the same part, or after
-    a plan that did not come any of the same surface. That answer would be paid for twice.
+    a plan that did not come any of the same surface. That answer would be paid for twice. Two advisors who are asked
+    side by side, in one role and attempt, build on one another in nothing.
     """
     replies = sorted(kept, key=lambda reply: reply.number)
     return tuple(
@@ -168,7 +171,8 @@ def to_forget(kept: Iterable[KeptReply]) -> tuple[KeptReply, ...]:
 
 def _builds_on(reply: KeptReply, later: KeptReply) -> bool:
     same_part = reply.role is Role.PRE_FLIGHT or reply.shard == later.shard
-    return later.usable and later.surface is reply.surface and same_part
+    beside = (reply.role, reply.attempt) == (later.role, later.attempt) and reply.advisor != later.advisor
+    return later.usable and later.surface is reply.surface and same_part and not beside
 
 
 def _digest(facts: object) -> str:

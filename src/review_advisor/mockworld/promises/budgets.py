@@ -76,13 +76,15 @@ def each_question_is_asked_once_and_repaired_once(reading: Reading) -> Iterator[
     asks: dict[tuple[object, ...], list[Asked]] = {}
     for asked in reading.review.asked:
         call = asked.call
-        asks.setdefault((call.role, call.surface, call.shard, call.attempt, call.blind), []).append(asked)
-    for (role, surface, shard, attempt, _), its in asks.items():
+        asks.setdefault((call.role, call.surface, call.shard, call.attempt, call.blind, call.advisor), []).append(asked)
+    for (role, surface, shard, attempt, *_), its in asks.items():
         first = its[0]
         unusable = first.line.fault in UNUSABLE and answer_of(first) is None
         if len(its) > (ASKS if unusable else 1):
             after = first.line.fault
             yield f"{role}, {surface}, part {shard}, attempt {attempt}: asked {len(its)} times after {after!r}"
+        if any(each.call.asks_again != first.call.number for each in its[1:]) or first.call.asks_again:
+            yield f"{role}, {surface}, part {shard}, attempt {attempt}: a repeated question names another call"
 
 
 def consults_stay_within_the_cap(reading: Reading) -> Iterator[str]:

@@ -104,10 +104,11 @@ def every_call_is_accounted_for(reading: Reading) -> Iterator[str]:
     """Each call that was made has its start and its end in the events, and the stream ends with the outcome."""
     if reading.review.document is None:
         return
-    started = sum(1 for _ in reading.events(CallStarted))
-    ended = sum(1 for event in reading.events(CallEnded) if event.ended != "refused")
-    if not started == ended == len(reading.review.asked):
-        yield f"{len(reading.review.asked)} calls were made, {started} started and {ended} ended in the events"
+    started = sorted(event.number for event in reading.events(CallStarted))
+    ended = sorted(event.number for event in reading.events(CallEnded) if event.ended != "refused")
+    made = sorted(asked.call.number for asked in reading.review.asked)
+    if not started == ended == made or len(set(made)) < len(made):
+        yield f"the calls {made} were made, {started} started and {ended} ended in the events"
     if not isinstance(reading.review.events[-1], ReviewEnded):
         yield "the last event is not the review's end"
 

@@ -1,0 +1,93 @@
+"""Whether the numbers of a review's calls fit: the part of a record's soundness that is about who was asked, and when.
+
+Without them a call that brought no answer could hide behind another that did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from review_advisor.core.outcome.events import (
+    BlindJudged,
+    CallEnded,
+    CallStarted,
+    Consulted,
+    Event,
+    Planned,
+    Reported,
+    Verified,
+)
+from review_advisor.core.outcome.replay import require
+from review_advisor.core.policy.surfaces import Role
+
+
+def check_numbers(events: Sequence[Event]) -> None:
+    """Raise ``Unsound`` unless each call has a number of its own, and each event fits the call that it names."""
+    calls = _Calls()
+    for event in events:
+        match event:
+            case CallStarted():
+                calls.begin(event)
+            case CallEnded():
+                calls.end(event)
+            case Consulted():
+                call = calls.ended.get(event.number)
+                fits = call is not None and call.role is Role.EXECUTOR and call.place == event.place
+                require(fits, "a consult names a call that it cannot be part of")
+                require(event.advisor == Role.MID_FLIGHT.advisor, "a consult names an advisor that is not declared")
+            case Reported() if event.structural:
+                require(event.number == 0, "the bot's own structural check names a call")
+            case Planned() | BlindJudged() | Reported() | Verified():
+                require(_is_of(event, calls.ended.get(event.number)), "an answer names a call that did not give it")
+            case _:
+                pass
+    require(calls.begun.keys() == set(range(1, len(calls.begun) + 1)), "the numbers of the calls do not count from 1")
+
+
+class _Calls:
+    def __init__(self) -> None:
+        self.begun: dict[int, CallStarted | CallEnded] = {}
+        self.ended: dict[int, CallEnded] = {}
+        self._asked_again: set[int] = set()
+
+    def begin(self, event: CallStarted | CallEnded) -> None:
+        """A call that starts, or is refused in the place of that."""
+        require(event.number > 0, "a call has no number")
+        require(event.number not in self.begun, "a number is given to two calls")
+        require(event.advisor == event.role.advisor, "a call names an advisor that is not declared")
+        if event.asks_again:
+            first = self.ended.get(event.asks_again)
+            once = event.asks_again not in self._asked_again and first is not None and not first.asks_again
+            require(
+                once and first is not None and first.ended == "lost" and _about(first) == _about(event),
+                "a call asks a question again that was not lost, is another one, or was asked again before",
+            )
+            self._asked_again.add(event.asks_again)
+        self.begun[event.number] = event
+
+    def end(self, event: CallEnded) -> None:
+        if event.ended == "refused":
+            self.begin(event)
+        begun = self.begun.get(event.number)
+        fits = begun is not None and (_about(begun), begun.asks_again) == (_about(event), event.asks_again)
+        require(fits and event.number not in self.ended, "a call ended that had not started, or ended twice")
+        self.ended[event.number] = event
+
+
+def _about(event: CallStarted | CallEnded) -> object:
+    return event.place, event.role, event.advisor, event.blind, event.requested_model
+
+
+def _is_of(event: Planned | BlindJudged | Reported | Verified, call: CallEnded | None) -> bool:
+    match event:
+        case Planned():
+            role = Role.PRE_FLIGHT
+        case Verified():
+            role = Role.POST_VERIFY
+        case _:
+            role = Role.EXECUTOR
+    if call is None:
+        return False
+    missing = isinstance(event, BlindJudged) and event.report is None
+    about = (event.place, role, isinstance(event, BlindJudged), not missing)
+    return about == (call.place, call.role, call.blind, call.ended == "answered")

@@ -1,0 +1,102 @@
+"""Which call an event belongs to, and which calls ask one question: the one place that says so.
+
+An event names its call by the call's number, and a call that asks once more names the call that it repeats. Events
+that were recorded before calls had numbers read as ``number=0``. For them alone another rule holds: a call is known by
+its surface, attempt, part and role, and by whether it was blind. That is enough there, because no role had two
+advisors.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+
+from review_advisor.core.outcome.events import (
+    BlindJudged,
+    CallEnded,
+    CallStarted,
+    Consulted,
+    Event,
+    Planned,
+    Reported,
+    Verified,
+)
+from review_advisor.core.policy.surfaces import Role
+
+Within = Consulted | Planned | BlindJudged | Reported | Verified
+"""What happens within a call, or is read from its answer."""
+
+
+def question_of(call: CallEnded) -> Hashable:
+    """What the calls of one question have in common: the first call and the one that asks again."""
+    return call.asks_again or call.number or _unnumbered(call)
+
+
+def unanswered(calls: Iterable[CallEnded]) -> tuple[CallEnded, ...]:
+    """The calls of all questions that got no answer, in order."""
+    every = tuple(calls)
+    answered = {question_of(call) for call in every if call.ended == "answered"}
+    return tuple(call for call in every if question_of(call) not in answered)
+
+
+def ends_of_calls(events: Sequence[Event]) -> dict[int, int]:
+    """The index of a call's ``CallEnded``, by the index of each event of that call.
+
+    These are its start, its end, the consults within it and the answer that was read from it. The events of a call
+    that has no end are left out, and so is what belongs to no call.
+    """
+    ended = {event.number: index for index, event in enumerate(events) if isinstance(event, CallEnded)}
+    older = _UnnumberedCalls()
+    found: dict[int, int] = {}
+    for index, event in enumerate(events):
+        if not isinstance(event, CallStarted | CallEnded | Within):
+            continue
+        if not event.number:
+            found |= older.take(index, event)
+        elif event.number in ended:
+            found[index] = ended[event.number]
+    return found
+
+
+def who(event: CallStarted | CallEnded | Consulted) -> str:
+    """Who was asked: the role, and after a slash the advisor's id where a role has more than its usual one."""
+    role = Role.MID_FLIGHT if isinstance(event, Consulted) else event.role
+    return role.value if event.advisor in ("", role.advisor) else f"{role.value}/{event.advisor}"
+
+
+class _UnnumberedCalls:
+    """Matches the events of calls without numbers: starts with ends in turn, anything else with the latest end."""
+
+    def __init__(self) -> None:
+        self._starts: dict[Hashable, list[int]] = defaultdict(list)
+        self._latest: dict[Hashable, int] = {}
+
+    def take(self, index: int, event: CallStarted | CallEnded | Within) -> dict[int, int]:
+        match event:
+            case CallStarted():
+                self._starts[_unnumbered(event)].append(index)
+            case CallEnded() if event.ended == "refused":
+                return {index: index}
+            case CallEnded():
+                self._latest[event.place, event.role] = index
+                waiting = self._starts[_unnumbered(event)]
+                return {index: index, **({waiting.pop(0): index} if waiting else {})}
+            case _:
+                latest = self._latest.get((event.place, _asked(event)))
+                return {} if latest is None else {index: latest}
+        return {}
+
+
+def _unnumbered(event: CallStarted | CallEnded) -> Hashable:
+    return event.place, event.role, event.blind
+
+
+def _asked(event: Within) -> Role:
+    """Whose call it was. A report of our own check is nobody's: no call stands in its place."""
+    match event:
+        case Planned():
+            return Role.PRE_FLIGHT
+        case Verified():
+            return Role.POST_VERIFY
+        case Consulted() | BlindJudged() | Reported():
+            return Role.EXECUTOR
