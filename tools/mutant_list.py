@@ -380,8 +380,8 @@ MUTANTS = (
     Mutant(
         "a switch is read again in mid-review",
         LOOP,
-        "if row.post_verify.disabled_by is not None:",
-        "if row.post_verify.disabled_by or 'HYDRAFLOW_REVIEW_ADVISOR_ENABLED' in __import__('os').environ:",
+        "if switch is not None:",
+        "if switch or 'HYDRAFLOW_REVIEW_ADVISOR_ENABLED' in __import__('os').environ:",
         (
             f"{TWICE}test_the_processs_own_environment_is_not_read_while_a_review_runs_d24",
             "tests/simulation/test_promises.py::test_a_flip_changes_nothing",
@@ -1490,6 +1490,20 @@ MUTANTS = (
         "            found |= older.take(index, event)",
         "            pass",
         ("tests/adapters/test_ledger_of_an_earlier_version.py::test_its_calls_are_known_by_what_they_were_about",),
+    ),
+    Mutant(
+        "a policy without a decision on its judge is believed",
+        "core/policy/policy.py",
+        "if self.roles.keys() != set(ADVISOR_ROLES):",
+        "if not self.roles:",
+        (f"{UNIT}policy/test_policy.py::test_a_surface_decides_on_every_advisor_role",),
+    ),
+    Mutant(
+        "ledgers of earlier versions are unreadable",
+        "core/policy/policy.py",
+        'if not isinstance(row, dict) or "roles" in row:',
+        "if row:",
+        ("tests/adapters/test_ledger_of_an_earlier_version.py::test_it_verifies_and_leaves_the_ledger_as_it_came",),
     ),
     Mutant(
         "two published calls share a number",

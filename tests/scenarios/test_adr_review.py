@@ -69,7 +69,7 @@ def test_a_sound_record_is_always_planned(world: MockWorld) -> None:
     world.agents.script(Role.PRE_FLIGHT, plan("for ever is long"), surface=ADR)
     document = world.review()
     assert [call.role.value for call in on_the_record(world)] == ["pre_flight", "executor", "post_verify"]
-    assert document.policy.surfaces[1].pre_flight.because == ("this surface is always planned",)
+    assert document.policy.surfaces[1].roles[Role.PRE_FLIGHT].because == ("this surface is always planned",)
     assert json.loads(world.artifacts.files["preflight.adr_review.json"])["risk_summary"] == "for ever is long"
     assert all("for ever is long" in shown(call, "PLAN") for call in on_the_record(world)[1:])
     assert document.outcome is Outcome.APPROVED

@@ -17,7 +17,7 @@ def test_a_trivial_change_is_planned_when_somebody_insists(world: MockWorld) -> 
     document = world.review()
     assert world.asked == ["pre_flight", "executor", "post_verify"]
     assert document.outcome is Outcome.APPROVED
-    assert document.policy.surfaces[0].pre_flight.because == (f"forced by {FORCE_ON}",)
+    assert document.policy.surfaces[0].roles[Role.PRE_FLIGHT].because == (f"forced by {FORCE_ON}",)
     assert json.loads(world.artifacts.files["preflight.json"])["risk_summary"] == "a typo may hide a lie"
     for role in (Role.EXECUTOR, Role.POST_VERIFY):
         assert "a typo may hide a lie" in shown(world.calls(role)[0], "PLAN")
@@ -35,6 +35,6 @@ def test_a_change_that_was_tried_before_is_planned_and_the_planner_knows_d23_d25
     world.change(edited("src/app.py", 1), prior_fix_attempts=2)
     document = world.review()
     (planner,) = world.calls(Role.PRE_FLIGHT)
-    assert document.policy.surfaces[0].pre_flight.because == ("prior fix attempts: 2",)
+    assert document.policy.surfaces[0].roles[Role.PRE_FLIGHT].because == ("prior fix attempts: 2",)
     assert "Fix attempts before this one: 2." in own_words(planner)
     assert not is_shown(planner, "TRANSCRIPT")

@@ -81,7 +81,7 @@ class Dispatch:
 
     def record_skipped(self, role: Role, row: SurfacePolicy, part: Part) -> None:
         """The same for a role that the policy keeps out of a surface."""
-        decision = row.decisions[role]
+        decision = row.roles[role]
         because, disabled_by = decision.because, decision.disabled_by
         self.record_step(RoleSkipped, row, part, role=role, because=because, disabled_by=disabled_by)
 

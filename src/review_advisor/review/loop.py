@@ -46,7 +46,7 @@ class ReviewLoop:
     def review(self, head: Version, plan: ReviewPlan | None) -> PartEnded:
         """Ask about the head at first, and about what a repair made of it after a veto. Raises ``Stop``."""
         row, part = head.row, head.part
-        if not row.mid_flight.runs:
+        if not row.roles[Role.MID_FLIGHT].runs:
             self._dispatch.record_skipped(Role.MID_FLIGHT, row, part)
         blind = judged_blind(self._dispatch, head)
         alone = blind if isinstance(blind, CheckedReport) else None
@@ -107,9 +107,10 @@ class ReviewLoop:
         row, part = version.row, version.part
         answer: PostVerifyResult | Lost | Refused | Disabled
         judged: Attempt | None = None
-        if row.post_verify.disabled_by is not None:
+        switch = row.roles[Role.POST_VERIFY].disabled_by
+        if switch is not None:
             self._dispatch.record_skipped(Role.POST_VERIFY, row, part)
-            answer = Disabled(row.post_verify.disabled_by)
+            answer = Disabled(switch)
         else:
             call = PostVerifyAdvisor(version.briefing).call(row, part, plan, report, attempts)
             asked = self._dispatch.ask(call, PostVerifyResult)

@@ -263,7 +263,7 @@ class _RunningReview:
         """A plan if the trigger fires; a lost or refused one is simply no plan."""
         if SURFACE_DEFAULTS[row.surface].pre_flight is PreFlightRule.REUSE:
             return self._plans.get(Surface.PR_REVIEW)
-        if not row.pre_flight.runs:
+        if not row.roles[Role.PRE_FLIGHT].runs:
             self._dispatch.record_skipped(Role.PRE_FLIGHT, row, parts[0])
             return None
         call = self._pre_flight_advisor.call(row, parts[0] if len(parts) == 1 else None)

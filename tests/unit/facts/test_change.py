@@ -56,4 +56,4 @@ def test_a_change_that_states_no_earlier_attempts_has_had_none() -> None:
 
 def because_of_pre_flight(world: MockWorld) -> tuple[str, ...]:
     first = world.review().policy.surfaces[0]
-    return tuple(first.decisions[Role.PRE_FLIGHT].because)
+    return tuple(first.roles[Role.PRE_FLIGHT].because)

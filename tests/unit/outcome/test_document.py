@@ -103,7 +103,7 @@ def test_a_stopped_review_survives_it_too() -> None:
     assert read_outcome(outcome_json(document)) == document
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"schema_version": 2}'])
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"schema_version": 3}'])
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ValidationError):
         read_outcome(text)
@@ -111,7 +111,7 @@ def test_anything_else_is_refused(text: str) -> None:
 
 def test_a_document_of_another_version_is_refused() -> None:
     with pytest.raises(ValidationError):
-        read_outcome(outcome_json(eventful()).replace('"schema_version": 1', '"schema_version": 2'))
+        read_outcome(outcome_json(eventful()).replace('"schema_version": 2', '"schema_version": 1'))
 
 
 def test_a_document_of_before_base_branch_and_old_paths_were_kept_is_read_and_follows_from_its_events() -> None:

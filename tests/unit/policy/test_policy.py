@@ -1,12 +1,21 @@
 import dataclasses
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.facts.change import Change, FileChange, Spec, Status
 from review_advisor.core.facts.paths import CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.policy.policy import Rules, decide_policy, policy_of_repaired, surfaces_that_apply
+from review_advisor.core.policy.policy import (
+    Policy,
+    RoleDecision,
+    Rules,
+    decide_policy,
+    policy_of_repaired,
+    surfaces_that_apply,
+)
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.mockworld.world import deleted, edited
@@ -115,7 +124,7 @@ def test_what_no_file_configures_is_what_the_manual_says() -> None:
 def test_reusing_a_plan_is_neither_running_nor_switched_off() -> None:
     off = {"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED": "no"}
     policy = decide_policy(Change("x", spec=SPEC), Rules(), read_switches(off))
-    reuse = policy.surfaces[1].pre_flight
+    reuse = policy.surfaces[1].roles[Role.PRE_FLIGHT]
     assert (reuse.runs, reuse.because, reuse.disabled_by) == (False, (PreFlightRule.REUSE.value,), None)
     assert policy.advisor_disabled == ("pr_review/pre_flight",)
 
@@ -146,8 +155,46 @@ def test_each_surface_has_its_models_and_its_decisions() -> None:
         ("haiku", "opus"),
         ("sonnet", "opus"),
     ]
-    assert set(policy.surfaces[0].decisions) == {Role.PRE_FLIGHT, Role.MID_FLIGHT, Role.POST_VERIFY}
     assert policy.surfaces[0].authority is Authority.VETO
+
+
+def test_a_surface_decides_on_every_advisor_role() -> None:
+    row = decide_policy(Change("x"), Rules(), read_switches({})).surfaces[0]
+    assert list(row.roles) == [Role.PRE_FLIGHT, Role.MID_FLIGHT, Role.POST_VERIFY]
+    without_a_judge: dict[Role, RoleDecision] = {
+        role: decision for role, decision in row.roles.items() if role is not Role.POST_VERIFY
+    }
+    others: list[dict[Role, RoleDecision]] = [
+        {},
+        without_a_judge,
+        {**row.roles, Role.EXECUTOR: RoleDecision(True, ("always",))},
+    ]
+    for roles in others:
+        with pytest.raises(ValueError, match="one decision for each advisor role"):
+            replace(row, roles=roles)
+
+
+def test_the_decisions_stand_in_one_order_however_they_come() -> None:
+    row = decide_policy(Change("x"), Rules(), read_switches({})).surfaces[0]
+    turned = dict(reversed(list(row.roles.items())))
+    again = replace(row, roles=turned)
+    assert list(again.roles) == list(row.roles) != list(turned)
+    turned.clear()
+    assert again == row, "the row keeps a copy of its own"
+
+
+def test_a_row_of_an_earlier_version_is_read_and_half_a_row_is_not() -> None:
+    policy = decide_policy(Change("x"), Rules(), read_switches({}))
+    policies = TypeAdapter(Policy)
+    told = policies.dump_python(policy, mode="json")
+    assert list(told["surfaces"][0]["roles"]) == ["pre_flight", "mid_flight", "post_verify"]
+    assert policies.validate_python(told) == policy
+    for row in told["surfaces"]:
+        row.update(row.pop("roles"))
+    assert policies.validate_python(told) == policy
+    del told["surfaces"][0]["post_verify"]
+    with pytest.raises(ValidationError):
+        policies.validate_python(told)
 
 
 def test_a_surface_without_a_planner_says_so() -> None:

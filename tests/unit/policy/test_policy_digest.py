@@ -12,7 +12,7 @@ from review_advisor.core.policy.budgets import Budgets
 from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
 from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.policy.surfaces import Authority, Surface
+from review_advisor.core.policy.surfaces import ADVISOR_ROLES, Authority, Role, Surface
 from review_advisor.mockworld.world import MockWorld
 
 OFF = RoleDecision(runs=False, because=("switched off",), disabled_by="SOME_SWITCH")
@@ -29,9 +29,6 @@ COUNTS: dict[type, dict[str, Any]] = {
     },
     SurfacePolicy: {
         "surface": Surface.ADR_REVIEW,
-        "pre_flight": OFF,
-        "mid_flight": OFF,
-        "post_verify": OFF,
         "executor_model": "another",
         "advisor_model": "another",
     },
@@ -47,7 +44,6 @@ DOES_NOT_COUNT: dict[type, dict[str, Any]] = {
         "repair": RoleDecision(runs=False, because=("two parts",)),
     },
     SurfacePolicy: {
-        "pre_flight": TRIGGERED,
         "authority": Authority.ADVISORY,
         "authority_because": "the self-modification guard holds",
         "retry_budget": 3,
@@ -55,8 +51,8 @@ DOES_NOT_COUNT: dict[type, dict[str, Any]] = {
     Budgets: {"max_usd": 9.0},
 }
 """What the change itself brings about, which is looked at afresh each time."""
-OWN_FIELDS = ("budgets",)
-"""Whose own fields are looked at."""
+OWN_FIELDS = ("budgets", "roles")
+"""What is looked at part by part."""
 
 
 def policy() -> Policy:
@@ -89,6 +85,17 @@ def test_what_the_change_brings_about_does_not(kind: type, name: str, value: Any
     other = changed(kind, name, value)
     assert other != policy()
     assert policy_digest(other) == policy_digest(policy())
+
+
+def decided(role: Role, decision: RoleDecision) -> Policy:
+    return changed(SurfacePolicy, "roles", {**policy().surfaces[0].roles, role: decision})
+
+
+@pytest.mark.parametrize("role", ADVISOR_ROLES)
+def test_a_switch_on_any_role_changes_the_digest_and_a_trigger_does_not(role: Role) -> None:
+    assert policy_digest(decided(role, OFF)) != policy_digest(policy())
+    assert decided(role, TRIGGERED) != policy()
+    assert policy_digest(decided(role, TRIGGERED)) == policy_digest(policy())
 
 
 @pytest.mark.parametrize("kind", [Policy, SurfacePolicy, Budgets])

@@ -89,7 +89,7 @@ def advisor_log(events: Sequence[Event]) -> AdvisorLog:
 
 def _calls(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[AdvisorCall]:
     said = _said(events)
-    plans = {row.surface: "; ".join(row.pre_flight.because) for row in first.policy.surfaces}
+    plans = {row.surface: "; ".join(row.roles[Role.PRE_FLIGHT].because) for row in first.policy.surfaces}
     for number, event in enumerate(events):
         if (
             isinstance(event, CallEnded)

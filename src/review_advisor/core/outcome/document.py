@@ -31,7 +31,7 @@ from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Surface
 
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
 MISSING: frozenset[Ended] = frozenset({"lost", "refused", "cut_short"})
 """How a call ends that brought no answer, where the review went on."""
 
@@ -77,7 +77,7 @@ class OutcomeDocument:
     their cost, or not that of each of their models.
     """
 
-    schema_version: Literal[1]
+    schema_version: Literal[2]
     run_id: str
     label: str
     title: str

@@ -112,7 +112,7 @@ class PartReplay:
             ending = self._checked()
         else:
             self._planned()
-            if not self._row.mid_flight.runs:
+            if not self._row.roles[Role.MID_FLIGHT].runs:
                 self._skipped(Role.MID_FLIGHT)
             blind = self._blind()
             ending = self._attempts(blind if isinstance(blind, CheckedReport) else None)
@@ -135,7 +135,7 @@ class PartReplay:
         """The plan for all parts, which is made before the first one."""
         if not self._leads or SURFACE_DEFAULTS[self._row.surface].pre_flight is PreFlightRule.REUSE:
             return
-        if not self._row.pre_flight.runs:
+        if not self._row.roles[Role.PRE_FLIGHT].runs:
             self._skipped(Role.PRE_FLIGHT)
         elif self._asked(Role.PRE_FLIGHT) is None:
             self._take(Planned)
@@ -234,9 +234,10 @@ class PartReplay:
         """The ruling, which is the one that the answer leads to, and the judgement if there was one."""
         answer: PostVerifyResult | Lost | Refused | Disabled | None
         judged = None
-        if self._row.post_verify.disabled_by is not None:
+        switch = self._row.roles[Role.POST_VERIFY].disabled_by
+        if switch is not None:
             self._skipped(Role.POST_VERIFY)
-            answer = Disabled(self._row.post_verify.disabled_by)
+            answer = Disabled(switch)
         else:
             answer = self._asked(Role.POST_VERIFY)
         if answer is None:
@@ -291,7 +292,7 @@ class PartReplay:
         return told
 
     def _skipped(self, role: Role) -> None:
-        told, decision = self._take(RoleSkipped), self._row.decisions[role]
+        told, decision = self._take(RoleSkipped), self._row.roles[role]
         said = (told.role, told.because, told.disabled_by)
         require(
             said == (role, decision.because, decision.disabled_by),

@@ -150,7 +150,7 @@ def _policy(first: PolicyFrozen) -> None:
             (row.authority, row.retry_budget) == (authority, budget),
             "a surface has another authority or retry budget than its rules give",
         )
-        for decision in row.decisions.values():
+        for decision in row.roles.values():
             require(not (decision.runs and decision.disabled_by), "a role runs although it is switched off")
     require(first.shards >= 1, "the record says that the change has no parts")
     placed = (part < first.shards for file in first.files for part in file.shards)

@@ -118,7 +118,7 @@ def _begun(event: PolicyFrozen) -> Entry:
 def _decided(row: SurfacePolicy) -> str:
     roles = "; ".join(
         f"{role.value} {'runs' if decision.runs else 'does not run'} ({', '.join(decision.because)})"
-        for role, decision in row.decisions.items()
+        for role, decision in row.roles.items()
     )
     return (
         f"{row.surface.value}: {row.authority.value} authority, {row.retry_budget} retries,"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
 
 from review_advisor.core.facts.adr_record import changed_records
 from review_advisor.core.facts.change import Change
@@ -22,7 +24,7 @@ from review_advisor.core.policy.budgets import (
     surface_retry_budget,
 )
 from review_advisor.core.policy.guard import Guard, guard
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
+from review_advisor.core.policy.surfaces import ADVISOR_ROLES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import Switches
 from review_advisor.core.policy.trigger import AlwaysTrigger, CompositeTrigger, Trigger, TriggerFacts
 
@@ -61,33 +63,35 @@ class RoleDecision:
 
 @dataclass(frozen=True, slots=True)
 class SurfacePolicy:
-    """One surface's row for this review."""
+    """One surface's row for this review. ``roles`` has the decision on each advisor role, in the order of the roles."""
 
     surface: Surface
-    pre_flight: RoleDecision
-    mid_flight: RoleDecision
-    post_verify: RoleDecision
+    roles: Mapping[Role, RoleDecision]
     authority: Authority
     authority_because: str
     retry_budget: int
     executor_model: str
     advisor_model: str
 
-    @property
-    def decisions(self) -> dict[Role, RoleDecision]:
-        """The three advisor roles' decisions."""
-        return {
-            Role.PRE_FLIGHT: self.pre_flight,
-            Role.MID_FLIGHT: self.mid_flight,
-            Role.POST_VERIFY: self.post_verify,
-        }
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` unless there is one decision for each advisor role."""
+        if self.roles.keys() != set(ADVISOR_ROLES):
+            raise ValueError("a surface has one decision for each advisor role, and for no other")
+        object.__setattr__(self, "roles", {role: self.roles[role] for role in ADVISOR_ROLES})
+
+
+def _of_any_version(row: object) -> object:
+    """A surface's row as JSON. Until version 2 of ``outcome.json`` each role's decision was a field of its own."""
+    if not isinstance(row, dict) or "roles" in row:
+        return row
+    return {**row, "roles": {role.value: row.get(role.value) for role in ADVISOR_ROLES}}
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """The frozen decisions for one review: its first event."""
 
-    surfaces: tuple[SurfacePolicy, ...]
+    surfaces: tuple[Annotated[SurfacePolicy, BeforeValidator(_of_any_version)], ...]
     blast: Blast
     guard: Guard
     critical_touched: tuple[str, ...]
@@ -106,7 +110,7 @@ class Policy:
         return tuple(
             f"{row.surface.value}/{role.value}"
             for row in self.surfaces
-            for role, decision in row.decisions.items()
+            for role, decision in row.roles.items()
             if decision.disabled_by
         )
 
@@ -209,9 +213,11 @@ def _surface_policy(
     authority = Authority.VETO if held.holds else row.authority
     return SurfacePolicy(
         surface=surface,
-        pre_flight=_pre_flight(surface, facts, switches),
-        mid_flight=_switched(Role.MID_FLIGHT, surface, switches, in_table=row.mid_flight),
-        post_verify=_switched(Role.POST_VERIFY, surface, switches, in_table=True),
+        roles={
+            Role.PRE_FLIGHT: _pre_flight(surface, facts, switches),
+            Role.MID_FLIGHT: _switched(Role.MID_FLIGHT, surface, switches, in_table=row.mid_flight),
+            Role.POST_VERIFY: _switched(Role.POST_VERIFY, surface, switches, in_table=True),
+        },
         authority=authority,
         authority_because="the self-modification guard holds" if held.holds else "this surface's default",
         retry_budget=surface_retry_budget(surface, blast.radius, authority),

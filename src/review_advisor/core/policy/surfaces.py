@@ -31,6 +31,10 @@ class Role(StrEnum):
         return self.value
 
 
+ADVISOR_ROLES = (Role.PRE_FLIGHT, Role.MID_FLIGHT, Role.POST_VERIFY)
+"""Whoever advises or judges the executor."""
+
+
 class Authority(StrEnum):
     """What a post-verify veto may do."""
 

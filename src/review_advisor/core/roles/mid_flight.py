@@ -18,6 +18,7 @@ from review_advisor.core.answers.words import bare, values_under
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
+from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import NO, YES
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
@@ -82,7 +83,7 @@ class MidFlightAdvisor:
 
     def grant(self, row: SurfacePolicy, policy: Policy, attempt: int) -> ConsultGrant | None:
         """Leave to consult, or None when mid-flight does not run here or the cap is zero."""
-        if not row.mid_flight.runs or policy.budgets.max_consults == 0:
+        if not row.roles[Role.MID_FLIGHT].runs or policy.budgets.max_consults == 0:
             return None
         return ConsultGrant(
             cap=policy.budgets.max_consults,

@@ -40,7 +40,7 @@ def _settings(review: PlayedReview) -> object:
                 row.surface,
                 switches.advisor_models[row.surface],
                 switches.executor_models[row.surface],
-                {role: switches.disabled_by(role, row.surface) for role in row.decisions},
+                {role: switches.disabled_by(role, row.surface) for role in row.roles},
             )
             for row in rows
         ],
