@@ -136,6 +136,7 @@ LIES: dict[str, Callable[[], Reading]] = {
     "what_is_called_read_was_shown": lambda: read(prompts(told(), "value = 30", "value = 29")),
     "coverage_names_every_file": lambda: read(document(told(), coverage=())),
     "degraded_is_never_silent": lambda: misreported(lost_judge(), "DEGRADED", "fine"),
+    "every_lost_answer_is_named": lambda: read(flagged(lost_judge(), lost=())),
     "every_call_is_accounted_for": lambda: read(
         replace(told(), events=tuple(e for e in told().events if not isinstance(e, CallEnded)))
     ),

@@ -59,9 +59,15 @@ def ends_of_calls(events: Sequence[Event]) -> dict[int, int]:
 
 
 def who(event: CallStarted | CallEnded | Consulted) -> str:
-    """Who was asked: the role, and after a slash the advisor's id where a role has more than its usual one."""
+    """Who was asked: the role, and after a slash the advisor's id if it is not the role's usual one."""
     role = Role.MID_FLIGHT if isinstance(event, Consulted) else event.role
-    return role.value if event.advisor in ("", role.advisor) else f"{role.value}/{event.advisor}"
+    advisor = unusual_advisor(role, event.advisor)
+    return f"{role.value}/{advisor}" if advisor else role.value
+
+
+def unusual_advisor(role: Role, advisor: str) -> str:
+    """The advisor's id, empty if it is the usual one of its role."""
+    return "" if advisor == role.advisor else advisor
 
 
 class _UnnumberedCalls:

@@ -27,7 +27,7 @@ from review_advisor.core.outcome.events import (
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.questions import who
+from review_advisor.core.outcome.questions import unusual_advisor
 from review_advisor.core.outcome.rulings import Move
 from review_advisor.core.pages.entry import Entry, Tone
 from review_advisor.core.pages.text import page_lines, page_text, without_empty
@@ -148,9 +148,9 @@ def _small(event: CallStarted | CallEnded | RoleSkipped | Ruled | KnowledgeStore
 
 
 def _asked(event: CallStarted | CallEnded) -> str:
-    """Who was asked: the role, and the advisor's id where the role has more than its usual one."""
-    _, other, advisor = who(event).partition("/")
-    return f"{ROLE_WORDS[event.role]} ({advisor})" if other else ROLE_WORDS[event.role]
+    """Who was asked: the role, and the advisor's id if it is not the role's usual one."""
+    advisor = unusual_advisor(event.role, event.advisor)
+    return f"{ROLE_WORDS[event.role]} ({advisor})" if advisor else ROLE_WORDS[event.role]
 
 
 def _call(event: CallEnded) -> Entry:

@@ -68,6 +68,7 @@ PROMISES: tuple[Promise, ...] = (
     ends.what_is_called_read_was_shown,
     ends.coverage_names_every_file,
     ends.degraded_is_never_silent,
+    ends.every_lost_answer_is_named,
     ends.every_call_is_accounted_for,
     ends.the_report_says_how_it_ended,
     ends.the_document_survives_json,

@@ -100,6 +100,22 @@ def degraded_is_never_silent(reading: Reading) -> Iterator[str]:
         yield "degraded, and the report's first line does not say so"
 
 
+def every_lost_answer_is_named(reading: Reading) -> Iterator[str]:
+    """Whoever was asked in vain, the first time and when asked again, is among the lost answers by name."""
+    document = reading.review.document
+    if document is None or reading.stop_at is not None:
+        return
+    heard: dict[tuple[str, str, int, int, bool, str], bool] = {}
+    for asked in reading.review.asked:
+        call = asked.call
+        key = (call.surface.value, call.role.value, call.shard, call.attempt, call.blind, call.advisor)
+        heard[key] = heard.get(key, False) or answer_of(asked) is not None or bool(getattr(asked.came, "said", ()))
+    for (surface, role, _, _, blind, advisor), answered in heard.items():
+        name = f"{surface}/{role}" + (f"/{advisor}" if advisor != role else "") + (" (blind)" if blind else "")
+        if not answered and name not in document.flags.lost:
+            yield f"{name} was asked in vain and is not among the lost answers"
+
+
 def every_call_is_accounted_for(reading: Reading) -> Iterator[str]:
     """Each call that was made has its start and its end in the events, and the stream ends with the outcome."""
     if reading.review.document is None:
