@@ -3,11 +3,9 @@
 import struct
 import subprocess
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -283,10 +281,7 @@ def test_a_picture_turned_by_its_exif_data_differs(gallery: Path) -> None:
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_every_turn_is_the_one_that_pillow_makes(
-    orientation: int, gallery: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(frames, "PIECE", 16)
+def test_every_turn_is_the_one_that_pillow_makes(orientation: int, gallery: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = orientation
     picture = Image.linear_gradient("L").resize((70, 40))
@@ -299,12 +294,12 @@ def test_every_turn_is_the_one_that_pillow_makes(
     assert of(gallery, saved(picture), turned).state == ("identical" if orientation == 1 else "differs")
 
 
-def test_where_the_pieces_end_changes_nothing(gallery: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_a_comparison_is_cut_in_two_changes_nothing(gallery: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = saved(Image.effect_noise((150, 90), 60), icc_profile=b"a profile")
     after = saved(Image.effect_noise((120, 110), 60).convert("P"), "GIF")
     results = []
-    for side in (1_024, 64, 17):
-        monkeypatch.setattr(frames, "PIECE", side)
+    for rows in (1_024, 64, 17):
+        monkeypatch.setattr(pixels, "_ROWS", rows)
         found = of(gallery, before, after)
         results.append((found, [(gallery / crop).read_bytes() for crop in found.crops]))
     assert results[0] == results[1] == results[2]
@@ -494,20 +489,6 @@ def compared_alone(folder: Path, before: bytes, after: bytes) -> tuple[str, int,
     command = [sys.executable, "-c", _PEAK, str(folder / "before"), str(folder / "after")]
     state, changed, megabytes = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return state, int(changed), int(megabytes)
-
-
-def test_a_side_that_cannot_be_kept_ends_the_review_before_anything_is_paid(
-    gallery: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pair = (saved(plain()), saved(spotted((1, 1))))
-    monkeypatch.setattr(tempfile, "TemporaryFile", partial(open, "/dev/full", "r+b"))
-    with pytest.raises(SourceError, match=r"cannot be kept while it is compared: No space left on device\.$"):
-        compare("a.png", *pair, Gallery(gallery, "p001", 1), endless())
-    monkeypatch.undo()
-    monkeypatch.setattr(tempfile, "tempdir", str(gallery / "gone"))
-    with pytest.raises(SourceError, match=r"^A temporary file cannot be made: No such file or directory\.$"):
-        compare("a.png", *pair, Gallery(gallery, "p001", 1), endless())
-    assert of(gallery, None, pair[1]).state == "added"
 
 
 def test_a_crop_that_cannot_be_written_ends_the_review_before_anything_is_paid(tmp_path: Path) -> None:

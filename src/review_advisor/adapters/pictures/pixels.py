@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import struct
-import tempfile
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import zip_longest
@@ -16,7 +15,7 @@ from pathlib import Path
 from PIL import Image, ImageChops
 
 from review_advisor.adapters.pictures.deadline import Deadline, TooLargeError
-from review_advisor.adapters.pictures.frames import MOST_PIXELS, Box, Frame, KeptFrames, frames, pieces
+from review_advisor.adapters.pictures.frames import MOST_PIXELS, Box, Frame, frames
 from review_advisor.core.facts.pictures import PictureDifference, PictureState
 from review_advisor.ports.review import SourceError
 
@@ -24,6 +23,8 @@ MOST_PLACES = 12
 LONGEST_SIDE = 1_000
 MARGIN = 24
 _FINE, _COARSE = 8, 4
+_ROWS = 16
+"""So many rows are compared at a time: what lies between two pictures takes no room of its own."""
 _CELL = _FINE * _COARSE
 """Differing pixels in neighbouring squares of this size are one place."""
 _DAMAGED = (
@@ -84,7 +85,7 @@ def compare(
 
     Pixels count at eight bits a channel, turned as the EXIF data says. Takes less than 150 MB of memory whatever the
     pictures are, and checks ``deadline`` at every step: what that raises of its own goes up. Raises ``SourceError`` if
-    a crop cannot be written or a side cannot be kept on disk.
+    a crop cannot be written.
     """
     state: PictureState = "unreadable"
     try:
@@ -105,19 +106,9 @@ def compare(
 def _compared(
     name: str, before: bytes | None, after: bytes | None, gallery: Gallery, deadline: Deadline
 ) -> PictureDifference:
-    with ExitStack() as stack:
-        first: Iterable[Frame] = frames(before, deadline)
-        if before is not None and after is not None:
-            first = _file_for_frames(stack).keep(first)
-        found = _found(first, frames(after, deadline), gallery, deadline)
+    with closing(frames(before, deadline)) as old, closing(frames(after, deadline)) as new:
+        found = _found(old, new, gallery, deadline)
     return _difference(name, _state(before, after, differs=bool(found.changed) or found.looks_differ), found)
-
-
-def _file_for_frames(stack: ExitStack) -> KeptFrames:
-    try:
-        return KeptFrames(stack.enter_context(tempfile.TemporaryFile(buffering=0)))
-    except OSError as error:
-        raise SourceError(f"A temporary file cannot be made: {error.strerror}.") from None
 
 
 def _found(before: Iterable[Frame], after: Iterable[Frame], gallery: Gallery, deadline: Deadline) -> _Found:
@@ -130,8 +121,8 @@ def _found(before: Iterable[Frame], after: Iterable[Frame], gallery: Gallery, de
         if old is not None and new is not None:
             timing.append((old.timing, new.timing))
             found.looks_differ |= old.colours != new.colours
-            if old.size != new.size and not found.notes:
-                found.notes.append("{}x{} became {}x{}".format(*old.size, *new.size))
+            if old.picture.size != new.picture.size and not found.notes:
+                found.notes.append("{}x{} became {}x{}".format(*old.picture.size, *new.picture.size))
         if differing:
             found.changed += differing
             shown, hidden = _places(mask, min(MOST_PLACES, gallery.places) - found.places)
@@ -166,10 +157,12 @@ def _difference(name: str, state: PictureState, found: _Found) -> PictureDiffere
 
 def _mask(old: Frame | None, new: Frame | None) -> Image.Image:
     """White where the two differ; what only one of them covers differs."""
-    sizes = [frame.size for frame in (old, new) if frame is not None]
+    sizes = [frame.picture.size for frame in (old, new) if frame is not None]
     mask = Image.new("L", (max(width for width, _ in sizes), max(height for _, height in sizes)), 255)
     if old is not None and new is not None:
-        for box in pieces((min(width for width, _ in sizes), min(height for _, height in sizes))):
+        width, height = (min(side) for side in zip(*sizes, strict=True))
+        for top in range(0, height, _ROWS):
+            box = (0, top, width, min(height, top + _ROWS))
             bands = ImageChops.difference(old.part(box), new.part(box)).split()
             mask.paste(_black_or_white(reduce(ImageChops.lighter, bands)), box[:2])
     return mask
