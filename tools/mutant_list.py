@@ -46,6 +46,7 @@ TROUBLES = "tests/adapters/test_ledger_troubles.py::"
 PAID = "tests/adapters/test_ledger_money.py::"
 DEAD = "tests/adapters/test_dead_runs.py::test_"
 TOLD = "tests/adapters/test_told_to_end.py::test_"
+TURNS = f"{SCENARIOS}test_calls_at_a_time.py::"
 RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "review/dispatch.py", "review/loop.py"
 BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "core/roles/"
 SHAPES = "core/safety/secret_shapes/"
@@ -421,6 +422,27 @@ MUTANTS = (
         "            self._ports.agents.end_running()",
         "            pass",
         (f"{LARGE}test_a_stop_in_one_part_starts_no_further_call_and_ends_the_running_ones_once",),
+    ),
+    Mutant(
+        "a call starts although as many run as may",
+        DISPATCH,
+        "self._spending.running >= self._jobs:",
+        "self._spending.running > self._jobs:",
+        (f"{TURNS}test_never_more_calls_run_than_may_and_as_many_as_may_do",),
+    ),
+    Mutant(
+        "a call that ends in a bug keeps its place",
+        DISPATCH,
+        "        finally:\n            self._settle(priced, receipt)\n",
+        "        self._settle(priced, receipt)\n",
+        (f"{TURNS}test_a_call_that_ends_in_a_bug_gives_its_place_and_its_money_back",),
+    ),
+    Mutant(
+        "a call that waits for its turn is not interrupted",
+        DISPATCH,
+        "                self._ports.agents.check_interrupt()\n",
+        "",
+        (f"{TURNS}test_an_interrupt_lets_every_waiting_call_go",),
     ),
     Mutant(
         "a call starts after a stop",

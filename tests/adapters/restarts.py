@@ -70,7 +70,7 @@ def run(world: MockWorld, store: ReplyStore) -> OutcomeDocument:
         redactor=redactor(world.environment),
         repair=world.repair,
     )
-    return ReviewPhase(ports, INSTRUCTIONS, world.pool, world.jobs).review(request)
+    return ReviewPhase(ports, INSTRUCTIONS, world.jobs, world.threads).review(request)
 
 
 def restarted(world: MockWorld, root: Path) -> OutcomeDocument:

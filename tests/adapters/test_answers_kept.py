@@ -6,7 +6,6 @@ import os
 import resource
 import stat
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -131,10 +130,9 @@ def test_parts_that_run_in_parallel_are_each_asked_once(tmp_path: Path) -> None:
     calm, whole = undisturbed(story, tmp_path)
     for number in range(2, len(whole.events), 5):
         world, root = world_of(story), tmp_path / str(number)
-        with ThreadPoolExecutor(3) as pool:
-            world.pool, world.jobs = pool, 3
-            killed_at(world, root, number)
-            document = restarted(world, root)
+        world.jobs = 3
+        killed_at(world, root, number)
+        document = restarted(world, root)
         assert document.outcome is whole.outcome
         once = len(calm.asked)
         flying = 2  # the other two may have been in flight when the process was killed

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -222,8 +221,8 @@ def test_the_events_of_parts_that_run_in_parallel_are_recorded_in_one_order(ledg
     world.rules = replace(world.rules, shard_tokens=400)
     world.change(*(edited(f"src/{name}.py") for name in "abcdefgh"))
     recorder = Recorder(ledger, refuse)
-    with ThreadPoolExecutor(4) as pool, recorder:
-        world.pool, world.jobs = pool, 4
+    with recorder:
+        world.jobs = 4
         world.journal = Heard(listeners=[recorder])
         document = world.review()
         recorder.finish(document)

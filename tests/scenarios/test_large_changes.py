@@ -1,7 +1,6 @@
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -143,11 +142,10 @@ def meet(others: threading.Barrier) -> None:
 
 
 @pytest.fixture
-def parallel(large: MockWorld) -> Iterator[MockWorld]:
+def parallel(large: MockWorld) -> MockWorld:
     """The large change, its parts reviewed side by side."""
-    with ThreadPoolExecutor(3) as pool:
-        large.pool, large.jobs = pool, 3
-        yield large
+    large.jobs = 3
+    return large
 
 
 def test_parts_are_reviewed_side_by_side(parallel: MockWorld) -> None:

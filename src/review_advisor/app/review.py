@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -119,7 +118,6 @@ def run_review(
             stack.enter_context(agents)
         except OSError as error:
             raise CliError(f"A temporary folder cannot be made: {error.strerror}.") from None
-        pool = stack.enter_context(ThreadPoolExecutor(options.jobs)) if options.jobs > 1 else None
         instructions = load_instructions()
         pictures, wiki = _pictures_and_wiki(options, settings.rules, source)
         stack.callback(pictures.close)
@@ -141,7 +139,7 @@ def run_review(
         send_telemetry = stack.enter_context(_telemetry(environ, warn))
         try:
             with keeping:
-                document = ReviewPhase(ports, instructions, pool, options.jobs).review(request)
+                document = ReviewPhase(ports, instructions, options.jobs).review(request)
                 document = _stored(document, artifacts, so_far)
                 keeping.over(document)
         except (ArtifactError, SourceError) as problem:

@@ -211,7 +211,7 @@ class _Stage:
         world.journal = MemoryJournal(killed_at=told.trouble.killed_at_event)
         world.artifacts = MemoryArtifacts(full_at=told.trouble.disk_full_at_write)
         world.rules, world.environment = self._rules, dict(self._environment)
-        world.pool, world.jobs = OneAfterTheOther() if told.jobs > 1 else None, told.jobs
+        world.threads, world.jobs = (lambda _: OneAfterTheOther()), told.jobs
         return world
 
 

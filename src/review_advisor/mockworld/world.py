@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor as Pool
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -210,7 +211,7 @@ class MockWorld:
         self.environment: dict[str, str] = {}
         self.rules = Rules()
         self.reviews = 0
-        self.pool: Pool | None = None
+        self.threads: Callable[[int], Pool] = ThreadPoolExecutor
         self.jobs = 1
 
     def change(self, *files: FileChange, spec: str | None = None, prior_fix_attempts: int = 0) -> None:
@@ -255,7 +256,7 @@ class MockWorld:
             redactor=redactor(self.environment),
             repair=self.repair,
         )
-        return ReviewPhase(ports, INSTRUCTIONS, self.pool, self.jobs).review(request)
+        return ReviewPhase(ports, INSTRUCTIONS, self.jobs, self.threads).review(request)
 
     @property
     def asked(self) -> list[str]:

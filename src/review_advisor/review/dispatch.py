@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import Executor as Pool
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -24,6 +26,10 @@ from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Ports
 
 Checked = TypeVar("Checked", bound=Answer)
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+_LOOK_SECONDS = 0.2
+"""How often a call that waits for its turn looks whether the process was told to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +46,27 @@ class Asked(Generic[Checked]):
 
 
 class Dispatch:
-    """All calls of one review. Used from several threads when parts run in parallel.
+    """All calls of one review, at most ``jobs`` of them at a time. Used from several threads.
 
+    A thread holds a place only while its own call runs, so whoever waits for the calls of others holds none.
     Every prompt, every reply and every event passes the redactor here. What is kept of a reply has passed it, too.
     """
 
-    def __init__(self, ports: Ports, budgets: Budgets, jobs: int, redactor: Redactor) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        budgets: Budgets,
+        jobs: int,
+        redactor: Redactor,
+        threads: Callable[[int], Pool] = ThreadPoolExecutor,
+    ) -> None:
         self._ports = ports
         self._budgets = budgets
         self._jobs = jobs
         self._redactor = redactor
+        self._threads = threads
         self._lock = threading.Lock()
+        self._place_free = threading.Condition(self._lock)
         self._started = ports.clock.monotonic()
         self._spending = Spending()
         self._stopped: Stop | None = None
@@ -85,6 +101,25 @@ class Dispatch:
         because, disabled_by = decision.because, decision.disabled_by
         self.record_step(RoleSkipped, row, part, role=role, because=because, disabled_by=disabled_by)
 
+    def together(self, items: Sequence[Item], work: Callable[[Item], Done]) -> list[Done]:
+        """Do ``work`` on every item and return the results in the items' order. The first failure ends all calls.
+
+        With one call at a time the items are done one after the other, by the caller. Otherwise ``jobs`` threads of
+        this call alone take them from a queue; so ``work`` may itself do its work together.
+        """
+        if self._jobs == 1 or len(items) == 1:
+            return [work(item) for item in items]
+        with self._threads(self._jobs) as threads:
+            futures = [threads.submit(work, item) for item in items]
+            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            if any(future.exception() for future in done):
+                self.halt(Stop("Another part of this review failed."))
+            wait(futures)
+        failures = [error for future in futures if (error := future.exception()) is not None]
+        for error in sorted(failures, key=lambda error: isinstance(error, Stop)):  # a bug is told before a stop
+            raise error
+        return [future.result() for future in futures]
+
     def ask(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
         """Make ``call`` within the budgets. Raises ``Stop``; after one, no further call starts."""
         first = self._ask_once(call, answer)
@@ -106,6 +141,24 @@ class Dispatch:
             max_usd=allowed.max_usd,
             timeout_seconds=allowed.timeout_seconds,
         )
+        receipt = Receipt()
+        try:
+            self._record_start(priced)
+            reply = self._redactor.everywhere(legible(self._ports.agents.run(priced)))
+            receipt = reply.receipt
+        except Stop as stop:
+            stop.detail = self._redactor.redact(legible(stop_words(stop, priced)))
+            stop.receipt = receipt = legible(stop.receipt)
+            self._record_call(priced, receipt, "stopped", type(stop).__name__, stop.detail)
+            self._record_consults(priced, receipt)
+            self.halt(stop)
+            raise
+        finally:
+            self._settle(priced, receipt)
+        checked = self._checked(priced, reply, answer)
+        return replace(checked, consults=self._record_consults(priced, receipt), number=call.number)
+
+    def _record_start(self, call: AgentCall) -> None:
         self.record(
             CallStarted(
                 at=self.now(),
@@ -120,19 +173,6 @@ class Dispatch:
                 blind=call.blind,
             )
         )
-        try:
-            reply = self._redactor.everywhere(legible(self._ports.agents.run(priced)))
-        except Stop as stop:
-            stop.detail = self._redactor.redact(legible(stop_words(stop, priced)))
-            stop.receipt = legible(stop.receipt)
-            self._settle(priced, stop.receipt)
-            self._record_call(priced, stop.receipt, "stopped", type(stop).__name__, stop.detail)
-            self._record_consults(priced, stop.receipt)
-            self.halt(stop)
-            raise
-        self._settle(priced, reply.receipt)
-        checked = self._checked(priced, reply, answer)
-        return replace(checked, consults=self._record_consults(priced, reply.receipt), number=call.number)
 
     def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> Asked[Checked]:
         """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
@@ -148,8 +188,11 @@ class Dispatch:
         return Asked(checked.answer)
 
     def _reserve(self, call: AgentCall) -> tuple[AgentCall, Allowance | Refused]:
-        """The call with its number, and what it may use."""
-        with self._lock:
+        """Wait for a place. The call with its number, and what it may use of what is left by then."""
+        with self._place_free:
+            while self._stopped is None and self._spending.running >= self._jobs:
+                self._place_free.wait(_LOOK_SECONDS)
+                self._ports.agents.check_interrupt()
             if self._stopped is not None:
                 raise self._stopped
             self._numbers += 1
@@ -162,16 +205,18 @@ class Dispatch:
             return call, allowance
 
     def _settle(self, call: AgentCall, receipt: Receipt) -> None:
-        with self._lock:
+        with self._place_free:
             self._spending.spent_usd += receipt.usage.cost_usd or 0.0
             self._spending.reserved_usd -= call.max_usd
             self._spending.running -= 1
+            self._place_free.notify_all()
 
     def halt(self, stop: Stop) -> None:
         """Let no further call start, and end the running ones. The first reason counts."""
         with self._lock:
             first = self._stopped is None
             self._stopped = self._stopped or stop
+            self._place_free.notify_all()
         if first:
             self._ports.agents.end_running()
 

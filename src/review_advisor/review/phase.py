@@ -10,8 +10,8 @@ outcome <- the surfaces' outcomes, the worst wins
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, wait
 from concurrent.futures import Executor as Pool
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
@@ -31,7 +31,6 @@ from review_advisor.core.outcome.ends import (
 )
 from review_advisor.core.outcome.events import (
     KnowledgeStored,
-    PartEnded,
     Planned,
     PolicyFrozen,
     ReviewEnded,
@@ -76,11 +75,17 @@ class ReviewRequest:
 class ReviewPhase:
     """The last line of defence. It keeps nothing between reviews: one review is one call."""
 
-    def __init__(self, ports: Ports, instructions: Instructions, pool: Pool | None = None, jobs: int = 1) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        instructions: Instructions,
+        jobs: int = 1,
+        threads: Callable[[int], Pool] = ThreadPoolExecutor,
+    ) -> None:
         self._ports = ports
         self._instructions = instructions
-        self._pool = pool
         self._jobs = jobs
+        self._threads = threads
 
     def review(self, request: ReviewRequest) -> OutcomeDocument:
         """Review the source's change. Spent credit, failed authentication and interrupts end as ``stopped``.
@@ -97,7 +102,8 @@ class ReviewPhase:
         )
         scope = review_scope(change, policy, len(parts))
         unsent += must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
-        dispatch = Dispatch(self._ports, policy.budgets, min(self._jobs, len(parts)), request.redactor)
+        jobs = min(self._jobs, len(parts))
+        dispatch = Dispatch(self._ports, policy.budgets, jobs, request.redactor, self._threads)
         files = file_facts(change, parts, scope)
         dispatch.record(
             PolicyFrozen(
@@ -136,7 +142,7 @@ class ReviewPhase:
                         pictures=pictures,
                         scope=scope,
                     )
-                    running = _RunningReview(self._ports, request, dispatch, briefing, self._pool)
+                    running = _RunningReview(self._ports, request, dispatch, briefing)
                     ends = running.surfaces(lambda so_far: join_review(so_far, files, unsent, None))
             self._ports.agents.check_interrupt()
         except Stop as stop:
@@ -150,9 +156,7 @@ class ReviewPhase:
 class _RunningReview:
     """The state of one review in flight: its calls, and the plans its surfaces made."""
 
-    def __init__(
-        self, ports: Ports, request: ReviewRequest, dispatch: Dispatch, briefing: Briefing, pool: Pool | None
-    ) -> None:
+    def __init__(self, ports: Ports, request: ReviewRequest, dispatch: Dispatch, briefing: Briefing) -> None:
         self._ports = ports
         self._briefing = briefing
         self._rules = request.rules
@@ -160,7 +164,6 @@ class _RunningReview:
         self._dispatch = dispatch
         self._change: Change = briefing.change
         self._policy: Policy = briefing.policy
-        self._pool = pool
         self._pre_flight_advisor = PreFlightAdvisor(briefing)
         self._whole = ShownChange(self._change.files, redactor=self._redactor, head_text=ports.source.head_text)
         self._loop = ReviewLoop(ports.source, dispatch)
@@ -206,7 +209,7 @@ class _RunningReview:
 
         if found is None:
             plan = self._pre_flight(row, parts)
-            ending = join_parts(self._each(parts, lambda part: self._loop.review(head(part), plan)))
+            ending = join_parts(self._dispatch.together(parts, lambda part: self._loop.review(head(part), plan)))
         else:
             ending = join_parts([self._loop.judge(head(parts[0]), found)])
         if ending.outcome is Outcome.APPROVED:
@@ -244,20 +247,6 @@ class _RunningReview:
             self._dispatch.record_step(
                 KnowledgeStored, row, part, title=title, name=page.name, not_in_repository=missing
             )
-
-    def _each(self, parts: Sequence[Part], review: Callable[[Part], PartEnded]) -> list[PartEnded]:
-        """All parts, in their order; in parallel when there is a pool. The first to fail ends the others."""
-        if self._pool is None:
-            return [review(part) for part in parts]
-        futures = [self._pool.submit(review, part) for part in parts]
-        done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-        if any(future.exception() for future in done):
-            self._dispatch.halt(Stop("Another part of this review failed."))
-        wait(futures)
-        failures = [error for future in futures if (error := future.exception()) is not None]
-        for error in sorted(failures, key=lambda error: isinstance(error, Stop)):  # a bug is told before a stop
-            raise error
-        return [future.result() for future in futures]
 
     def _pre_flight(self, row: SurfacePolicy, parts: Sequence[Part]) -> ReviewPlan | None:
         """A plan if the trigger fires; a lost or refused one is simply no plan."""
