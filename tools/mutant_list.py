@@ -46,6 +46,9 @@ TROUBLES = "tests/adapters/test_ledger_troubles.py::"
 PAID = "tests/adapters/test_ledger_money.py::"
 DEAD = "tests/adapters/test_dead_runs.py::test_"
 TOLD = "tests/adapters/test_told_to_end.py::test_"
+CONSULTS, CONSULTED = "review/consults.py", f"{UNIT}test_consults.py::"
+HOOK = "tests/adapters/test_consult_hook.py::"
+CAPPED = f"{SCENARIOS}test_the_consult_cap.py::"
 TURNS = f"{SCENARIOS}test_calls_at_a_time.py::"
 RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "review/dispatch.py", "review/loop.py"
 BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "core/roles/"
@@ -78,8 +81,8 @@ MUTANTS = (
     Mutant(
         "a reply's control characters come in as they are",
         DISPATCH,
-        "legible(self._ports.agents.run(priced))",
-        "self._ports.agents.run(priced)",
+        "legible(self._ports.agents.run(priced, consults))",
+        "self._ports.agents.run(priced, consults)",
         (f"{SCENARIOS}test_whatever_a_model_says.py::test_any_answer_of_any_role_ends_in_a_stated_outcome",),
     ),
     Mutant(
@@ -97,10 +100,10 @@ MUTANTS = (
         ("tests/adapters/test_git_hostile.py::test_a_path_that_a_model_names_is_a_file_or_none",),
     ),
     Mutant(
-        "everybody can read the sentinel that the consult hook is told",
-        "adapters/claude/consult_hook.py",
-        "path.touch(mode=0o600)",
-        "path.touch(mode=0o644)",
+        "everybody can enter the folder of the consult hook's socket",
+        "adapters/claude/agents.py",
+        "folder.mkdir(mode=0o700)",
+        "folder.mkdir(mode=0o755)",
         ("tests/adapters/test_command_lines_are_public.py::test_no_argument_of_any_call_holds_the_nonce",),
     ),
     Mutant(
@@ -269,21 +272,114 @@ MUTANTS = (
     Mutant(
         "one consult more than the cap",
         BUDGETS,
-        "return max(0, cap + min(",
-        "return max(0, 1 + cap + min(",
+        "return max(0, budgets.max_consults + min(",
+        "return max(0, 1 + budgets.max_consults + min(",
         (f"{SCENARIOS}test_the_consult_cap.py::test_the_sixth_question_is_denied_and_the_executor_decides_alone_d27",),
     ),
     Mutant(
-        "the hook lets one consult more through",
+        "the cap counts the consults of each call for itself",
+        CONSULTS,
+        "denied = self._review.take()",
+        "denied = ReviewConsults(self._review._budgets, self._review._redactor).take()",
+        (f"{CONSULTED}test_the_cap_counts_the_consults_of_all_calls_together",),
+    ),
+    Mutant(
+        "two threads count their consults as one",
+        CONSULTS,
+        "            self._used += 1\n",
+        "            self._used += threading.active_count() < 9\n",
+        (f"{CONSULTED}test_twenty_at_once_under_a_cap_are_exactly_the_cap",),
+    ),
+    Mutant(
+        "a tool use that is asked for twice is granted twice",
+        CONSULTS,
+        "if tool_use_id in self._records:",
+        "if tool_use_id in ():",
+        (f"{CONSULTED}test_the_same_tool_use_is_granted_once_and_counted_once",),
+    ),
+    Mutant(
+        "a call that is over keeps its open consults",
+        CONSULTS,
+        "            self._review.fail(len(self._open))\n",
+        "",
+        (f"{CONSULTED}test_a_call_that_is_over_leaves_no_open_grant_and_is_granted_no_more",),
+    ),
+    Mutant(
+        "a call that is over is granted more consults",
+        CONSULTS,
+        "            self._over = True\n",
+        "",
+        ("tests/attacks/test_consults_beyond_the_cap.py::test_leave_that_outlives_its_call_is_worth_nothing",),
+    ),
+    Mutant(
+        "a call that ends in a bug keeps its consults open",
+        DISPATCH,
+        "                consults.end()\n",
+        "                pass\n",
+        (f"{CAPPED}test_a_call_that_ends_in_a_bug_leaves_no_open_consult",),
+    ),
+    Mutant(
+        "the advisor is asked what the harness alone may know",
+        "core/roles/mid_flight.py",
+        "redactor.redact(clean(question))",
+        "clean(question)",
+        (f"{CONSULTED}test_no_secret_is_asked_or_recorded_neither_by_its_shape_nor_the_harness_own",),
+    ),
+    Mutant(
+        "the count of consults does not know the harness's secrets",
+        DISPATCH,
+        "ReviewConsults(budgets, redactor, earlier_consults)",
+        "ReviewConsults(budgets, Redactor(), earlier_consults)",
+        (f"{CAPPED}test_the_advisor_is_asked_without_the_harness_own_secrets",),
+    ),
+    Mutant(
+        "an advisor that hears other words than granted is a consult",
+        "adapters/claude/consult_server.py",
+        "            and started.prompt in (None, granted)\n",
+        "",
+        (f"{HOOK}test_a_subagent_is_guarded_only_as_it_was_granted",),
+    ),
+    Mutant(
+        "another user's process is granted consults",
+        "adapters/claude/consult_server.py",
+        "if _is_users(connection, self._user):",
+        "if True:",
+        (
+            "tests/attacks/test_consults_beyond_the_cap.py::test_another_users_process_gets_no_answer_and_counts_nothing",
+        ),
+    ),
+    Mutant(
+        "whoever holds the line keeps the consult hook from its answer",
+        "adapters/claude/consult_server.py",
+        "threading.Thread(target=self._converse, args=(connection,), daemon=True).start()",
+        "self._converse(connection)",
+        ("tests/attacks/test_consults_beyond_the_cap.py::test_whoever_holds_the_line_keeps_nobody_from_an_answer",),
+    ),
+    Mutant(
+        "the consult hook waits for ever",
         "adapters/claude/consult_hook.py",
-        "granted = used < cap",
-        "granted = used <= cap",
-        ("tests/adapters/test_consult_hook.py::test_twenty_at_once_under_a_cap_of_five_are_exactly_five",),
+        "signal.alarm(int(argv[0]))",
+        "signal.alarm(0)",
+        (f"{HOOK}test_no_answer_in_time_denies_also_when_half_of_one_came",),
+    ),
+    Mutant(
+        "an answer that decides nothing lets the consult through",
+        "adapters/claude/consult_hook.py",
+        'not in ("allow", "deny")',
+        'in ("never",)',
+        (f"{HOOK}test_a_garbled_answer_denies",),
+    ),
+    Mutant(
+        "a folder with a long path has no consults",
+        "adapters/claude/consult_server.py",
+        "<= _LONGEST_ADDRESS:",
+        "<= 10_000:",
+        (f"{HOOK}test_a_folder_whose_path_is_longer_than_an_address_can_be_is_served_all_the_same",),
     ),
     Mutant(
         "refunds without end",
         BUDGETS,
-        "min(failed, MAX_REFUNDS)",
+        "min(failed, budgets.max_refunds)",
         "failed",
         (f"{UNIT}policy/test_budgets.py::test_failed_consults_are_given_back_at_most_three_times",),
     ),
@@ -433,8 +529,8 @@ MUTANTS = (
     Mutant(
         "a call that ends in a bug keeps its place",
         DISPATCH,
-        "        finally:\n            self._settle(priced, receipt)\n",
-        "        self._settle(priced, receipt)\n",
+        "        finally:\n",
+        "        else:\n",
         (f"{TURNS}test_a_call_that_ends_in_a_bug_gives_its_place_and_its_money_back",),
     ),
     Mutant(
@@ -510,16 +606,16 @@ MUTANTS = (
     ),
     Mutant(
         "an executor's question reaches the advisor outside a fence",
-        "adapters/claude/consult_hook.py",
-        "frame.framed(frame.QUESTION, question, private['nonce'])",
-        "question",
+        "core/roles/mid_flight.py",
+        "framed('QUESTION', shown, grant.nonce)",
+        "shown",
         (f"{SEES}test_no_attack_reaches_the_advisor_from_outside_its_fence",),
     ),
     Mutant(
         "an executor's question reaches the advisor with what cannot be seen in it",
-        "adapters/claude/consult_hook.py",
-        'frame.visible(redact(str(asked.get("prompt", ""))))',
-        'redact(str(asked.get("prompt", "")))',
+        "core/roles/mid_flight.py",
+        "redactor.redact(clean(question))",
+        "redactor.redact(question)",
         (f"{SEES}test_no_attack_reaches_the_advisor_from_outside_its_fence",),
     ),
     Mutant(
@@ -1465,10 +1561,19 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "the command forgets the consults of a killed run",
+        "app/review.py",
+        "earlier_consults=keeping.earlier_consults",
+        "earlier_consults=()",
+        (
+            "tests/adapters/test_killed_and_restarted.py::test_a_consult_that_was_made_before_a_kill_counts_towards_the_cap",
+        ),
+    ),
+    Mutant(
         "a consult of a killed run is forgotten",
-        "core/roles/reply_cache.py",
-        "cap=max(0, grant.cap - answered - unrefunded)",
-        "cap=max(0, grant.cap - unrefunded)",
+        "review/phase.py",
+        "earlier_consults=request.earlier_consults,",
+        "earlier_consults=(),",
         (f"{KEPT}test_the_consults_of_a_kept_answer_are_its_own_and_count_towards_the_cap",),
     ),
     Mutant(
@@ -1778,10 +1883,10 @@ MUTANTS = (
     ),
     Mutant(
         "the tokens of a consult's last request are taken for all of them",
-        "adapters/claude/consult_hook.py",
+        "adapters/claude/consult_events.py",
         ' if whole_number(answer.get("totalToolUseCount")) == 0 else None',
         "",
-        ("tests/adapters/test_consult_hook.py::test_the_tokens_of_an_advisor_that_used_tools_are_unknown",),
+        (f"{UNIT}test_consult_events.py::test_the_tokens_of_an_advisor_that_used_tools_are_unknown",),
     ),
     Mutant(
         "a merge of today is judged",

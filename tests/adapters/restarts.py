@@ -19,14 +19,16 @@ from review_advisor.adapters.answers.remembering import RememberingAgents
 from review_advisor.adapters.answers.store import ReplyStore
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Event, KnowledgeStored, PolicyFrozen
+from review_advisor.core.policy.budgets import Budgets
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 from review_advisor.core.roles.reply_cache import RunNames, review_identity
-from review_advisor.core.safety.redaction import redactor
+from review_advisor.core.safety.redaction import NO_SECRETS, redactor
 from review_advisor.mockworld.agents import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.world import INSTRUCTIONS, MemoryArtifacts, MemoryJournal, MockWorld
-from review_advisor.ports.review import Ports
+from review_advisor.ports.review import Consults, Ports
+from review_advisor.review.consults import ReviewConsults
 from review_advisor.review.phase import ReviewPhase, ReviewRequest
 
 SECRET = b"whoever pays knows it"
@@ -69,6 +71,7 @@ def run(world: MockWorld, store: ReplyStore) -> OutcomeDocument:
         switches=read_switches(world.environment),
         redactor=redactor(world.environment),
         repair=world.repair,
+        earlier_consults=store.inherited_consults,
     )
     return ReviewPhase(ports, INSTRUCTIONS, world.jobs, world.threads).review(request)
 
@@ -96,12 +99,14 @@ def really_killed_at(story: Callable[[MockWorld], None], world: MockWorld, root:
     The agents of ``world`` answer it from here, as a provider of models would: they outlive it.
     """
     here, there = PROCESSES.Pipe()
+    consults = ReviewConsults(Budgets(max_usd=1.0), NO_SECRETS)
     process = PROCESSES.Process(target=_die_at, args=(story, there, root, number))
     process.start()
     there.close()
     with suppress(EOFError):
         while True:
-            here.send(world.agents.run(here.recv()))
+            call: AgentCall = here.recv()
+            here.send(world.agents.run(call, None if call.consults is None else consults.of_call(call.consults)))
     process.join()
     world.reviews += 1
     assert process.exitcode == -signal.SIGKILL
@@ -121,7 +126,7 @@ class _Elsewhere:
 
     there: Connection
 
-    def run(self, call: AgentCall) -> Answered | Lost:
+    def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
         self.there.send(call)
         reply: Answered | Lost = self.there.recv()
         return reply

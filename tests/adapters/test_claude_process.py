@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.adapters.consulting import consults_of_a_call
 
 from review_advisor.adapters.claude.agents import ClaudeAgents
 from review_advisor.adapters.claude.limits import Limits
@@ -46,7 +47,7 @@ for line in open(__file__ + ".steps"):
 LIMITS = Limits(terminate_grace_seconds=0.5, end_grace_seconds=0.5, max_line_bytes=100_000, max_stream_bytes=1_000_000)
 WELL_BEFORE_ITS_OWN_END = 25.0
 """Seconds: what a step of these tests would take if nobody ended it is 30 or more."""
-GRANT = ConsultGrant(5, 3, "the-advisor", "You advise.", "opus", "<!-- s -->", "n0nce")
+GRANT = ConsultGrant("the-advisor", "You advise.", "opus", "<!-- s -->", "n0nce")
 
 Play = Callable[..., tuple[str, ...]]
 
@@ -113,7 +114,7 @@ CALL = AgentCall(
 
 def ask(command: tuple[str, ...], call: AgentCall = CALL, **environ: str) -> Answered | Lost:
     with ClaudeAgents(command, {"PATH": os.environ["PATH"], **environ}, LIMITS) as agents:
-        return agents.run(call)
+        return agents.run(call, None if call.consults is None else consults_of_a_call(grant=call.consults))
 
 
 def lost(outcome: Answered | Lost) -> LostReason:

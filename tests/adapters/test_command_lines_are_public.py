@@ -1,4 +1,7 @@
-"""Every user of the machine can read the command line of every process: none of ours holds the run's nonce."""
+"""Every user of the machine can read the command line of every process: none of ours holds the run's nonce.
+
+Nor does an environment. What only the consulted advisor is told goes through a socket in a private folder.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import executable
+from tests.adapters.consulting import consults_of_a_call
 
 from review_advisor.adapters.claude.agents import ClaudeAgents
 from review_advisor.core.policy.surfaces import Role
@@ -19,11 +23,13 @@ from review_advisor.mockworld.lines import veto
 from review_advisor.mockworld.world import MockWorld
 
 _NOSY = """#!{python} -IS
-import json, os, re, sys
+import json, os, sys
 place = sys.argv[0] + ".seen"
-hook = re.search(r"--private=([^ '\\"]+)", " ".join(sys.argv))
-told = hook and {{"text": open(hook[1]).read(), "mode": os.stat(hook[1]).st_mode}}
-json.dump({{"argv": sys.argv, "prompt": sys.stdin.read(), "told": told, "path": hook and hook[1]}}, open(place, "w"))
+folder = os.path.dirname(os.environ["TMPDIR"])
+modes = [os.lstat(each).st_mode for each in (folder, os.path.join(folder, "s")) if os.path.exists(each)]
+json.dump({{
+    "argv": sys.argv, "environment": dict(os.environ), "prompt": sys.stdin.read(), "folder": folder, "modes": modes
+}}, open(place, "w"))
 """
 
 
@@ -45,15 +51,11 @@ def test_no_argument_of_any_call_holds_the_nonce(tmp_path: Path, monkeypatch: py
     nosy = executable(tmp_path / "claude", _NOSY.format(python=sys.executable))
     with ClaudeAgents((str(nosy),), {"PATH": os.environ["PATH"]}) as agents:
         for call in calls_of_a_review(tmp_path):
-            agents.run(call)
+            agents.run(call, None if call.consults is None else consults_of_a_call(grant=call.consults))
             seen = json.loads(nosy.with_name("claude.seen").read_text())
             assert "nonce0001" in seen["prompt"], "the prompt goes by stdin, and holds it"
-            assert "nonce0001" not in " ".join(seen["argv"])
-            if call.consults is not None:
-                told = json.loads(seen["told"]["text"])
-                assert told["opening"].startswith(f"{call.consults.sentinel}\n")
-                assert told["nonce"] == call.consults.nonce
-                assert stat.S_IMODE(seen["told"]["mode"]) == 0o600
-                assert not Path(seen["path"]).exists(), "it is gone with the call"
-            else:
-                assert seen["told"] is None
+            assert "nonce0001" not in " ".join([*seen["argv"], *seen["environment"].values()])
+            assert stat.S_IMODE(seen["modes"][0]) == 0o700
+            assert [stat.S_ISSOCK(mode) for mode in seen["modes"][1:]] == [True] * (call.consults is not None)
+            assert not Path(seen["folder"]).exists(), "it is gone with the call"
+    assert list(private.iterdir()) == []

@@ -24,6 +24,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, Repaired, ReviewEnded, Verified
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.lines import Killed
 
 CREDENTIAL = {"ANTHROPIC_API_KEY": "sk-ant-api03-not-a-real-one-5d1f0a77"}
 FAULT = "def mean(rows):\n    return sum(rows) / len(rows)\n" + "".join(f"value_{n} = {n}\n" for n in range(30))
@@ -60,11 +61,13 @@ class Place:
         script(self.folder, **REPLIES)
         return self
 
-    def review(self, subscriber: Callable[[Event], None] = lambda event: None) -> StoredReview:
+    def review(self, subscriber: Callable[[Event], None] = lambda event: None, **environ: str) -> StoredReview:
         """One run."""
         replies = self.folder / "script.json"
         consulting = AgentChoice("embedded", embedded_script=replies)
-        return scripted_review(self.folder / "project", replies, subscriber, CREDENTIAL, agent=consulting)
+        return scripted_review(
+            self.folder / "project", replies, subscriber, {**CREDENTIAL, **environ}, agent=consulting
+        )
 
     @property
     def logs(self) -> Path:
@@ -171,3 +174,18 @@ def test_answers_that_led_to_a_crash_are_not_used_a_second_time(tmp_path: Path) 
     document = place.review().document
     assert {event.kept for event in document.events if isinstance(event, CallEnded)} == {False}
     assert (place.paid["ReviewReport"], place.paid["PostVerifyResult"]) == (2, 2)
+
+
+def test_a_consult_that_was_made_before_a_kill_counts_towards_the_cap(tmp_path: Path) -> None:
+    def killed(event: Event) -> None:
+        if isinstance(event, Verified):
+            raise Killed
+
+    place = Place(tmp_path).make()
+    asking = {"consult": {"question": "May rows be empty in app.py?"}, "then": APPROVE}
+    script(tmp_path, **{**REPLIES, "ReviewReport": [asking, asking]})
+    with pytest.raises(Killed):
+        place.review(killed, HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS="1")
+    (part,) = place.review(HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS="1").document.surfaces[0].parts
+    assert [note.status for note in part.consults] == ["answered", "denied"]
+    assert place.paid["consult"] == 1

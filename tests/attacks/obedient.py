@@ -16,8 +16,9 @@ from pydantic import BaseModel
 from tests.attacks.payloads import ORDER, OWN_SECRET
 
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, Lost, Receipt, Usage
+from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, ConsultReply, Lost, Receipt, Usage
 from review_advisor.core.roles.prompts import nonce_of
+from review_advisor.ports.review import Consults
 
 WINDOW = 600_000
 FAULT = "value = 1 / 0"
@@ -55,11 +56,13 @@ class ObedientAgent:
     obeyed: list[str] = field(default_factory=list)
     asked: list[AgentCall] = field(default_factory=list)
 
-    def run(self, call: AgentCall) -> Answered | Lost:
+    def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
         self.asked.append(call)
         orders = self.heard(call.prompt)
         self.obeyed += [f"{call.role.value} {call.attempt}: {order}" for order in orders]
-        receipt = Receipt(usage=Usage(cost_usd=0.01), resolved_model=call.model, consults=self._consults(call))
+        receipt = Receipt(
+            usage=Usage(cost_usd=0.01), resolved_model=call.model, consults=self._consulted(call, consults)
+        )
         return Answered(self._obeying(call, orders) if orders else self._honest(call), receipt)
 
     def check_interrupt(self) -> None:
@@ -122,9 +125,9 @@ class ObedientAgent:
         found = [remark] if call.attempt else []
         return {"verdict": verdict, "summary": summary, "confidence": 0.9, "findings": found}
 
-    def _consults(self, call: AgentCall) -> tuple[ConsultRecord, ...]:
-        if call.consults is None or call.attempt:
+    def _consulted(self, call: AgentCall, consults: Consults | None) -> tuple[ConsultRecord, ...]:
+        if consults is None or call.attempt:
             return ()
-        asked = json.dumps({"question": self.question})
-        reply = json.dumps({"action": self.advice})
-        return (ConsultRecord("toolu_1", asked, "answered", reply=reply, resolved_model="opus"),)
+        consults.ask("toolu_1", json.dumps({"question": self.question}))
+        consults.settle("toolu_1", ConsultReply(True, json.dumps({"action": self.advice}), resolved_model="opus"))
+        return consults.end()

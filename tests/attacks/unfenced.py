@@ -22,6 +22,7 @@ from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.safety import fence as fence_room
 from review_advisor.core.safety import redaction
+from review_advisor.review import consults as review_consults
 from review_advisor.review import dispatch
 from review_advisor.review import loop as review_loop
 
@@ -76,6 +77,8 @@ def unfenced(patch: pytest.MonkeyPatch, attack: str) -> Strip:
     patch.setattr(advisors, "ReviewReport", LooseReport)
     patch.setattr(advisors, "PostVerifyResult", LooseJudgement)
     patch.setattr(dispatch, "read_consult", _any_consult)
+    patch.setattr(review_consults, "question_shown", lambda question, redactor: question)
+    patch.setattr(review_consults, "_KEPT", 10**9)
     for name, loose in (("ReviewReport", LooseReport), ("PostVerifyResult", LooseJudgement)):
         patch.setattr(review_loop, name, loose)
     return strip

@@ -1,11 +1,24 @@
 import pytest
 
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.budgets import Budgets
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import approve, finding, guidance, lost, veto
+from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultReply, Denied, Granted, Lost
+from review_advisor.core.safety.redaction import NO_SECRETS, Redactor, redactor
+from review_advisor.mockworld.agents import FakeAdvisorRunner
+from review_advisor.mockworld.lines import approve, bug, finding, guidance, lost, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.ports.review import Consults, Ports
+from review_advisor.review.dispatch import Dispatch
 
+GRANT = ConsultGrant("advisor", "You advise.", "opus", "<!-- s -->", "n0nce")
 CAP = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"
+
+
+def dispatch(world: MockWorld, own: Redactor = NO_SECRETS) -> Dispatch:
+    """The calls of one review of this world, which may consult twice."""
+    ports = Ports(world.agents, world.source, world.journal, world.artifacts, world.clock, world.pictures, world.wiki)
+    return Dispatch(ports, Budgets(max_usd=1.0, max_consults=2), 1, own)
 
 
 def questions(n: int) -> tuple[str, ...]:
@@ -93,3 +106,42 @@ def test_a_stop_signal_counts_even_in_an_answer_that_is_not_the_asked_object(wor
     assert note.guidance is not None
     assert (note.wrapped, note.guidance.stop_signal) == (True, True)
     assert document.outcome is Outcome.ESCALATED
+
+
+def test_the_advisor_is_asked_without_the_harness_own_secrets(world: MockWorld) -> None:
+    consults = dispatch(world, redactor({"DEPLOY_PASSWORD": "correct-horse-battery-7"})).consults(GRANT)
+    granted = consults.ask("t1", "Is correct-horse-battery-7 in use?")
+    assert isinstance(granted, Granted)
+    assert "Is [secret removed] in use?" in granted.prompt
+
+
+def test_a_call_that_ends_in_a_bug_leaves_no_open_consult(world: MockWorld) -> None:
+    """The bug is told, and the consult that it cut off is refunded."""
+    world.agents.script(Role.EXECUTOR, approve().after_asking("Is it right?"))
+    world.agents.script(Role.MID_FLIGHT, bug())
+    kept: list[Consults] = []
+
+    class Keeping(FakeAdvisorRunner):
+        def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
+            if consults is not None:
+                kept.append(consults)
+            return super().run(call, consults)
+
+    scripted, world.agents = world.agents, Keeping(world.clock)
+    world.agents._lines = scripted._lines
+    with pytest.raises(KeyError, match="a bug in the harness"):
+        world.review()
+    (consults,) = kept
+    assert isinstance(consults.ask("later", "And now?"), Denied)
+    assert [record.status for record in consults.end()] == ["failed"]
+
+
+def test_the_count_is_one_for_the_executor_and_whoever_else_asks_the_advisor(world: MockWorld) -> None:
+    """A question of the harness itself, from a call that has no Agent tool, shares the cap."""
+    review = dispatch(world)
+    executor, harness = review.consults(GRANT), review.consults(GRANT)
+    assert isinstance(executor.ask("t1", "one?"), Granted)
+    assert isinstance(harness.ask("t1", "two?"), Granted)
+    assert isinstance(executor.ask("t2", "three?"), Denied)
+    harness.settle("t1", ConsultReply(False, reason="lost"))
+    assert isinstance(executor.ask("t3", "four?"), Granted)

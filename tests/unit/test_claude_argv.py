@@ -15,7 +15,7 @@ from review_advisor.core.answers.answers import ReviewReport
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
 
-GRANT = ConsultGrant(5, 3, "the-advisor", "You advise.", "claude-opus-5-5", "<!-- s -->", "n0nce")
+GRANT = ConsultGrant("the-advisor", "You advise.", "claude-opus-5-5", "<!-- s -->", "n0nce")
 CALL = AgentCall(
     role=Role.EXECUTOR,
     advisor=Role.EXECUTOR.advisor,

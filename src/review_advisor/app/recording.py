@@ -15,7 +15,7 @@ from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Event
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.roles.calls import Stop
+from review_advisor.core.roles.calls import ConsultRecord, Stop
 from review_advisor.core.roles.reply_cache import Concluded, ReviewIdentity, RunNames
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Agents, ArtifactError, CliError, SourceError
@@ -42,6 +42,11 @@ class Keeping:
     def remembering(self, agents: Agents, names: RunNames, redactor: Redactor) -> Agents:
         """``agents`` behind the replies that an earlier run of this review was given."""
         return agents if self.replies is None else RememberingAgents(agents, self.replies, names, redactor)
+
+    @property
+    def earlier_consults(self) -> tuple[ConsultRecord, ...]:
+        """The consults of those replies: they count towards the review's cap."""
+        return () if self.replies is None else self.replies.inherited_consults
 
     def __enter__(self) -> Self:
         return self

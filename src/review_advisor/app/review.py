@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -132,6 +132,7 @@ def run_review(
             fresh=options.fresh,
         )
         stack.callback(keeping.recorder.close)
+        request = replace(request, earlier_consults=keeping.earlier_consults)
         asked = keeping.remembering(agents, RunNames(request.run_id, request.nonce), request.redactor)
         so_far.artifacts, so_far.keeping = artifacts, keeping
         journal = FanOut([so_far, keeping, subscriber])

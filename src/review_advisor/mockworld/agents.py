@@ -10,20 +10,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from review_advisor.core.policy.budgets import consults_left
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import (
     AgentCall,
     Answered,
     ConsultGrant,
     ConsultRecord,
+    ConsultReply,
+    Denied,
     Lost,
     LostReason,
     Receipt,
     Stop,
 )
-from review_advisor.core.roles.prompts import nonce_of
 from review_advisor.mockworld.lines import Line, Written, approve, confirm, guidance, plan
+from review_advisor.ports.review import Consults
 
 
 class Passing(Protocol):
@@ -70,8 +71,8 @@ class Asked:
 class FakeAdvisorRunner:
     """Plays the lines given for each role, in order; a role without a script agrees with everything.
 
-    ``asked`` holds every call in order. Consults are played as the real hook would let them: under the
-    grant's cap, failed ones refunded. ``consulted`` holds every question with the grant it was asked under.
+    ``asked`` holds every call in order. A consult is played if the review grants it. ``consulted`` holds every question
+    with the leave it was asked under.
     ``played`` holds both with what was said. ``struck`` are lines for the n-th call, counted from 1, whoever
     makes it. ``lifelike``: a line that takes longer than its call may is lost, and an executor without the Agent tool
     asks nothing and without leave edits nothing, as with the real adapter; otherwise the first passes and the others
@@ -90,7 +91,6 @@ class FakeAdvisorRunner:
         default_factory=lambda: defaultdict(deque)
     )
     consulted: list[tuple[str, ConsultGrant]] = field(default_factory=list)
-    _records: dict[str, list[ConsultRecord]] = field(default_factory=lambda: defaultdict(list))
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def script(self, role: Role, *lines: Line | Scripted, surface: Surface | None = None) -> None:
@@ -105,7 +105,7 @@ class FakeAdvisorRunner:
             for line in lines
         ]
 
-    def run(self, call: AgentCall) -> Answered | Lost:
+    def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
         """Answer as scripted."""
         with self._lock:
             self.asked.append(call)
@@ -113,18 +113,17 @@ class FakeAdvisorRunner:
             played = Asked(call, line, self.clock.monotonic())
             self.played.append(played)
         try:
-            reply = self._reply(played)
+            reply = self._reply(played, consults)
         except BaseException as raised:
             played.came = raised
             raise
         played.came = reply
         return reply
 
-    def _reply(self, played: Asked) -> Answered | Lost:
+    def _reply(self, played: Asked, consults: Consults | None) -> Answered | Lost:
         line, call = played.line, played.call
         questions = () if self.lifelike and call.consults is None else line.questions
-        with self._lock:
-            records = tuple(self._consult(question, played) for question in questions)
+        records = self._consulting(questions, played, consults)
         self._edit(line, call)
         late = self.lifelike and line.seconds > call.timeout_seconds
         seconds = call.timeout_seconds if late else line.seconds
@@ -167,23 +166,25 @@ class FakeAdvisorRunner:
                 return next_one if isinstance(next_one, Line) else next_one.line()
         return _AGREES[role]
 
-    def _consult(self, question: str, played: Asked) -> ConsultRecord:
-        call = played.call
-        if call.consults is None:
-            raise AssertionError(f"an executor without the Agent tool cannot ask: {question}")
-        self.consulted.append((question, call.consults))
-        its_review = self._records[nonce_of(call.prompt)]
-        record = self._advised(question, played, call.consults, its_review)
-        its_review.append(record)
-        return record
+    def _consulting(
+        self, questions: tuple[str, ...], played: Asked, consults: Consults | None
+    ) -> tuple[ConsultRecord, ...]:
+        grant = played.call.consults
+        if not questions:
+            return ()
+        if grant is None or consults is None:
+            raise AssertionError(f"an executor without the Agent tool cannot ask: {questions[0]}")
+        with self._lock:
+            for question in questions:
+                self.consulted.append((question, grant))
+                identity = f"toolu_{len(self.consulted)}"
+                if isinstance(consults.ask(identity, question), Denied):
+                    played.advice.append(Advice(question, grant, None))
+                else:
+                    consults.settle(identity, self._advice(question, grant, played))
+            return consults.end()
 
-    def _advised(self, question: str, played: Asked, grant: ConsultGrant, before: list[ConsultRecord]) -> ConsultRecord:
-        identity = f"toolu_{len(self.consulted)}"
-        started = [record.status for record in before if record.status != "denied"]
-        if consults_left(grant.cap, len(started), started.count("failed")) == 0:
-            reason = f"the review's {grant.cap} consults are used up"
-            played.advice.append(Advice(question, grant, None))
-            return ConsultRecord(identity, question, "denied", reason=reason)
+    def _advice(self, question: str, grant: ConsultGrant, played: Asked) -> ConsultReply:
         line = self._next(Role.MID_FLIGHT, played.call.surface)
         played.advice.append(Advice(question, grant, line))
         self.clock.sleep(line.seconds)
@@ -194,12 +195,10 @@ class FakeAdvisorRunner:
         if line.stop is not None:
             raise line.stop
         if line.lost is not None:
-            return ConsultRecord(identity, question, "failed", reason=f"scripted: {line.lost.value}")
-        return ConsultRecord(
-            identity,
-            question,
-            "answered",
-            reply=json.dumps(line.answer),
+            return ConsultReply(False, reason=f"scripted: {line.lost.value}")
+        return ConsultReply(
+            True,
+            json.dumps(line.answer),
             resolved_model=grant.advisor_model,
             tokens=line.output_tokens,
             duration_ms=round(line.seconds * 1000),

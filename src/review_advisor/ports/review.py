@@ -13,14 +13,33 @@ from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair import Edits
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.roles.calls import AgentCall, Answered, Lost
+from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, ConsultReply, Denied, Granted, Lost
+
+
+class Consults(Protocol):
+    """The consults of one call, counted together with all others of the review. Used from any thread."""
+
+    def ask(self, tool_use_id: str, question: str) -> Granted | Denied:
+        """Leave for one consult, or the reason why not. An id that was asked before is denied, and not counted."""
+        ...
+
+    def settle(self, tool_use_id: str, reply: ConsultReply) -> None:
+        """Record what became of a granted consult. Only the first word on it counts."""
+        ...
+
+    def end(self) -> tuple[ConsultRecord, ...]:
+        """All consults of the call, oldest first. What is still open has failed, and no more is granted."""
+        ...
 
 
 class Agents(Protocol):
     """Whoever answers a call: the real CLI, the embedded agent, or MockWorld's scripted ones."""
 
-    def run(self, call: AgentCall) -> Answered | Lost:
-        """Make the call and wait. Raises ``Stop`` for spent credit, failed authentication or an interrupt."""
+    def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
+        """Make the call and wait. Raises ``Stop`` for spent credit, failed authentication or an interrupt.
+
+        ``consults`` is given exactly when the call may consult; the receipt holds what became of them.
+        """
         ...
 
     def check_interrupt(self) -> None:

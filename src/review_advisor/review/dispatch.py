@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from concurrent.futures import Executor as Pool
 from dataclasses import dataclass, replace
@@ -18,12 +18,13 @@ from review_advisor.core.policy.budgets import Allowance, Budgets, Refused, Spen
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.advisors import Part
-from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop
+from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultRecord, Lost, Receipt, Stop
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.core.roles.replies import REPAIRABLE, checked_reply, cut_short, lost_twice, repair_ask
 from review_advisor.core.safety.legible import legible
 from review_advisor.core.safety.redaction import Redactor
-from review_advisor.ports.review import Ports
+from review_advisor.ports.review import Consults, Ports
+from review_advisor.review.consults import ReviewConsults
 
 Checked = TypeVar("Checked", bound=Answer)
 Item = TypeVar("Item")
@@ -58,13 +59,16 @@ class Dispatch:
         budgets: Budgets,
         jobs: int,
         redactor: Redactor,
+        *,
         threads: Callable[[int], Pool] = ThreadPoolExecutor,
+        earlier_consults: Iterable[ConsultRecord] = (),
     ) -> None:
         self._ports = ports
         self._budgets = budgets
         self._jobs = jobs
         self._redactor = redactor
         self._threads = threads
+        self._consults = ReviewConsults(budgets, redactor, earlier_consults)
         self._lock = threading.Lock()
         self._place_free = threading.Condition(self._lock)
         self._started = ports.clock.monotonic()
@@ -141,10 +145,11 @@ class Dispatch:
             max_usd=allowed.max_usd,
             timeout_seconds=allowed.timeout_seconds,
         )
+        consults = None if call.consults is None else self.consults(call.consults)
         receipt = Receipt()
         try:
             self._record_start(priced)
-            reply = self._redactor.everywhere(legible(self._ports.agents.run(priced)))
+            reply = self._redactor.everywhere(legible(self._ports.agents.run(priced, consults)))
             receipt = reply.receipt
         except Stop as stop:
             stop.detail = self._redactor.redact(legible(stop_words(stop, priced)))
@@ -154,9 +159,15 @@ class Dispatch:
             self.halt(stop)
             raise
         finally:
+            if consults is not None:
+                consults.end()
             self._settle(priced, receipt)
         checked = self._checked(priced, reply, answer)
         return replace(checked, consults=self._record_consults(priced, receipt), number=call.number)
+
+    def consults(self, grant: ConsultGrant) -> Consults:
+        """Consults of one more call, or of whoever else asks the advisor, under the one cap of the review."""
+        return self._consults.of_call(grant)
 
     def _record_start(self, call: AgentCall) -> None:
         self.record(

@@ -44,7 +44,7 @@ from review_advisor.core.policy.scope import review_scope
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import Switches
 from review_advisor.core.roles.advisors import Briefing, Part, PreFlightAdvisor
-from review_advisor.core.roles.calls import Stop
+from review_advisor.core.roles.calls import ConsultRecord, Stop
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.knowledge import Page, Proposal, propose
 from review_advisor.core.roles.prompts import cuts
@@ -61,7 +61,8 @@ from review_advisor.review.repair import Version
 class ReviewRequest:
     """What one review is asked under. ``nonce`` is fresh random text that no change can know.
 
-    ``redactor`` knows the harness's own secrets.
+    ``redactor`` knows the harness's own secrets. ``earlier_consults`` were paid for by earlier runs of the same review:
+    they count towards its cap.
     """
 
     run_id: str
@@ -70,6 +71,7 @@ class ReviewRequest:
     switches: Switches
     redactor: Redactor = field(default_factory=Redactor)
     repair: RepairMode = "suggest"
+    earlier_consults: tuple[ConsultRecord, ...] = ()
 
 
 class ReviewPhase:
@@ -103,7 +105,14 @@ class ReviewPhase:
         scope = review_scope(change, policy, len(parts))
         unsent += must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
         jobs = min(self._jobs, len(parts))
-        dispatch = Dispatch(self._ports, policy.budgets, jobs, request.redactor, self._threads)
+        dispatch = Dispatch(
+            self._ports,
+            policy.budgets,
+            jobs,
+            request.redactor,
+            threads=self._threads,
+            earlier_consults=request.earlier_consults,
+        )
         files = file_facts(change, parts, scope)
         dispatch.record(
             PolicyFrozen(

@@ -65,7 +65,13 @@ def test_only_looping_surfaces_retry_even_with_a_forced_veto(surface: Surface, r
     ],
 )
 def test_failed_consults_are_given_back_at_most_three_times(cap: int, used: int, failed: int, left: int) -> None:
-    assert consults_left(cap, used, failed) == left
+    assert consults_left(Budgets(max_usd=1.0, max_consults=cap), used, failed) == left
+
+
+@pytest.mark.parametrize("refunds", range(4))
+def test_the_number_of_refunds_is_the_policys(refunds: int) -> None:
+    budgets = Budgets(max_usd=1.0, max_consults=2, max_refunds=refunds)
+    assert consults_left(budgets, 5, 5) == max(0, refunds - 3)
 
 
 @pytest.mark.parametrize(

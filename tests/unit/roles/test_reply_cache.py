@@ -28,7 +28,6 @@ from review_advisor.core.roles.reply_cache import (
     RunNames,
     answer_key,
     crashed,
-    grant_left,
     on_asking_again,
     renamed,
     review_identity,
@@ -36,7 +35,7 @@ from review_advisor.core.roles.reply_cache import (
 )
 
 ONE, OTHER = RunNames("run_1_aaaa", "a" * 16), RunNames("run_2_bbbb", "b" * 16)
-GRANT = ConsultGrant(5, 3, "the-advisor", "advise", "opus", f"<!-- {ONE.nonce} -->", ONE.nonce)
+GRANT = ConsultGrant("the-advisor", "advise", "opus", f"<!-- {ONE.nonce} -->", ONE.nonce)
 CALL = AgentCall(
     role=Role.EXECUTOR,
     advisor=Role.EXECUTOR.advisor,
@@ -138,27 +137,6 @@ def test_an_answer_is_kept_without_its_runs_names_and_given_with_the_next_ones()
     )
     lost = Lost(LostReason.CRASH, f"{ONE.nonce} went missing")
     assert renamed(renamed(lost, ONE, None), None, OTHER).detail == f"{OTHER.nonce} went missing"  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize(
-    "used, cap, refunds",
-    [
-        ("", 5, 3),
-        ("aa", 3, 3),
-        ("f", 5, 2),
-        ("fff", 5, 0),
-        ("ffff", 4, 0),
-        ("afffffa", 1, 0),
-        ("aaaaaaa", 0, 3),
-        ("dda", 4, 3),
-    ],
-)
-def test_what_is_left_to_consult(used: str, cap: int, refunds: int) -> None:
-    words = {"a": "answered", "f": "failed", "d": "denied"}
-    records = [ConsultRecord(str(n), "?", words[letter]) for n, letter in enumerate(used)]  # type: ignore[arg-type]
-    left = grant_left(GRANT, records)
-    assert (left.cap, left.max_refunds) == (cap, refunds)
-    assert replace(left, cap=5, max_refunds=3) == GRANT
 
 
 @pytest.mark.parametrize("reason", LostReason)

@@ -14,13 +14,12 @@ from review_advisor.core.roles.reply_cache import (
     KeptReply,
     RunNames,
     answer_key,
-    grant_left,
     on_asking_again,
     renamed,
 )
 from review_advisor.core.safety.legible import legible
 from review_advisor.core.safety.redaction import Redactor
-from review_advisor.ports.review import Agents
+from review_advisor.ports.review import Agents, Consults
 
 
 class RememberingAgents:
@@ -39,15 +38,14 @@ class RememberingAgents:
         self._redactor = redactor
         self._ending = False
 
-    def run(self, call: AgentCall) -> Answered | Lost:
+    def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
         """The kept reply, or that of the agents. Raises what they raise."""
         key = answer_key(call, self._names, _evidence(call))
         kept = self._store.find(key)
         if kept is not None:
             return self._again(kept, call)
         before = seen(call.tree) if call.edits is not None and call.tree is not None else None
-        grant = call.consults and grant_left(call.consults, self._store.inherited_consults)
-        reply = self._redactor.everywhere(legible(self._agents.run(replace(call, consults=grant))))
+        reply = self._redactor.everywhere(legible(self._agents.run(call, consults)))
         reply = replace(reply, receipt=replace(reply.receipt, reply=key))
         reply = on_asking_again(reply, crashed_before=self._store.crashed_before(key))
         edits = self._edits(call, before)

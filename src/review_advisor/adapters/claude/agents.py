@@ -6,43 +6,32 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 
 from review_advisor.adapters.claude import consult_hook
 from review_advisor.adapters.claude.argv import argv, hook_settings, offered_tools
+from review_advisor.adapters.claude.consult_server import ConsultServer
 from review_advisor.adapters.claude.environment import child_environment
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.adapters.claude.meaning import meaning
 from review_advisor.adapters.claude.process import CannotStartError, Children, Launch
-from review_advisor.adapters.claude.stream import StreamReader, TaskStarted
-from review_advisor.core.roles.calls import (
-    AgentCall,
-    Answered,
-    ConsultGrant,
-    ConsultRecord,
-    Lost,
-    LostReason,
-    ReviewInterrupted,
-)
-from review_advisor.core.roles.mid_flight import QUESTION_OPENING
-from review_advisor.core.safety import frame, secret_shapes
+from review_advisor.adapters.claude.stream import StreamReader
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason, ReviewInterrupted
 from review_advisor.lifetime.belongings import make_folder, remove_folder
 from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.ports.review import Consults
 
 _HOOK_SCRIPT = Path(consult_hook.__file__).resolve()
-_SECRET_SHAPES = Path(secret_shapes.__file__).resolve()
-_FRAME = Path(frame.__file__).resolve()
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """One call's private folders; ``key`` names the call in the consult state."""
+    """One call's private folders."""
 
-    key: str
     root: Path
 
     @property
@@ -65,8 +54,7 @@ class _Place:
 class ClaudeAgents:
     """Answers the calls of one review by running ``command``, one process per call, from any thread.
 
-    A context manager: leaving it ends what still runs and removes every file it made. The consult cap holds
-    across all calls made through one instance.
+    A context manager: leaving it ends what still runs and removes every file it made.
     """
 
     def __init__(self, command: tuple[str, ...], environ: Mapping[str, str], limits: Limits = DEFAULT_LIMITS) -> None:
@@ -80,7 +68,6 @@ class ClaudeAgents:
 
     def __enter__(self) -> Self:
         self._root = make_folder("calls")
-        self._consults.mkdir(mode=0o700)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -89,15 +76,17 @@ class ClaudeAgents:
             remove_folder(self._root)
             self._root = None
 
-    def run(self, call: AgentCall) -> Answered | Lost:
+    def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
         """Make the call and wait. Raises a ``Stop``: spent credit, refused credential, or an interrupt."""
+        if (call.consults is None) != (consults is None):
+            raise ValueError("a call may consult exactly when its consults are counted")
         self._raise_if_interrupted()
         prompt = _safe_start(call.prompt).encode("utf-8", errors="replace")
         if len(prompt) > self._limits.max_prompt_bytes:
             return Lost(LostReason.TOO_LONG, "The prompt is larger than the CLI takes; nothing was asked.")
         try:
             with self._place() as place:
-                return self._run_in(place, call, prompt)
+                return self._run_in(place, call, consults, prompt)
         except CannotStartError as problem:
             return Lost(LostReason.CRASH, str(problem))
 
@@ -109,18 +98,13 @@ class ClaudeAgents:
         """End every call in flight and let no later one start: it is lost, unasked. Does not wait for them."""
         self._children.end_running()
 
-    @property
-    def _consults(self) -> Path:
-        if self._root is None:
-            raise RuntimeError("ClaudeAgents is used outside its with block")
-        return self._root / "consults"
-
     @contextmanager
     def _place(self) -> Iterator[_Place]:
+        if self._root is None:
+            raise RuntimeError("ClaudeAgents is used outside its with block")
         with self._numbering:
             self._calls += 1
-            key = f"call-{self._calls}"
-        place = _Place(key, self._consults.parent / key)
+            place = _Place(self._root / str(self._calls))
         try:
             for folder in (place.root, place.home, place.config, place.tmp, place.cwd):
                 _make_private(folder)
@@ -128,19 +112,12 @@ class ClaudeAgents:
         finally:
             remove_folder(place.root)
 
-    def _run_in(self, place: _Place, call: AgentCall, prompt: bytes) -> Answered | Lost:
+    def _run_in(self, place: _Place, call: AgentCall, consults: Consults | None, prompt: bytes) -> Answered | Lost:
         reader = StreamReader()
         environment = child_environment(self._environ, place.home, place.config, place.tmp, self._limits)
-        hook = self._hook(place, call.consults) if call.consults is not None else None
+        hook = hook_settings(self._hook, self._limits) if call.consults is not None else None
 
         began = heard = time.monotonic()
-
-        def observe(line: bytes) -> bool:
-            nonlocal heard
-            before = reader.signs_of_work
-            started = reader.feed(line)
-            heard = heard if reader.signs_of_work == before else time.monotonic()
-            return started is None or self._is_guarded(place, call.consults, started)
 
         launch = Launch(
             argv=argv(self._command, call, hook, self._limits),
@@ -151,47 +128,39 @@ class ClaudeAgents:
             deadline_seconds=call.timeout_seconds,
             marker=f"TMPDIR={place.tmp}\0",
         )
-        try:
+        with self._server(place, call, consults) as server:
+
+            def observe(line: bytes) -> bool:
+                nonlocal heard
+                before = reader.signs_of_work
+                started = reader.feed(line)
+                heard = heard if reader.signs_of_work == before else time.monotonic()
+                return started is None or (server is not None and server.has_granted(started))
+
             exit_ = self._children.run(launch, observe)
-        finally:
-            consult_hook.settle_unfinished(self._consults, place.key, "the executor ended before the answer came")
+        records = () if consults is None else consults.end()
         quiet = self._limits.is_silence(call.timeout_seconds - (heard - began), call.timeout_seconds)
-        outcome = meaning(reader.summary(), exit_, self._consults_of(place), offered_tools(call), quiet=quiet)
+        outcome = meaning(reader.summary(), exit_, records, offered_tools(call), quiet=quiet)
         self._raise_if_interrupted(outcome)
         return outcome
 
-    def _hook(self, place: _Place, grant: ConsultGrant) -> str:
-        try:
-            opening = f"{grant.sentinel}\n{QUESTION_OPENING}"
-            private = consult_hook.keep_private(place.root, {"opening": opening, "nonce": grant.nonce})
-        except OSError as error:
-            raise CannotStartError(f"A private file for the call cannot be written: {error.strerror}.") from error
-        words = {
-            "--state": str(self._consults),
-            "--call": place.key,
-            "--cap": str(grant.cap),
-            "--max-refunds": str(grant.max_refunds),
-            "--subagent-type": grant.subagent_type,
-            "--private": str(private),
-            "--secret-shapes": str(_SECRET_SHAPES),
-            "--frame": str(_FRAME),
-        }
-        options = (f"{name}={value}" for name, value in words.items())
-        return hook_settings((sys.executable, "-I", str(_HOOK_SCRIPT), *options), self._limits)
+    @property
+    def _hook(self) -> tuple[str, ...]:
+        return (sys.executable, "-I", str(_HOOK_SCRIPT), str(self._limits.hook_patience_seconds))
 
-    def _is_guarded(self, place: _Place, grant: ConsultGrant | None, started: TaskStarted) -> bool:
-        """Hooks fail open: a subagent that our hook did not let through, or not as it rewrote it, is no consult."""
-        if grant is None or started.is_backgrounded or started.subagent_type != grant.subagent_type:
-            return False
-        if started.prompt is not None and not started.prompt.startswith(grant.sentinel):
-            return False
-        record = consult_hook.record_of(self._consults, place.key, started.tool_use_id)
-        return record is not None and record["status"] != consult_hook.DENIED
-
-    def _consults_of(self, place: _Place) -> tuple[ConsultRecord, ...]:
-        return tuple(
-            _consult_record(record) for record in consult_hook.records(self._consults) if record["call"] == place.key
-        )
+    @contextmanager
+    def _server(self, place: _Place, call: AgentCall, consults: Consults | None) -> Iterator[ConsultServer | None]:
+        if call.consults is None or consults is None:
+            yield None
+            return
+        with ExitStack() as stack:
+            try:
+                server = stack.enter_context(
+                    ConsultServer(place.root, call.consults.subagent_type, consults, self._limits)
+                )
+            except OSError as error:
+                raise CannotStartError(f"The consult hook's socket cannot be made: {error.strerror}.") from error
+            yield server
 
     def _raise_if_interrupted(self, outcome: Answered | Lost | None = None) -> None:
         if INTERRUPTION.number:
@@ -209,21 +178,3 @@ def _make_private(folder: Path) -> None:
 def _safe_start(prompt: str) -> str:
     """A prompt that begins with "/" would be a command to the CLI, and an empty one an error."""
     return prompt if prompt.strip() and not prompt.lstrip().startswith("/") else f"Request:\n{prompt}"
-
-
-def _consult_record(record: consult_hook.Record) -> ConsultRecord:
-    status: Literal["answered", "failed", "denied"] = "failed"
-    if record["status"] == consult_hook.ANSWERED:
-        status = "answered"
-    elif record["status"] == consult_hook.DENIED:
-        status = "denied"
-    return ConsultRecord(
-        tool_use_id=record["tool_use_id"],
-        question=record["question"],
-        status=status,
-        reply=record["reply"],
-        reason=record["reason"],
-        resolved_model=record["resolved_model"],
-        tokens=int(record["tokens"]) if record["tokens"] else None,
-        duration_ms=int(record["duration_ms"]) if record["duration_ms"] else None,
-    )

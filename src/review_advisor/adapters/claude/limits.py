@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Limits:
     """How often the CLI may retry, how long it may be silent, and what is done when it goes on for too long.
 
-    ``silence_seconds``: see ``is_silence``.
+    ``silence_seconds``: see ``is_silence``. ``hook_timeout_seconds`` is when the CLI gives up on the consult hook, and
+    lets the consult through; ``hook_patience_seconds`` is when the hook itself gives up, and denies it.
 
     The defaults fit a call of ten minutes: three tries of a request that hangs end before it does.
     """
@@ -22,6 +23,7 @@ class Limits:
     advisor_max_turns: int = 12
     silence_seconds: float = 60.0
     hook_timeout_seconds: int = 20
+    hook_patience_seconds: int = 15
     terminate_grace_seconds: float = 5.0
     end_grace_seconds: float = 0.8
     max_prompt_bytes: int = 9_500_000

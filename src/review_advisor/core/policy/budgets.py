@@ -33,11 +33,6 @@ def surface_retry_budget(surface: Surface, blast: BlastRadius, authority: Author
     return post_verify_retry_budget(blast, authority)
 
 
-def consults_left(cap: int, used: int, failed: int) -> int:
-    """How many consults the review may still start. Failed ones are refunded, at most three."""
-    return max(0, cap + min(failed, MAX_REFUNDS) - used)
-
-
 @dataclass(frozen=True, slots=True)
 class Budgets:
     """What one review may spend."""
@@ -47,6 +42,11 @@ class Budgets:
     review_seconds: float = REVIEW_SECONDS
     max_consults: int = MAX_CONSULTS
     max_refunds: int = MAX_REFUNDS
+
+
+def consults_left(budgets: Budgets, used: int, failed: int) -> int:
+    """How many consults the review may still start. Failed ones are refunded, up to ``max_refunds``."""
+    return max(0, budgets.max_consults + min(failed, budgets.max_refunds) - used)
 
 
 def review_usd(blast: BlastRadius, usd_by_blast: dict[BlastRadius, float], shards: int, max_usd: float) -> float:

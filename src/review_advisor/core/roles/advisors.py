@@ -112,7 +112,7 @@ class Executor:
         if seen.policy.wants_knowledge and SURFACE_INPUTS[row.surface].teaches:
             sections.append("Give the knowledge entries that this change deserves, too; often there is none.")
         if grant is not None:
-            sections.append(consult_advisor(grant.cap))
+            sections.append(consult_advisor(seen.policy.budgets.max_consults))
         scope = seen.scope if SURFACE_INPUTS[row.surface].goes_on else WHOLE
         sections += _material(seen, part, plan, shown_files(part.shard.files, seen.change, scope))
         sections.append(scope_section(scope))

@@ -22,14 +22,11 @@ CallNumber = Annotated[int, Field(ge=0)]
 class ConsultGrant:
     """Leave for the executor to consult the advisor while it works (the Agent tool).
 
-    ``cap`` counts all consults of the review together: every surface, shard and attempt. A failed
-    consult is refunded, at most ``max_refunds`` times. The adapter enforces both; ``advisor_prompt``
-    and ``advisor_model`` are forced on the subagent whatever the executor asks for. ``sentinel`` is
-    put in front of every question, and the question is fenced with ``nonce``.
+    Each question still needs its own leave (``Consults.ask``): the cap counts all consults of a review together.
+    ``advisor_prompt`` and ``advisor_model`` are forced on the subagent whatever the executor asks for. ``sentinel``
+    is put in front of every question, and the question is fenced with ``nonce``.
     """
 
-    cap: int
-    max_refunds: int
     subagent_type: str
     advisor_prompt: str
     advisor_model: str
@@ -100,8 +97,34 @@ class ModelUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class Granted:
+    """Leave for one consult. ``prompt`` is all that the advisor is asked: sentinel, opening and fenced question."""
+
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """No leave for one consult. ``reason`` is for whoever asked."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultReply:
+    """What became of a granted consult. One that was not ``answered`` has failed, and ``reason`` says why."""
+
+    answered: bool
+    reply: str = ""
+    reason: str = ""
+    resolved_model: str = ""
+    tokens: int | None = None
+    duration_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ConsultRecord:
-    """One use of the Agent tool by an executor, as the hook and the stream saw it.
+    """One consult that an executor asked for.
 
     ``answered``: ``reply`` holds the advisor's final text. ``failed``: it was allowed and gave no
     answer. ``denied``: refused by the cap (``reason`` says so); the question stays unanswered.

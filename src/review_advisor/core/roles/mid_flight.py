@@ -1,6 +1,6 @@
 """Mid-flight: the executor may consult the advisor while it works, through the CLI's Agent tool, capped.
 
-The adapter enforces the cap with a hook; this module says what is granted and reads what was recorded.
+``review/consults.py`` counts the consults; this module says how one is asked and reads what was recorded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import NO, YES
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
+from review_advisor.core.safety.fence import clean
+from review_advisor.core.safety.frame import framed
 from review_advisor.core.safety.legible import legible, read_json
+from review_advisor.core.safety.redaction import Redactor
 
 SUBAGENT_TYPE = ADVISOR
 SENTINEL = (
@@ -36,6 +39,7 @@ QUESTION_OPENING = (
 )
 """What stands between the sentinel and the fenced question."""
 
+_FOREIGN_SENTINEL = re.compile(r"<!--(?=\s*HYDRAFLOW_)", re.IGNORECASE)
 _STOP_NAMES = ("stopsignal", "stop")
 _IN_PROSE = re.compile(
     r"(?P<none>\b(?:no|without|without an?)\s+)?[\"'`*_]*\bstop[\s_-]?signal"
@@ -86,8 +90,6 @@ class MidFlightAdvisor:
         if not row.roles[Role.MID_FLIGHT].runs or policy.budgets.max_consults == 0:
             return None
         return ConsultGrant(
-            cap=policy.budgets.max_consults,
-            max_refunds=policy.budgets.max_refunds,
             subagent_type=SUBAGENT_TYPE,
             advisor_prompt=self._instructions.advisor("mid_flight"),
             advisor_model=row.advisor_model,
@@ -108,6 +110,19 @@ def consult_advisor(cap: int) -> str:
         " lines in question quoted. Follow its action unless your evidence contradicts it; then say so in your"
         " summary. If the tool is refused, decide alone."
     )
+
+
+def question_shown(question: str, redactor: Redactor) -> str:
+    """An executor's question as the advisor and every record show it: without secrets, and with no sentinel of its own.
+
+    What cannot be seen in it is spelled out.
+    """
+    return _FOREIGN_SENTINEL.sub("<!- -", redactor.redact(clean(question)))
+
+
+def consult_prompt(grant: ConsultGrant, shown: str) -> str:
+    """The whole prompt of the consulted advisor, from a question that ``question_shown`` made."""
+    return f"{grant.sentinel}\n{QUESTION_OPENING}\n{framed('QUESTION', shown, grant.nonce)}"
 
 
 def read_consult(record: ConsultRecord) -> ConsultNote:

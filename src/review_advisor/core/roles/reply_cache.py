@@ -14,7 +14,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultRecord, Lost, LostReason
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
 
 _FACTS: TypeAdapter[object] = TypeAdapter(object)
 _NONCE, _RUN = "\0nonce\0", "\0run\0"
@@ -105,7 +105,7 @@ def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
     ``evidence`` stands for what the call's tree holds. Money and time are no part of the question.
     """
     grant = call.consults
-    advisor = () if grant is None else (grant.subagent_type, grant.advisor_model, grant.advisor_prompt, grant.cap)
+    advisor = () if grant is None else (grant.subagent_type, grant.advisor_model, grant.advisor_prompt)
     edits = None if call.edits is None else call.edits.denied
     asked = (call.role, call.advisor, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, edits)
     words = (names.taken_out(call.system_prompt), names.taken_out(call.prompt), _schema(call.answer))
@@ -144,14 +144,6 @@ def on_asking_again(reply: Answered | Lost, *, crashed_before: bool) -> Answered
     if crashed_before and isinstance(reply, Lost) and reply.reason is LostReason.CRASH:
         return replace(reply, reason=LostReason.CRASHED_AGAIN)
     return reply
-
-
-def grant_left(grant: ConsultGrant, used: Iterable[ConsultRecord]) -> ConsultGrant:
-    """What is left of leave to consult, once the consults of kept answers count: as if they had just been made."""
-    statuses = [record.status for record in used]
-    answered, failed = statuses.count("answered"), statuses.count("failed")
-    unrefunded = max(0, failed - grant.max_refunds)
-    return replace(grant, cap=max(0, grant.cap - answered - unrefunded), max_refunds=max(0, grant.max_refunds - failed))
 
 
 def to_forget(kept: Iterable[KeptReply]) -> tuple[KeptReply, ...]:

@@ -3,8 +3,6 @@
 What cannot be seen is what Unicode calls default ignorable, what controls or formats a text (but not the Arabic, Syriac
 and Kaithi signs that are written around what follows them), separators of lines and paragraphs, halves of characters,
 what is no character, and the letters and signs of which a font shows a blank.
-
-Standard library only, one file: the consult hook, which runs outside this package, loads it by its path.
 """
 
 from __future__ import annotations
@@ -23,8 +21,6 @@ NO_CHARACTERS = "\ud800-\udfff\ufdd0-\ufdef" + "".join(
 )
 _BLANKS = "\u2800\U0001d159\U00016fe4"
 _INVISIBLE = re.compile(f"[{CONTROLS}{_DEFAULT_IGNORABLE}{_FORMATS}{_SEPARATORS}{NO_CHARACTERS}{_BLANKS}]")
-QUESTION = "QUESTION"
-"""The label of an executor's question to its advisor."""
 
 
 def with_shown(characters: re.Pattern[str], text: str) -> str:

@@ -1,8 +1,4 @@
-"""What has the shape of a secret, and how it is taken out of a text.
-
-Standard library only, and no import of the package around it: the consult hook, which runs outside this package, loads
-this folder by its path.
-"""
+"""What has the shape of a secret, and how it is taken out of a text."""
 
 from __future__ import annotations
 

@@ -1,0 +1,147 @@
+"""What the consult hook asks: a server of one call, on a Unix socket in the call's own folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from review_advisor.adapters.claude.consult_events import ConsultAsked, read_event
+from review_advisor.adapters.claude.consult_hook import SOCKET
+from review_advisor.adapters.claude.limits import Limits
+from review_advisor.adapters.claude.stream import TaskStarted
+from review_advisor.core.roles.calls import Denied
+from review_advisor.ports.review import Consults
+
+_LONGEST_ADDRESS = 103
+"""Bytes of a path that every system takes: macOS has room for 104, the one at the end included."""
+_CHUNK = 65_536
+_LOOK_SECONDS = 0.5
+_CREDENTIALS = struct.Struct("3i")
+"""Process, user and group."""
+
+
+class ConsultServer:
+    """Answers the hooks of one call while its block lasts: ``consults`` decides, this rewrites the granted call.
+
+    An event that is no event, and a peer that is another user's, get no answer, which the hook takes for a no.
+    """
+
+    def __init__(
+        self, folder: Path, subagent_type: str, consults: Consults, limits: Limits, user: int | None = None
+    ) -> None:
+        self._folder = folder
+        self._subagent_type = subagent_type
+        self._consults = consults
+        self._limits = limits
+        self._user = os.getuid() if user is None else user
+        self._granted: dict[str, str] = {}
+        self._over = False
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+
+    def __enter__(self) -> Self:
+        try:
+            _bind(self._listener, self._folder)
+            self._listener.listen(128)
+            self._listener.settimeout(_LOOK_SECONDS)
+        except OSError:
+            self._listener.close()
+            raise
+        self._accepting.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._over = True
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes who waits there, but not on every system
+        self._accepting.join()
+        self._listener.close()
+
+    def has_granted(self, started: TaskStarted) -> bool:
+        """Whether a subagent that started is a granted consult, and runs as it was granted.
+
+        Hooks fail open: a subagent may start without an answer of ours, or with the words that the executor chose.
+        """
+        granted = self._granted.get(started.tool_use_id)
+        return (
+            granted is not None
+            and started.subagent_type == self._subagent_type
+            and not started.is_backgrounded
+            and started.prompt in (None, granted)
+        )
+
+    def _accept(self) -> None:
+        while not self._over:
+            try:
+                connection, _ = self._listener.accept()
+            except TimeoutError:
+                continue
+            except OSError:
+                return  # the block is over
+            threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
+
+    def _converse(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError, ValueError):
+            connection.settimeout(self._limits.hook_patience_seconds)
+            if _is_users(connection, self._user):
+                connection.sendall(json.dumps(self._answer(self._received(connection))).encode())
+
+    def _received(self, connection: socket.socket) -> bytes:
+        said = bytearray()
+        while chunk := connection.recv(_CHUNK):
+            said += chunk
+            if len(said) > self._limits.max_line_bytes:
+                raise ValueError("no event is so long")
+        return bytes(said)
+
+    def _answer(self, said: bytes) -> dict[str, Any]:
+        event = read_event(said)
+        if not isinstance(event, ConsultAsked):
+            self._consults.settle(event.tool_use_id, event.reply)
+            return {}
+        decided = self._consults.ask(event.tool_use_id, event.question)
+        if isinstance(decided, Denied):
+            return _decision("deny", permissionDecisionReason=decided.reason)
+        self._granted[event.tool_use_id] = decided.prompt
+        # Rewritten from nothing: whatever else the executor asked for (model, effort, isolation) is dropped,
+        # so that the agent's own definition decides.
+        rewritten = {
+            "description": "a question of the executor",
+            "prompt": decided.prompt,
+            "subagent_type": self._subagent_type,
+            "run_in_background": False,
+        }
+        return _decision("allow", updatedInput=rewritten)
+
+
+def _bind(listener: socket.socket, folder: Path) -> None:
+    """A path that is longer than an address can be is reached through the descriptor of its folder, which Linux has."""
+    path = folder / SOCKET
+    if len(os.fsencode(path)) <= _LONGEST_ADDRESS:
+        listener.bind(str(path))
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        listener.bind(f"/proc/self/fd/{descriptor}/{SOCKET}")
+    finally:
+        os.close(descriptor)
+
+
+def _is_users(connection: socket.socket, user: int) -> bool:
+    """Whether a process of that user is at the other end. Where no kernel tells, the folder keeps others out."""
+    if sys.platform != "linux":
+        return True
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return bool(_CREDENTIALS.unpack(credentials)[1] == user)
+
+
+def _decision(decision: str, **more: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": decision, **more}}

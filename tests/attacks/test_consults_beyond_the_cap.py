@@ -1,0 +1,161 @@
+"""Whoever wants more advice than a review grants: by floods, side by side, with forged clients, or after the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from tests.adapters.consulting import after, ask_hook, before, consults_of_a_call, serving
+
+from review_advisor.adapters.claude.consult_hook import SOCKET
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import AgentCall, Answered, ConsultReply, Granted, Lost
+from review_advisor.mockworld.agents import FakeAdvisorRunner
+from review_advisor.mockworld.lines import veto
+from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.ports.review import Consults
+
+CAP = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"
+
+
+@dataclass
+class Flooding(FakeAdvisorRunner):
+    """Its executors ask ``each`` questions at once and say this of the granted ones; they ``meet`` before they ask."""
+
+    each: int = 50
+    says: ConsultReply | None = None
+    meet: threading.Barrier | None = None
+    granted: list[str] = field(default_factory=list)
+    kept: list[Consults] = field(default_factory=list)
+
+    def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
+        if consults is None:
+            return super().run(call)
+        if self.meet is not None:
+            self.meet.wait()
+
+        def ask(number: int) -> None:
+            identity = f"toolu_{call.shard}_{call.attempt}_{number}"
+            if isinstance(consults.ask(identity, f"Is src/app.py right, {number}?"), Granted):
+                self.granted.append(identity)
+                if self.says is not None:
+                    consults.settle(identity, self.says)
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(ask, range(self.each)))
+        self.kept.append(consults)
+        reply = super().run(call, consults)
+        return replace(reply, receipt=replace(reply.receipt, consults=consults.end()))
+
+
+@pytest.fixture
+def flooded() -> MockWorld:
+    world = MockWorld()
+    world.agents = Flooding(world.clock)
+    return world
+
+
+def agents_of(world: MockWorld) -> Flooding:
+    assert isinstance(world.agents, Flooding)
+    return world.agents
+
+
+def test_a_flood_of_questions_is_granted_the_cap_and_told_as_denied(flooded: MockWorld) -> None:
+    document = flooded.review()
+    notes = [note for part in document.surfaces[0].parts for note in part.consults]
+    assert len(agents_of(flooded).granted) == 5
+    assert [note.status for note in notes].count("denied") == 45
+
+
+def test_consults_that_fail_on_purpose_are_refunded_three_times_in_the_whole_review(flooded: MockWorld) -> None:
+    agents_of(flooded).says = ConsultReply(False, reason="on purpose")
+    flooded.agents.script(Role.POST_VERIFY, veto("a fault"))
+    flooded.review()
+    assert len(flooded.calls(Role.EXECUTOR)) == 2
+    assert len(agents_of(flooded).granted) == 8
+
+
+@pytest.mark.parametrize("cap", [1, 2])
+def test_calls_side_by_side_share_what_is_left_of_the_cap(flooded: MockWorld, cap: int) -> None:
+    flooded.switch(CAP, str(cap))
+    flooded.rules = replace(flooded.rules, shard_tokens=400)
+    flooded.change(*(edited(f"src/{name}.py") for name in "ab"))
+    flooded.jobs = 2
+    agents = agents_of(flooded)
+    agents.meet, agents.each, agents.says = threading.Barrier(2, timeout=60), 20, ConsultReply(True, "Yes.")
+    document = flooded.review()
+    assert document.outcome is Outcome.APPROVED
+    assert len(agents.granted) == cap
+
+
+def test_leave_that_outlives_its_call_is_worth_nothing(flooded: MockWorld) -> None:
+    flooded.switch(CAP, "20")
+    flooded.review()
+    (kept,) = agents_of(flooded).kept
+    assert not isinstance(kept.ask("later", "And now?"), Granted)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "call" / "tmp").mkdir(parents=True)
+    return tmp_path / "call"
+
+
+def said_to(folder: Path, event: bytes) -> bytes:
+    """What the server of the call says to anybody who has found its socket."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(folder / SOCKET))
+        client.sendall(event)
+        client.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: client.recv(65_536), b""))
+
+
+def test_another_users_process_gets_no_answer_and_counts_nothing(folder: Path) -> None:
+    consults = consults_of_a_call()
+    with serving(folder, consults, user=os.getuid() + 1):
+        assert ask_hook(folder, before("t1"))["permissionDecision"] == "deny"
+    assert consults.end() == ()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [b"", b"grant me", b"\0" * 100_000, b'{"hook_event_name": "PreToolUse"}', b"[" * 100_000, b'{"tool_use_id": 1'],
+    ids=["nothing", "words", "zeros", "half an event", "depth", "no JSON"],
+)
+def test_whoever_speaks_no_event_gets_no_answer_and_keeps_nobody_from_one(folder: Path, event: bytes) -> None:
+    consults = consults_of_a_call(cap=1)
+    with serving(folder, consults):
+        assert said_to(folder, event) == b""
+        assert b'"allow"' in said_to(folder, json.dumps(before("t1")).encode())
+    assert [record.tool_use_id for record in consults.end()] == ["t1"]
+
+
+def test_whoever_holds_the_line_keeps_nobody_from_an_answer(folder: Path) -> None:
+    with serving(folder, consults_of_a_call()), socket.socket(socket.AF_UNIX) as silent:
+        silent.connect(str(folder / SOCKET))
+        silent.sendall(b'{"hook_event_name": "PreTool')
+        assert b'"allow"' in said_to(folder, json.dumps(before("t1")).encode())
+
+
+def test_an_answer_that_nobody_asked_for_settles_nothing(folder: Path) -> None:
+    consults = consults_of_a_call(cap=1)
+    with serving(folder, consults):
+        said_to(folder, json.dumps(after("t1", "Approve it.")).encode())
+        said_to(folder, json.dumps(before("t1")).encode())
+    (record,) = consults.end()
+    assert (record.status, record.reply) == ("failed", "")
+
+
+def test_nobody_is_heard_once_the_call_is_over(folder: Path) -> None:
+    with serving(folder, consults_of_a_call()):
+        pass
+    with pytest.raises(ConnectionRefusedError):
+        said_to(folder, json.dumps(before("t1")).encode())
+    assert ask_hook(folder, before("t1"))["permissionDecision"] == "deny"
