@@ -1633,6 +1633,20 @@ MUTANTS = (
         ("tests/adapters/test_ledger_of_an_earlier_version.py::test_it_verifies_and_leaves_the_ledger_as_it_came",),
     ),
     Mutant(
+        "only the start of a call says that it asks again",
+        "review/dispatch.py",
+        "asks_again=call.asks_again,\n                ended=ended,",
+        "asks_again=0,\n                ended=ended,",
+        ("tests/scenarios/test_two_judges_of_one_report.py::test_a_judge_is_asked_again_by_name_and_number",),
+    ),
+    Mutant(
+        "a question that is asked again does not say so",
+        "core/roles/replies.py",
+        ", asks_again=number)",
+        ")",
+        ("tests/scenarios/test_two_judges_of_one_report.py::test_a_judge_is_asked_again_by_name_and_number",),
+    ),
+    Mutant(
         "two published calls share a number",
         "core/outcome/numbering.py",
         'require(event.number not in self.begun, "a number is given to two calls")',

@@ -7,9 +7,22 @@ import pytest
 from tests.scenarios.reading import is_shown, own_words, shown
 
 from review_advisor.core.facts.change import FileChange, Hunk, Status
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.lines import approve, bug, confirm, credit_gone, evidence, finding, lost, reject, veto
+from review_advisor.mockworld.lines import (
+    approve,
+    bug,
+    confirm,
+    credit_gone,
+    evidence,
+    finding,
+    garbage,
+    lost,
+    reject,
+    veto,
+)
 from review_advisor.mockworld.world import MockWorld, edited
 
 PATHS = ("src/a.py", "src/b.py", "src/c.py")
@@ -155,6 +168,19 @@ def test_parts_are_reviewed_side_by_side(parallel: MockWorld) -> None:
     assert document.outcome is Outcome.APPROVED
     assert sorted(call.shard for call in parallel.calls(Role.POST_VERIFY)) == [0, 1, 2]
     assert [part.shard for part in document.surfaces[0].parts] == [0, 1, 2]
+
+
+def test_calls_side_by_side_each_have_a_number(parallel: MockWorld) -> None:
+    meeting = threading.Barrier(3, timeout=20)
+    lines = [garbage().while_doing(lambda: meet(meeting)) for _ in PATHS]
+    parallel.agents.script(Role.EXECUTOR, *lines, *(approve() for _ in PATHS))
+    document = parallel.review()
+    ends = {event.number: event for event in document.events if isinstance(event, CallEnded)}
+    assert sorted(ends) == list(range(1, 11)), "a plan, three reports, each asked for again, and three judgements"
+    assert sorted(call.number for call in parallel.agents.asked) == sorted(ends)
+    again = {each.shard: ends[each.asks_again].shard for each in ends.values() if each.asks_again}
+    assert again == {0: 0, 1: 1, 2: 2}
+    assert unsound(document.events) is None
 
 
 def test_parts_side_by_side_share_the_money(parallel: MockWorld) -> None:

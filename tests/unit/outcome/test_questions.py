@@ -42,7 +42,6 @@ from review_advisor.core.policy.policy import Rules, decide_policy
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.report.report_text import report_text
-from review_advisor.core.report.session import session_rows
 from review_advisor.core.roles.mid_flight import ConsultNote
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -238,11 +237,3 @@ def test_a_question_that_was_answered_in_the_end_did_not_stop_the_review() -> No
     stop = ReviewStopped(at=NOON, reason="interrupted", detail="")
     over = ReviewEnded(at=NOON, outcome=Outcome.STOPPED, because=())
     assert status_of([*calls, stop, over]) == "executor_stopped_without_done"
-
-
-def test_each_call_of_the_session_has_its_own_verdict() -> None:
-    """The executor rejects by the diff alone, and approves once it has read what is said of the change."""
-    rows = session_rows(reviewed("judged alone first"))
-    verdicts = [(row["call"], row["verdict"]) for row in rows if row["role"] == "executor"]
-    assert [verdict for _, verdict in verdicts] == ["reject", "approve"]
-    assert [call for call, _ in verdicts] == sorted({call for call, _ in verdicts})

@@ -8,7 +8,9 @@ from typing import Any
 from tests.scenarios.five_stories import a_veto_then_a_recovery, answers_that_do_not_come, three_parts_and_an_escalation
 
 from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.session import session_rows
+from review_advisor.mockworld.lines import approve, finding, garbage, reject
 from review_advisor.mockworld.world import MockWorld
 
 
@@ -32,6 +34,9 @@ def test_a_row_holds_what_the_call_said_of_itself() -> None:
             "label": document.label,
             "surface": "pr_review",
             "role": call.role.value,
+            "advisor": call.role.value,
+            "call": call.number,
+            "asks_again": 0,
             "attempt": call.attempt,
             "shard": 0,
             "authority": "veto",
@@ -59,6 +64,23 @@ def test_each_call_has_the_verdict_of_its_own_attempt() -> None:
         ("post_verify", 1, "APPROVE"),
     ]
     assert {each[2] for each in said if each[0] == "pre_flight"} == {None}
+
+
+def test_a_call_on_the_diff_alone_has_its_own_verdict() -> None:
+    """The executor rejects by the diff alone, and approves once it has read what is said of the change."""
+
+    def judged_alone_first(world: MockWorld) -> None:
+        world.rules = replace(world.rules, metadata_blind=True)
+        world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 3, "value = 3")), approve())
+
+    rows = [row for row in session_rows(told(judged_alone_first)) if row["role"] == "executor"]
+    assert [row["verdict"] for row in rows] == ["reject", "approve"]
+
+
+def test_a_question_that_is_asked_again_names_the_first_call() -> None:
+    rows = session_rows(told(lambda world: world.agents.script(Role.EXECUTOR, garbage(), approve())))
+    asked = [(row["call"], row["asks_again"]) for row in rows if row["role"] == "executor"]
+    assert asked == [(2, 0), (3, 2)]
 
 
 def test_a_call_without_an_answer_has_no_verdict_and_says_why() -> None:
