@@ -141,6 +141,18 @@ def test_the_story_is_told_in_the_formats_words() -> None:
     assert turns == [None, 1, 1, 1, 2, 2, 2, None]
 
 
+def test_the_first_line_says_who_works_for_whom_and_on_what() -> None:
+    events = told(a_veto_then_a_recovery).events
+    named = [
+        replace(event, session_id=f"{event.role.value} {event.attempt}") if isinstance(event, CallEnded) else event
+        for event in events
+    ]
+    begun = lines(harness_run(named)["session_events.jsonl"])[0]
+    assert (begun["type"], begun["run_id"], begun["task"]) == ("run_started", "run-1", "Review pr-7: Add a value")
+    assert (begun["executor_backend"], begun["advisor_backend"]) == ("sonnet", "opus")
+    assert begun["executor_session_id"] == "executor 1"
+
+
 def test_every_call_and_every_consult_is_a_turn_with_what_is_kept_of_it() -> None:
     document = told(a_veto_then_a_recovery)
     files = harness_run(document.events)

@@ -77,8 +77,12 @@ def test_a_merge_queue_asks_for_checks() -> None:
 
 @pytest.mark.parametrize("name", ["", "push", "workflow_dispatch", "pull_request_review", "issue_comment\n::error::"])
 def test_an_event_that_nothing_here_is_for(name: str) -> None:
-    with pytest.raises(EventError, match=r"^The event '.*' is none that a review can start from \(pull_request_target"):
+    with pytest.raises(EventError) as refused:
         read_event(name, "{}")
+    assert str(refused.value) == (
+        f"The event {name!r} is none that a review can start from"
+        " (pull_request_target, pull_request, issue_comment, merge_group)."
+    )
 
 
 @pytest.mark.parametrize(

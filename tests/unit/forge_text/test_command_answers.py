@@ -1,7 +1,18 @@
 """The answers to commands in comments."""
 
-from review_advisor.core.forge_text.command_answers import DOES, helped, refused, unknown
+import pytest
+
+from review_advisor.core.forge_text.command_answers import (
+    DOES,
+    approved,
+    dismissed,
+    explained,
+    helped,
+    refused,
+    unknown,
+)
 from review_advisor.core.pull_request.commands import USAGE
+from review_advisor.core.pull_request.state import KnownFinding, State
 
 
 def test_every_command_is_listed_with_what_it_does() -> None:
@@ -17,3 +28,47 @@ def test_what_was_wrong_stands_in_a_paragraph_of_its_own() -> None:
 def test_what_was_not_done_is_said_with_why() -> None:
     assert refused("It is <closed>.") == "Nothing was done. It is &lt;closed&gt;."
     assert unknown("f-0123456789").startswith("Nothing was done. No finding `f-0123456789` is known")
+
+
+KNOWN = KnownFinding(id="f-0123456789", path="a.py", line=7, title="it is <wrong>", severity="high")
+IN_THIS_FILE = (
+    "The same was dismissed in this file, but equal lines came or went since: nobody can tell which of them was meant."
+)
+HOLD = "The comment on these lines and the check's page hold what was found."
+
+
+@pytest.mark.parametrize(
+    "more, status, ends",
+    [
+        ({}, "open", ""),
+        ({"status": "fixed"}, "fixed", ""),
+        (
+            {"status": "dismissed", "by": "ada", "reason": "it is <meant>"},
+            "dismissed",
+            "\n\nDismissed by `ada`: it is &lt;meant&gt;",
+        ),
+        (
+            {"dismissed_under": "a.py"},
+            "open",
+            f"\n\n{IN_THIS_FILE}",
+        ),
+        (
+            {"dismissed_under": "b.py"},
+            "open",
+            "\n\nThe same was dismissed under `b.py`, but git names no rename from there to here.",
+        ),
+        ({"status": "fixed", "dismissed_under": "b.py"}, "fixed", ""),
+    ],
+)
+def test_a_finding_is_explained_with_what_people_did_with_it(more: dict[str, str], status: str, ends: str) -> None:
+    told = explained(KNOWN.model_copy(update=more))
+    assert told == f"**high** `a.py:7`: it is &lt;wrong&gt; (`f-0123456789`), {status}.\n\n{HOLD}{ends}"
+
+
+def test_what_a_command_did_is_said_with_what_comes_next() -> None:
+    assert dismissed("f-0123456789", "a *test*") == (
+        "`f-0123456789` is dismissed: a \\*test\\*\n\n"
+        "It is not raised again. The verdict stays until the next review: comment `/advisor review`."
+    )
+    state = State.model_construct(head_sha="a" * 40, approved_by="ada")
+    assert approved(state) == f"The check of `{'a' * 40}` passes in the name of `ada`. A push is reviewed again."

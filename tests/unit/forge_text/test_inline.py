@@ -131,3 +131,31 @@ def test_the_review_has_one_line_of_its_own() -> None:
     assert review_body(document, 1, ["medium"]) == (
         "**Changes requested: 1 medium**. 1 comment on the diff; the summary says what next."
     )
+
+
+def test_no_part_of_a_comment_is_longer_than_its_room() -> None:
+    category, title = "w" * 61, "t" * 201
+    told = body(replace(only(), category=category, title=title))
+    assert "<sub>" + "w" * 60 + r" \[cut here: 1 more characters\], confidence" in told
+    assert "**High: " + "t" * 200 + r" \[cut here: 1 more characters\]**" in told
+    fits = body(replace(only(), category=category[:60], title=title[:200]))
+    assert "cut here" not in fits
+    moved = body(replace(only(), corrected="m" * 201))
+    assert "It is about this quote (" + "m" * 200 + r" \[cut here: 1 more characters\]):" in moved
+    assert "cut here" not in body(replace(only(), corrected="m" * 200))
+
+
+def test_a_comment_stands_on_the_lines_of_its_finding() -> None:
+    finding = only()
+    for lines, stands in (
+        ((7, 7), (None, 7)),
+        ((7, 9), (7, 9)),
+        ((0, 0), (None, 1)),
+        ((0, 2), (1, 2)),
+        ((9, 7), (None, 9)),
+    ):
+        (comment,) = inline_comments((replace(finding, line=lines[0], end_line=lines[1]),), (), RULES)
+        assert (comment.start_line, comment.line) == stands
+        assert (comment.side, comment.path, comment.finding) == ("RIGHT", finding.path, finding.id)
+    (removed,) = inline_comments((replace(finding, removed=True),), (), RULES)
+    assert removed.side == "LEFT"
