@@ -164,6 +164,12 @@ def test_every_call_and_every_consult_is_a_turn_with_what_is_kept_of_it() -> Non
     assert len([name for name in raw if name.startswith("advisor_turn_")]) == len(calls) - by_executor + len(consults)
     kept = [EVENT.validate_python(each["raw_artifacts"]) for each in raw.values()]
     assert all(event in kept for event in (*calls, *consults))
+    for role, number in (("executor", by_executor), ("advisor", len(raw) - by_executor)):
+        turns = [int(name.split("_")[2].split(".")[0]) for name in raw if name.startswith(role)]
+        assert sorted(turns) == list(range(1, number + 1))
+    for name, text in files.items():
+        if name.endswith(".json") and name != "policy.json":
+            assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
     assert json.loads(files["executor_turn_2.final.md"])["summary"] == "seven is noted"
     assert json.loads(files["advisor_turn_2.final.md"])["verdict"] == "VETO"
 

@@ -175,3 +175,30 @@ def test_files_that_fill_a_part_to_the_last_character_are_sent_together() -> Non
 def test_a_script_that_git_calls_binary_is_named_once() -> None:
     tool = FileChange(Status.ADDED, "tool.bin", binary=True)
     assert must_be_read(Change("x", files=(tool,)), ["tool.bin"]) == ()
+
+
+@pytest.mark.parametrize("length", range(400, 404))
+@pytest.mark.parametrize("of", ["files", "hunks", "lines"])
+def test_every_part_is_filled_as_the_first_one_is(of: str, length: int) -> None:
+    """Files of a change, hunks of a file, lines of a hunk: four of one size, in the least room for two of them."""
+
+    def change(number: int) -> Change:
+        line = "+" + "x" * length
+        if of == "files":
+            made = [Hunk(1, 0, 1, 1, "", (line,))]
+            return Change(
+                "x", files=tuple(FileChange(Status.ADDED, f"{n}.py", hunks=tuple(made)) for n in range(number))
+            )
+        hunks = [Hunk(n, 0, n, 1, "", (line,)) for n in range(number)]
+        if of == "lines":
+            hunks = [Hunk(1, 0, 1, number, "", (line,) * number)]
+        return Change("x", files=(FileChange(Status.ADDED, "a.py", hunks=tuple(hunks)),))
+
+    def sizes(number: int, tokens: int) -> list[int]:
+        parts, unsent = shards(change(number), tokens)
+        assert unsent == ()
+        return [sum(len(hunk.lines) for file in part.files for hunk in file.hunks) for part in parts]
+
+    least = next(tokens for tokens in range(230, 1_000) if sizes(2, tokens) == [2])
+    assert sizes(2, least - 1) == [1, 1]
+    assert sizes(6, least) == [2, 2, 2]

@@ -56,6 +56,14 @@ def test_a_run_says_what_every_reader_of_it_needs() -> None:
     assert run["properties"]["runId"] == "run-1"
 
 
+def test_the_log_is_json_that_a_person_can_read() -> None:
+    document = told(rejecting(remark(7, title="der Wert ist größer")))
+    text = sarif_json(document, "1")
+    assert text == json.dumps(sarif(document, "1"), indent=2, ensure_ascii=False) + "\n"
+    assert "größer" in text
+    assert '\n  "version": ' in text
+
+
 def test_the_schema_is_the_one_that_oasis_published() -> None:
     digest = hashlib.sha256(SCHEMA.read_bytes()).hexdigest()
     assert f"`{digest}`" in SCHEMA.with_name("README.md").read_text(encoding="utf-8")

@@ -290,6 +290,14 @@ def test_a_disagreement_that_the_plan_foresaw_is_validated_whatever_its_letters(
     assert points(world.review(), VALIDATED) == {(VALIDATED, "pr_review", "post_verify"): 1}
 
 
+@pytest.mark.parametrize("signal, counts", [("ten signs.", True), ("nine sign", False)])
+def test_a_signal_of_fewer_than_ten_characters_foresees_nothing(signal: str, counts: bool) -> None:
+    world = MockWorld()
+    world.agents.script(Role.PRE_FLIGHT, plan(signals=(signal,)))
+    world.agents.script(Role.POST_VERIFY, confirm(f"It says {signal}."))
+    assert bool(points(world.review(), VALIDATED)) is counts
+
+
 def test_without_a_plan_nothing_is_validated() -> None:
     world = MockWorld()
     world.change(TRIVIAL)

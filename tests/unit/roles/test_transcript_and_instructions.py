@@ -94,7 +94,7 @@ TEXTS = Instructions(
 
 @pytest.mark.parametrize("role", [Role.PRE_FLIGHT, Role.MID_FLIGHT, Role.POST_VERIFY])
 def test_every_advisor_role_hears_the_advisors_definition_without_its_frontmatter_d9(role: Role) -> None:
-    texts = Instructions({**TEXTS.texts, role.value: "Judge."})
+    texts = Instructions({**TEXTS.texts, role.value: " Judge.\n"})
     assert texts.system_prompt(role, Surface.PR_REVIEW) == "Advise well.\n\nJudge.\n\nAll of it."
 
 
@@ -103,7 +103,10 @@ def test_the_executor_is_no_advisor() -> None:
 
 
 def test_a_definition_without_frontmatter_is_taken_whole() -> None:
-    assert Instructions({ADVISOR: "Be wise.", "mid_flight": "Answer."}).advisor("mid_flight") == "Be wise.\n\nAnswer."
+    assert (
+        Instructions({ADVISOR: " Be wise.\n", "mid_flight": "\nAnswer. "}).advisor("mid_flight")
+        == "Be wise.\n\nAnswer."
+    )
 
 
 def test_a_prompt_states_its_nonce_first() -> None:

@@ -43,8 +43,10 @@ def spoken_no(model: type[Answer], said: Sequence[object]) -> dict[str, Any] | N
     Its remarks include those of every other answer that fits the schema.
     """
     voice = _voice(model)
-    noes = [] if voice is None else [each for each in said if _says_no(model, voice, each)]
-    if voice is None or not noes:
+    if voice is None:
+        return None
+    noes = [each for each in said if _says_no(model, voice, each)]
+    if not noes:
         return None
     readable = voice.readable(_holder(model, noes[-1]))
     fitting = [
