@@ -38,10 +38,10 @@ from review_advisor.core.safety.secret_shapes.issuers import FORMATS
 from review_advisor.mockworld.expectations import flags_of
 from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, model_unknown, plan
 from review_advisor.mockworld.seeds.replies import MID_FLIGHT_FAULTS
-from review_advisor.mockworld.stage import play
-from review_advisor.mockworld.story import Story
-from review_advisor.mockworld.story_file import story_schema
-from review_advisor.mockworld.story_lines import FAULTS
+from review_advisor.mockworld.stories.stage import play
+from review_advisor.mockworld.stories.story import Story
+from review_advisor.mockworld.stories.story_file import story_schema
+from review_advisor.mockworld.stories.story_lines import FAULTS
 from review_advisor.mockworld.world import MockWorld, edited
 
 ROOT = Path(__file__).resolve().parents[1]

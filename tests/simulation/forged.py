@@ -24,9 +24,9 @@ from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Answered
 from review_advisor.mockworld.agents import Advice, Asked
-from review_advisor.mockworld.reading import Reading
-from review_advisor.mockworld.stage import PlayedReview, play
-from review_advisor.mockworld.story import Story
+from review_advisor.mockworld.promises.reading import Reading
+from review_advisor.mockworld.stories.stage import PlayedReview, play
+from review_advisor.mockworld.stories.story import Story
 
 NOTED = {"path": "src/app.py", "line": 1, "evidence": "value = 1", "severity": "low"}
 OWN = [{"path": ".claude/agents/x.md", "added": 3}]

@@ -54,8 +54,8 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import Usage
 from review_advisor.mockworld.agents import Advice
 from review_advisor.mockworld.lines import guidance
-from review_advisor.mockworld.reading import Reading
-from review_advisor.mockworld.stage import PlayedReview
+from review_advisor.mockworld.promises.reading import Reading
+from review_advisor.mockworld.stories.stage import PlayedReview
 
 NO_NUMBER = RoleCost(Role.EXECUTOR, "sonnet", 1, Usage(cost_usd=float("nan")))
 BLIND = {"metadata_blind": True}

@@ -12,8 +12,8 @@ from tests.simulation.forged import NOTED, told
 from review_advisor.mockworld.promises.on_github import PROMISES_ON_GITHUB, broken_on_github
 from review_advisor.mockworld.publishing import Standing, standings
 from review_advisor.mockworld.seeds.worlds import story_of
-from review_advisor.mockworld.stage import play
-from review_advisor.mockworld.story import Story
+from review_advisor.mockworld.stories.stage import play
+from review_advisor.mockworld.stories.story import Story
 
 MOVES = {"push": {"files": [{"path": "src/app.py", "added": 4}]}}
 

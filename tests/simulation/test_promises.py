@@ -8,8 +8,8 @@ from tests.simulation.lies import LIES, TRUTHS
 
 from review_advisor.mockworld.promises import PROMISES, Promise, broken_promises
 from review_advisor.mockworld.promises.flips import broken_by_a_flip, told_still, without_flips
-from review_advisor.mockworld.stage import play
-from review_advisor.mockworld.story import Story
+from review_advisor.mockworld.stories.stage import play
+from review_advisor.mockworld.stories.story import Story
 
 BY_NAME = {promise.__name__: promise for promise in PROMISES}
 

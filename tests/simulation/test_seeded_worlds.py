@@ -7,15 +7,15 @@ from collections import Counter
 import pytest
 from tests.simulation.command import simulate
 
-from review_advisor.mockworld import sweep as sweeping
 from review_advisor.mockworld.promises import COSTLY, PROMISES, Broken
 from review_advisor.mockworld.promises.flips import told_still
+from review_advisor.mockworld.seeds import sweep as sweeping
 from review_advisor.mockworld.seeds.dice import Dice
+from review_advisor.mockworld.seeds.sweep import Sweep, judge, promises_of, sweep, sweep_seeds
+from review_advisor.mockworld.seeds.tally import ENOUGH, OUTCOMES, empty_cells, possible_cells, table
 from review_advisor.mockworld.seeds.worlds import story_of
-from review_advisor.mockworld.stage import play
-from review_advisor.mockworld.story_file import read_story, story_text
-from review_advisor.mockworld.sweep import Sweep, judge, promises_of, sweep, sweep_seeds
-from review_advisor.mockworld.tally import ENOUGH, OUTCOMES, empty_cells, possible_cells, table
+from review_advisor.mockworld.stories.stage import play
+from review_advisor.mockworld.stories.story_file import read_story, story_text
 
 SEEDS = [(at, at + 99) for at in range(1, 400, 100)]
 

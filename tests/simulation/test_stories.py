@@ -11,11 +11,11 @@ from tests.simulation.command import ROOT, STORIES, simulate
 
 from review_advisor.mockworld.expectations import unmet
 from review_advisor.mockworld.forge import PullRequest, Push, Repository, User
-from review_advisor.mockworld.roster import LOST
-from review_advisor.mockworld.stage import play
-from review_advisor.mockworld.story_file import StoryError, read_story, story_schema, story_text
-from review_advisor.mockworld.story_lines import FAULTS
-from review_advisor.mockworld.tally import HARMLESS
+from review_advisor.mockworld.seeds.tally import HARMLESS
+from review_advisor.mockworld.stories.roster import LOST
+from review_advisor.mockworld.stories.stage import play
+from review_advisor.mockworld.stories.story_file import StoryError, read_story, story_schema, story_text
+from review_advisor.mockworld.stories.story_lines import FAULTS
 from review_advisor.mockworld.trace import trace_text
 
 NAMES = pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)

@@ -13,7 +13,7 @@ from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import NOTHING_ASKED, Ended
 
 if TYPE_CHECKING:
-    from review_advisor.mockworld.sweep import Sweep
+    from review_advisor.mockworld.seeds.sweep import Sweep
 
 NOT_AS_IT_SAYS = 10
 SEEDS = re.compile(r"(\d{1,12})\.\.(\d{1,12})")
@@ -51,7 +51,7 @@ def simulate(
     if html is not None and len(stories) != 1:
         raise click.UsageError("--html draws one story: name exactly one.")
     if schema:
-        from review_advisor.mockworld.story_file import story_schema
+        from review_advisor.mockworld.stories.story_file import story_schema
 
         put(json.dumps(story_schema(), indent=2) + "\n")
         return
@@ -63,8 +63,8 @@ def _stories(paths: tuple[Path, ...], html: Path | None, *, as_json: bool) -> bo
     from review_advisor.core.safety.terminal import one_line
     from review_advisor.mockworld.expectations import unmet
     from review_advisor.mockworld.publishing import story_on_github
-    from review_advisor.mockworld.stage import play
-    from review_advisor.mockworld.story_file import StoryError, read_story
+    from review_advisor.mockworld.stories.stage import play
+    from review_advisor.mockworld.stories.story_file import StoryError, read_story
     from review_advisor.mockworld.trace import trace_json, trace_text
 
     try:
@@ -103,7 +103,7 @@ def _draw(file: Path, page: str) -> None:
 def _seeds(given: str, jobs: int, *, as_json: bool) -> bool:
     import time
 
-    from review_advisor.mockworld.sweep import Sweep, sweep
+    from review_advisor.mockworld.seeds.sweep import Sweep, sweep
 
     bounds = SEEDS.fullmatch(given)
     if bounds is None or int(bounds[1]) > int(bounds[2]):
@@ -119,7 +119,7 @@ def _seeds(given: str, jobs: int, *, as_json: bool) -> bool:
 
 
 def _sweep_text(total: Sweep) -> str:
-    from review_advisor.mockworld.tally import table
+    from review_advisor.mockworld.seeds.tally import table
 
     lines = [
         f"{total.worlds:,} worlds, {total.reviews:,} reviews, {total.retold:,} told again, {total.calls:,} calls",

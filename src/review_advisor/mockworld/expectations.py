@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.mockworld.promises.flips import told_still
 from review_advisor.mockworld.promises.on_github import broken_on_github
-from review_advisor.mockworld.stage import PlayedReview, PlayedStory
-from review_advisor.mockworld.story import ExpectBlock
-from review_advisor.mockworld.sweep import judge
+from review_advisor.mockworld.seeds.sweep import judge
+from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStory
+from review_advisor.mockworld.stories.story import ExpectBlock
 
 
 def unmet(played: PlayedStory) -> tuple[str, ...]:

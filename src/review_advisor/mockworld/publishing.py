@@ -18,7 +18,7 @@ from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.page import page
 from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, ReviewThread
-from review_advisor.mockworld.stage import PlayedReview, PlayedStory
+from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStory
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.publish import PublishPhase

@@ -22,9 +22,9 @@ from review_advisor.core.roles.calls import Answered, Lost
 from review_advisor.core.safety.terminal import one_line
 from review_advisor.mockworld.agents import Asked
 from review_advisor.mockworld.expectations import flags_of
+from review_advisor.mockworld.promises.reading import answer_of, fault_of, split_prompt
 from review_advisor.mockworld.publishing import story_on_github
-from review_advisor.mockworld.reading import answer_of, fault_of, split_prompt
-from review_advisor.mockworld.stage import PlayedReview, PlayedStory
+from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStory
 
 LONGEST = 100
 

@@ -17,8 +17,8 @@ from review_advisor.mockworld.promises import (
     switches,
     verdicts,
 )
-from review_advisor.mockworld.reading import Reading
-from review_advisor.mockworld.stage import PlayedReview
+from review_advisor.mockworld.promises.reading import Reading
+from review_advisor.mockworld.stories.stage import PlayedReview
 
 Promise = Callable[[Reading], Iterable[str]]
 

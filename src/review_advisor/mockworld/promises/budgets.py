@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from review_advisor.core.outcome.events import Repaired, Ruled
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.agents import Asked
+from review_advisor.mockworld.promises.reading import UNUSABLE, PartKey, Reading, answer_of
 from review_advisor.mockworld.promises.verdicts import has_veto, in_critical_folder, touches_itself
-from review_advisor.mockworld.reading import UNUSABLE, PartKey, Reading, answer_of
 
 RETRIES = {"low": 1, "medium": 2, "high": 3}
 LOOPING = {"pr_review", "pre_merge_spec_check"}

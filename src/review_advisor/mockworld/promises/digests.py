@@ -10,8 +10,8 @@ from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.switches import read_switches
-from review_advisor.mockworld.reading import Reading
-from review_advisor.mockworld.stage import PlayedReview
+from review_advisor.mockworld.promises.reading import Reading
+from review_advisor.mockworld.stories.stage import PlayedReview
 
 BROUGHT_ALONG = {"max_usd"}
 """A budget that the change itself makes larger."""

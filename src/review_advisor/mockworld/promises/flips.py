@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from review_advisor.mockworld.promises import Broken
-from review_advisor.mockworld.stage import PlayedReview, PlayedStory, play
-from review_advisor.mockworld.story import ReviewBlock, Story
+from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStory, play
+from review_advisor.mockworld.stories.story import ReviewBlock, Story
 
 ROLES = ("pre_flight", "executor", "mid_flight", "post_verify")
 

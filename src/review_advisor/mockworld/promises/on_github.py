@@ -9,7 +9,7 @@ from review_advisor.core.pull_request.markers import finding_in
 from review_advisor.mockworld.promises import Broken
 from review_advisor.mockworld.promises.publication import CONCLUSIONS, VERDICTS
 from review_advisor.mockworld.publishing import Standing, standings
-from review_advisor.mockworld.stage import PlayedStory
+from review_advisor.mockworld.stories.stage import PlayedStory
 
 ESCALATED = 11
 LABEL = "needs-human-review"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Answered
 from review_advisor.mockworld.agents import Asked
-from review_advisor.mockworld.reading import PartKey, Reading, answer_of, is_plain
+from review_advisor.mockworld.promises.reading import PartKey, Reading, answer_of, is_plain
 
 CANARY = "zqx"
 """Stands in every text of a seeded world that comes from outside: title, body, paths, lines, spec, replies."""

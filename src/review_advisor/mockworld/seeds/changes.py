@@ -7,7 +7,7 @@ from collections.abc import Callable
 from review_advisor.core.facts.change import Status
 from review_advisor.mockworld.promises.prompts import CANARY
 from review_advisor.mockworld.seeds.dice import Dice
-from review_advisor.mockworld.story_change import FileBlock
+from review_advisor.mockworld.stories.story_change import FileBlock
 
 LINE = CANARY + " = {n}"
 HOSTILE_LINES = (

@@ -8,8 +8,8 @@ from review_advisor.mockworld.editable_copies import Deed
 from review_advisor.mockworld.promises.prompts import CANARY
 from review_advisor.mockworld.seeds.changes import CRITICAL, OWN, OWN_HERE
 from review_advisor.mockworld.seeds.dice import Dice
-from review_advisor.mockworld.story_change import FileBlock
-from review_advisor.mockworld.story_lines import EditBlock
+from review_advisor.mockworld.stories.story_change import FileBlock
+from review_advisor.mockworld.stories.story_lines import EditBlock
 
 TELLING = (*OWN, *OWN_HERE, ".gitattributes", f"{CANARY}{{n}}/.gitignore", "AGENTS.md", ".github/CODEOWNERS")
 MENDED = CANARY + " mended {n}"

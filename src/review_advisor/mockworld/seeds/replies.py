@@ -10,8 +10,8 @@ from review_advisor.mockworld.promises.prompts import CANARY, REPLY_CANARY
 from review_advisor.mockworld.seeds.changes import some_files
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.seeds.edits import repaired, some_edits, taken_back
-from review_advisor.mockworld.story_change import SWITCH_NAMES, FileBlock, PushBlock
-from review_advisor.mockworld.story_lines import (
+from review_advisor.mockworld.stories.story_change import SWITCH_NAMES, FileBlock, PushBlock
+from review_advisor.mockworld.stories.story_lines import (
     FAULTS,
     AdviceLine,
     EvidenceBlock,

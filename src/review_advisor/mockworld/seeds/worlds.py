@@ -18,7 +18,7 @@ from review_advisor.mockworld.promises.prompts import CANARY
 from review_advisor.mockworld.seeds.changes import some_files
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.seeds.replies import Roster
-from review_advisor.mockworld.story import (
+from review_advisor.mockworld.stories.story import (
     ConfigBlock,
     PullRequestBlock,
     ReviewBlock,
@@ -26,7 +26,7 @@ from review_advisor.mockworld.story import (
     Story,
     TroubleBlock,
 )
-from review_advisor.mockworld.story_change import PictureBlock, PushBlock
+from review_advisor.mockworld.stories.story_change import PictureBlock, PushBlock
 
 STATES: tuple[tuple[PictureState, float], ...] = (
     ("differs", 10), ("identical", 10), ("added", 4), ("removed", 4), ("vector", 2), ("unreadable", 1),

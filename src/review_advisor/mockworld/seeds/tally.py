@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import KnowledgeStored, Repaired
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.mockworld.reading import fault_of
+from review_advisor.mockworld.promises.reading import fault_of
 from review_advisor.mockworld.seeds.replies import PLACES, REFUSED
-from review_advisor.mockworld.stage import PlayedReview
+from review_advisor.mockworld.stories.stage import PlayedReview
 
 Cell = tuple[str, str, str]
 """Fault, role, outcome."""

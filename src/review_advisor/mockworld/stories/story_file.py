@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from review_advisor.mockworld.story import Story
-from review_advisor.mockworld.words import nearest
+from review_advisor.mockworld.stories.story import Story
+from review_advisor.mockworld.stories.words import nearest
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

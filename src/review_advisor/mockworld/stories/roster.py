@@ -12,9 +12,9 @@ from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld import lines
 from review_advisor.mockworld.agents import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Json, Killed, Line
-from review_advisor.mockworld.story import ReviewBlock, TroubleBlock
-from review_advisor.mockworld.story_change import PushBlock
-from review_advisor.mockworld.story_lines import (
+from review_advisor.mockworld.stories.story import ReviewBlock, TroubleBlock
+from review_advisor.mockworld.stories.story_change import PushBlock
+from review_advisor.mockworld.stories.story_lines import (
     SLOW,
     AdviceLine,
     ExecutorLine,

@@ -10,8 +10,8 @@ from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
 from review_advisor.core.policy.policy import RepairMode, Rules
-from review_advisor.mockworld.story_change import FileBlock, PushBlock, Switches
-from review_advisor.mockworld.story_lines import AdviceLine, Block, ExecutorLine, JudgementLine, PlanLine
+from review_advisor.mockworld.stories.story_change import FileBlock, PushBlock, Switches
+from review_advisor.mockworld.stories.story_lines import AdviceLine, Block, ExecutorLine, JudgementLine, PlanLine
 
 RoleName = Literal["pre_flight", "executor", "mid_flight", "post_verify"]
 Ended = Literal["approved", "changes_requested", "escalated", "stopped", "broken", "died"]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from review_advisor.mockworld.editable_copies import Deed, Edit
-from review_advisor.mockworld.story_change import PushBlock, Switches
+from review_advisor.mockworld.stories.story_change import PushBlock, Switches
 
 Fault = Literal[
     "crash",

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from review_advisor.mockworld.promises import COSTLY, PROMISES, Broken, Promise, broken_promises
 from review_advisor.mockworld.promises.flips import broken_by_a_flip, told_still
 from review_advisor.mockworld.promises.on_github import broken_on_github
+from review_advisor.mockworld.seeds.tally import ENOUGH, Cell, cells_of, empty_cells
 from review_advisor.mockworld.seeds.worlds import story_of
-from review_advisor.mockworld.stage import PlayedStory, play
-from review_advisor.mockworld.story_file import story_text
-from review_advisor.mockworld.tally import ENOUGH, Cell, cells_of, empty_cells
+from review_advisor.mockworld.stories.stage import PlayedStory, play
+from review_advisor.mockworld.stories.story_file import story_text
 
 CHUNK = 250
 MOST_FAILURES = 20

@@ -21,10 +21,10 @@ from review_advisor.mockworld.agents import Asked, FakeAdvisorRunner
 from review_advisor.mockworld.editable_copies import Bench
 from review_advisor.mockworld.forge import PullRequest, Push, Repository, User
 from review_advisor.mockworld.lines import Killed
-from review_advisor.mockworld.roster import cast
-from review_advisor.mockworld.story import DEFAULT_FILE, Ended, ReviewBlock, Story
-from review_advisor.mockworld.story_change import PushBlock
-from review_advisor.mockworld.story_lines import Meanwhile
+from review_advisor.mockworld.stories.roster import cast
+from review_advisor.mockworld.stories.story import DEFAULT_FILE, Ended, ReviewBlock, Story
+from review_advisor.mockworld.stories.story_change import PushBlock
+from review_advisor.mockworld.stories.story_lines import Meanwhile
 from review_advisor.mockworld.world import (
     FakeClock,
     FakePictures,

@@ -16,8 +16,8 @@ from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import Answered, Lost, Stop
 from review_advisor.mockworld.agents import Advice, Asked
 from review_advisor.mockworld.lines import Killed
-from review_advisor.mockworld.stage import PlayedReview
-from review_advisor.mockworld.story_lines import SLOW
+from review_advisor.mockworld.stories.stage import PlayedReview
+from review_advisor.mockworld.stories.story_lines import SLOW
 
 PartKey = tuple[Surface, int]
 Kind = TypeVar("Kind")

@@ -1,0 +1,1 @@
+"""Stories: what a YAML file may say, and how it is played."""
