@@ -14,12 +14,9 @@ from review_advisor.adapters.github.connect import connect
 from review_advisor.app.configuration import believed_base, load_config
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.pull_request.memory import earlier_review
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.seals import PeoplesWord, believed, needs_people, vouched_by_word
-from review_advisor.core.pull_request.state import State, own_summaries, read_state
 from review_advisor.ports.forge import Forge, ForgeError
 from review_advisor.ports.review import SourceError
-from review_advisor.pull_request.peoples_word import peoples_word
+from review_advisor.pull_request.believed_memory import believed_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +49,8 @@ def _opened(repo: Path, named: Named, about: About, config: Path | None, github:
     remote = Remote(github.clone_url(repository), github.token, github.network)
     source = open_pull_request(repo, pull_request, remote, believed_base(forge, pull_request), about)
     rules = load_config(repo, config, source.base_file)[0].github
-    state = _believed(forge, rules, number, named.memory)
+    state = believed_memory(forge, rules, number, named.memory)
     return source if state is None else source.after(state.fix_attempts, earlier_review(state))
-
-
-def _believed(forge: Forge, rules: PublicationRules, number: int, memory: str) -> State | None:
-    """The state in the bot's summary, as far as ``begin`` and people vouch for it: this job holds no key."""
-    comments = forge.comments(number)
-    for summary in own_summaries(comments, rules.login)[:1]:
-        state = read_state(summary, rules.login)
-        if state is not None:
-            found = vouched_by_word(memory, summary.body)
-            needed = needs_people(state, found)
-            people = peoples_word(forge, rules, number, comments, state) if needed else PeoplesWord()
-            return believed(state, found, people)
-    return None
 
 
 def _check(pull_request: PullRequest, head: str) -> None:
