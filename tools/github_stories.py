@@ -36,8 +36,8 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.roles.calls import CreditExhaustedError
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
-from review_advisor.mockworld.github.page import Happened, Record
-from review_advisor.mockworld.github.records import CheckRun, Comment, Review
+from review_advisor.mockworld.github.page import Record
+from review_advisor.mockworld.github.records import CheckRun, Comment, Happened, Review
 from review_advisor.mockworld.lines import Line, approve, confirm, reject
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.pull_request.bot import Bot

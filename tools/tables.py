@@ -439,18 +439,34 @@ def telemetry_limit() -> str:
 MOST_OPTIONS = 6
 
 
+SHOWN_BLOCKS = ("finding", "file", "pull request", "trouble")
+
+
 def story_words() -> str:
-    """The keys of each block of a story, from the schema that ``simulate --schema`` prints."""
+    """The keys of the blocks that most stories use, from the schema that ``simulate --schema`` prints."""
     schema = story_schema()
-    blocks = {"a story": schema, **schema["$defs"]}
-    keys = {_story_block(name): block["properties"] for name, block in blocks.items() if "properties" in block}
+    keys = {_story_block(name): block["properties"] for name, block in schema["$defs"].items() if "properties" in block}
     lines = [fields for name, fields in keys.items() if name.endswith(" line")]
     shared = {key: field for key, field in lines[0].items() if all(each.get(key) == field for each in lines)}
-    rows = [["any line", ", ".join(_story_key(key, field) for key, field in shared.items())]]
-    for name, fields in keys.items():
+    told = {"any line": ", ".join(_story_key(key, field) for key, field in shared.items())}
+    for name in (*(name for name in keys if name.endswith(" line")), *SHOWN_BLOCKS):
+        fields = keys[name]
         own = {key: field for key, field in fields.items() if not (name.endswith(" line") and key in shared)}
-        rows.append([name, ", ".join(_story_key(key, field) for key, field in own.items())])
-    return table(["in", "keys"], rows)
+        told[name] = ", ".join(_story_key(key, field) for key, field in own.items())
+    return "\n".join(f"- {name}: {listed}" for name, listed in told.items())
+
+
+def story_steps() -> str:
+    """What can happen in a story, and the keys that say how."""
+    schema = story_schema()["$defs"]
+    rows = []
+    for name, field in schema["StepBlock"]["properties"].items():
+        reference = next((each["$ref"] for each in field["anyOf"] if "$ref" in each), "")
+        block = schema.get(reference.rpartition("/")[2], {})
+        keys = [_story_key(key, each) for key, each in block.get("properties", {}).items() if key != "expect"]
+        shown = f": {', '.join(keys)}" if keys and name != "review" else ""
+        rows.append([code(name), field["description"].rstrip(".") + shown])
+    return table(["step", "what happens, and its keys"], rows)
 
 
 def _story_block(name: str) -> str:
@@ -546,6 +562,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "buckets": buckets,
     "telemetry-limit": telemetry_limit,
     "story-words": story_words,
+    "story-steps": story_steps,
     "story-faults": story_faults,
     "layers": layers,
     "records": records,

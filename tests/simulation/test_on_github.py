@@ -1,4 +1,4 @@
-"""Reviews of seeded worlds on the simulated GitHub: what stands there keeps its promises, and a lie is caught."""
+"""Lives of pull requests on the simulated GitHub: what stands there keeps its promises, and a lie is caught."""
 
 from __future__ import annotations
 
@@ -7,64 +7,114 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.simulation.forged import NOTED, told
+from tests.simulation.forged import NOTED
 
-from review_advisor.mockworld.promises.on_github import PROMISES_ON_GITHUB, broken_on_github
-from review_advisor.mockworld.publishing import Standing, standings
-from review_advisor.mockworld.seeds.worlds import story_of
-from review_advisor.mockworld.stories.stage import play
+from review_advisor.mockworld.promises.on_github import PROMISES_ON_GITHUB, After, afters, broken_on_github
+from review_advisor.mockworld.seeds.worlds import PUBLISHED, story_of
+from review_advisor.mockworld.stories.stage import PlayedStory, play
+from review_advisor.mockworld.stories.standing import Standing
 from review_advisor.mockworld.stories.story import Story
 
+REJECTS = {"review": {"executor": [{"says": "reject", "findings": [NOTED]}]}}
 MOVES = {"push": {"files": [{"path": "src/app.py", "added": 4}]}}
+DRAFT = {"pending": {"by": "grace"}}
 
 
-def standing(review: dict[str, Any] | None = None) -> Standing:
-    """What stands after one review."""
-    (found,) = standings([told(review)])
-    return found
+def played(*steps: Any) -> PlayedStory:
+    return play(Story.model_validate({"story": "a life", "loose": True, "steps": list(steps)}))
 
 
-REJECTED = standing({"executor": [{"says": "reject", "findings": [NOTED]}]})
-LIES: dict[str, Callable[[], Standing]] = {
-    "one_check_concludes_the_head": lambda: replace(REJECTED, checks=standing().checks),
-    "one_summary_stands": lambda: replace(REJECTED, summaries=REJECTED.summaries * 2),
-    "every_finding_is_said": lambda: replace(REJECTED, summaries=(), threads=()),
-    "nothing_is_said_twice": lambda: replace(REJECTED, threads=REJECTED.threads * 2),
-    "a_person_is_called_to_an_escalation_alone": lambda: replace(REJECTED, labels=frozenset({"needs-human-review"})),
-    "publishing_again_writes_nothing": lambda: replace(REJECTED, written_again=1),
-    "another_pull_requests_check_is_left_alone": lambda: replace(REJECTED, foreign=REJECTED.checks[0]),
-    "the_memory_is_of_the_last_review": lambda: replace(REJECTED, memory=standing().memory),
+def last(*steps: Any) -> After:
+    """The last step of a life, and what stands after it."""
+    return list(afters(played(*steps)))[-1]
+
+
+def standing(after: After, **changes: Any) -> After:
+    """The same step, after which something else stands."""
+    return replace(after, stands=replace(after.stands, **changes))
+
+
+def concluded(after: After, conclusion: str | None, status: str = "completed") -> After:
+    """The same step, whose check is another one."""
+    run = replace(after.stands.checks[0], conclusion=conclusion, status=status)
+    return standing(after, checks=(run,))
+
+
+REJECTED = last(REJECTS)
+AGAIN = last(REJECTS, "publish")
+DRAFTED = last(REJECTS, DRAFT, "review")
+LIES: dict[str, tuple[After, Callable[[], After]]] = {
+    "one_check_concludes_the_head": (REJECTED, lambda: concluded(REJECTED, "action_required")),
+    "nothing_passes_that_was_not_approved": (REJECTED, lambda: concluded(REJECTED, "success")),
+    "a_review_leaves_no_check_in_progress": (REJECTED, lambda: concluded(REJECTED, None, "in_progress")),
+    "one_summary_stands": (REJECTED, lambda: standing(REJECTED, summaries=REJECTED.stands.summaries * 2)),
+    "every_finding_is_said": (REJECTED, lambda: standing(REJECTED, summaries=("",), said=())),
+    "a_finding_is_said_once": (REJECTED, lambda: standing(REJECTED, said=REJECTED.stands.said * 2)),
+    "a_person_is_called_to_an_escalation_alone": (
+        REJECTED,
+        lambda: standing(REJECTED, labels=frozenset({"needs-human-review"})),
+    ),
+    "publishing_again_writes_nothing": (AGAIN, lambda: standing(AGAIN, answers=("again",))),
+    "nobody_elses_draft_is_touched": (DRAFTED, lambda: standing(DRAFTED, pending=frozenset())),
+    "the_memory_is_of_the_last_review": (REJECTED, lambda: standing(REJECTED, memory=last("review").stands.memory)),
 }
 BY_NAME = {promise.__name__: promise for promise in PROMISES_ON_GITHUB}
 
 
+def test_every_promise_about_github_has_its_lie() -> None:
+    assert sorted(LIES) == sorted(BY_NAME)
+
+
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_lie_about_what_stands_on_github_is_caught(name: str) -> None:
-    assert list(BY_NAME[name](REJECTED)) == []
-    assert list(BY_NAME[name](LIES[name]()))
+    truth, lie = LIES[name]
+    assert list(BY_NAME[name](truth)) == []
+    assert list(BY_NAME[name](lie()))
+
+
+def test_a_fifth_of_the_seeded_worlds_are_lives() -> None:
+    lives = sum(story_of(seed).published for seed in range(1, 501))
+    assert abs(lives / 500 - PUBLISHED) < 0.05
 
 
 @pytest.mark.parametrize("first", [1, 1_001])
 def test_what_seeded_worlds_leave_on_github_breaks_no_promise(first: int) -> None:
-    broken = {seed: broken_on_github(play(story_of(seed))) for seed in range(first, first + 50)}
+    lives = [story for seed in range(first, first + 250) if (story := story_of(seed)).published]
+    broken = {story.story: broken_on_github(play(story)) for story in lives}
     assert {seed: its for seed, its in broken.items() if its} == {}
 
 
+def test_seeded_lives_hold_everything_that_can_happen() -> None:
+    kinds = {step.kind for seed in range(1, 1_001) if (story := story_of(seed)).published for step in story.steps}
+    assert kinds == {
+        "push", "force_push", "rename", "review", "publish", "comment", "command", "label", "react", "pending", "queue",
+        "close", "switches",
+    }  # fmt: skip
+
+
 def test_a_finding_gets_its_comment_on_the_line() -> None:
-    assert len(REJECTED.threads) == 1
+    (said,) = REJECTED.stands.said
+    assert (said.path, said.line, said.state) == ("src/app.py", 1, "open")
 
 
 def test_a_review_of_a_head_that_moved_is_cancelled_there_and_says_nothing() -> None:
-    found = standing({"executor": [{"says": "approve", "meanwhile": MOVES}]})
-    assert found.review.stale
-    assert [run.conclusion for run in found.checks] == ["cancelled"]
-    assert found.summaries == ()
+    found = last({"review": {"executor": [{"says": "approve", "meanwhile": MOVES}]}})
+    assert found.step.review is not None
+    assert found.step.review.stale
+    assert [run.conclusion for run in found.stands.checks_on(found.step.head)] == ["cancelled"]
+    assert found.stands.summaries == ()
 
 
 def test_the_reviews_of_one_story_share_their_pull_request() -> None:
-    twice = [{"review": {"executor": [{"says": "reject", "findings": [NOTED]}]}}, MOVES, "review"]
-    story = play(Story.model_validate({"story": "twice", "steps": twice}))
+    twice = played(REJECTS, MOVES, "review")
+    assert broken_on_github(twice) == ()
+    after: list[Standing] = [step.stands for step in twice.steps if step.review is not None and step.stands is not None]
+    assert [len(each.summaries) for each in after] == [1, 1]
+    assert [each.check_on(each.head) for each in after] == ["failure", "success"]
+
+
+def test_a_story_that_is_not_published_leaves_nothing_on_github() -> None:
+    story = play(Story.model_validate({"story": "no bot", "published": False, "steps": [REJECTS, MOVES, "review"]}))
+    assert [step.stands for step in story.steps] == [None, None, None]
+    assert story.github.traffic.log == []
     assert broken_on_github(story) == ()
-    first, second = standings(story.reviews)
-    assert [len(each.summaries) for each in (first, second)] == [1, 1]
-    assert [run.conclusion for each in (first, second) for run in each.checks] == ["failure", "success"]

@@ -2,23 +2,31 @@
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
 from tests.simulation.command import ROOT, STORIES, simulate
 
-from review_advisor.mockworld.expectations import unmet
-from review_advisor.mockworld.forge import PullRequest, Push, Repository, User
+from review_advisor.mockworld.expectations import differences, unmet
 from review_advisor.mockworld.seeds.tally import HARMLESS
 from review_advisor.mockworld.stories.roster import LOST
 from review_advisor.mockworld.stories.stage import play
-from review_advisor.mockworld.stories.story_file import StoryError, read_story, story_schema, story_text
+from review_advisor.mockworld.stories.story import StepBlock, Story
+from review_advisor.mockworld.stories.story_expect import ExpectBlock
+from review_advisor.mockworld.stories.story_file import Loader, StoryError, read_story, story_schema, story_text
 from review_advisor.mockworld.stories.story_lines import FAULTS
 from review_advisor.mockworld.trace import trace_text
 
 NAMES = pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
+LIVES = (
+    "closed_and_observed", "dismissed_finding", "force_push", "fork_waits", "killed_publisher", "merge_queue",
+    "refused_command", "renamed_file", "three_pushes", "two_publishers",
+)  # fmt: skip
+"""The examples that tell more of a pull request than its reviews."""
 HEAD = "story: s\nsteps:\n"
 
 
@@ -34,16 +42,86 @@ def test_an_example_has_a_comment_and_expects_something(path: Path) -> None:
     assert "expect:" in text
 
 
-def test_the_page_on_stories_has_a_row_for_every_example_and_for_nothing_else() -> None:
+def test_the_page_on_stories_names_every_example_and_nothing_else() -> None:
     page = (ROOT / "docs" / "stories.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+\.yaml)` \| [^|]+ \|$", page, re.MULTILINE)
-    assert sorted(rows) == [path.name for path in STORIES]
+    assert sorted(re.findall(r"`(\w+\.yaml)`", page)) == [path.name for path in STORIES]
 
 
-def test_the_story_on_the_page_ends_as_it_says() -> None:
+def test_the_story_on_the_page_ends_as_it_says_and_prints_what_the_page_shows() -> None:
     page = (ROOT / "docs" / "stories.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert unmet(play(read_story(text, "docs/stories.md"))) == ()
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    played = play(read_story(text, "docs/stories.md"))
+    assert unmet(played) == ()
+    printed = trace_text("life.yaml", played, ())
+    for piece in shown.split("    …\n"):
+        _, found, printed = printed.partition(piece)
+        assert found, piece
+
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "outcome": lambda said: "approved" if said != "approved" else "stopped",
+    "exit_code": lambda said: said + 1,
+    "asked": lambda said: [] if said else ["executor"],
+    "calls": lambda said: {role: number + 1 for role, number in said.items()},
+    "flags": lambda said: [] if said else ["lost"],
+    "repairs": lambda said: [] if said else ["refused"],
+    "because": lambda said: f"not {said}",
+    "begins": lambda said: not said,
+    "check": lambda said: "success" if said != "success" else "failure",
+    "title": lambda said: f"not {said}",
+    "comments": lambda said: said + 1,
+    "open": lambda said: said + 1,
+    "findings": lambda said: {title: "open" if status != "open" else "fixed" for title, status in said.items()},
+    "summary": lambda said: f"not {said}",
+    "labels": lambda said: [] if said else ["x"],
+    "answer": lambda said: "" if said else "something",
+    "observed": lambda said: dict.fromkeys(said, "down"),
+}
+"""What a story could expect in the place of what happens."""
+
+
+def as_told(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=Loader)
+
+
+def expectations(told: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every single expectation of a story as its file has it: where it stands, and its key."""
+    if isinstance(told, dict):
+        for key, value in told.items():
+            if key == "expect":
+                yield from ((value, name) for name in value)
+            else:
+                yield from expectations(value)
+    elif isinstance(told, list):
+        for each in told:
+            yield from expectations(each)
+
+
+@NAMES
+def test_each_expectation_of_an_example_is_looked_at(path: Path) -> None:
+    told = as_told(path)
+    for place, (_, name) in enumerate(expectations(told)):
+        lied = json.loads(json.dumps(told))  # anchors share blocks: each lie has its own copy
+        expect, _ = list(expectations(lied))[place]
+        expect[name] = WRONG[name](expect[name])
+        assert differences(play(Story.model_validate(lied))), (place, name)
+
+
+def test_an_expectation_of_every_kind_has_a_wrong_one_and_an_example() -> None:
+    used = {name for path in STORIES for _, name in expectations(as_told(path))}
+    assert set(ExpectBlock.model_fields) - used == set()
+    assert set(WRONG) == set(ExpectBlock.model_fields)
+
+
+def test_every_step_has_an_example() -> None:
+    kinds = {step.kind for path in STORIES for step in read_story(path.read_text(encoding="utf-8"), path.name).steps}
+    assert kinds == set(StepBlock.model_fields)
+
+
+@pytest.mark.parametrize("path", [each for each in STORIES if each.stem in LIVES], ids=lambda path: path.stem)
+def test_a_life_says_what_was_asked_of_the_agents(path: Path) -> None:
+    assert any(name == "asked" for _, name in expectations(as_told(path)))
 
 
 @NAMES
@@ -53,8 +131,6 @@ def test_an_example_survives_being_written(path: Path) -> None:
 
 
 def test_the_schema_takes_what_a_story_writes() -> None:
-    import yaml
-
     schema = Draft202012Validator(story_schema())
     for path in STORIES:
         told: Any = yaml.safe_load(story_text(read_story(path.read_text(encoding="utf-8"), path.name)))
@@ -69,16 +145,6 @@ def test_every_fault_of_the_vocabulary_can_be_played() -> None:
         assert review.stale is (fault == "stale_head")
         assert review.ended == wanted.get(fault, "escalated" if fault in ("call_budget", "too_long") else "stopped")
     assert set(LOST) <= set(FAULTS)
-
-
-def test_a_pull_request_has_a_new_head_after_each_push() -> None:
-    ada = User("ada")
-    opened = PullRequest(Repository("a/b"), 7, "t", "b", ada).pushed(Push(ada, ()))
-    fixed = opened.pushed(Push(User("grace"), ()), fix=True)
-    assert opened.head_sha != fixed.head_sha
-    assert (opened.prior_fix_attempts, fixed.prior_fix_attempts) == (0, 1)
-    assert fixed.label == "pr-7"
-    assert len(opened.pushes) == 1
 
 
 @pytest.mark.parametrize(
@@ -114,7 +180,10 @@ def test_a_pull_request_has_a_new_head_after_each_push() -> None:
         ),
         (
             HEAD + "  - {push: {}, review: {}}\n",
-            "s.yaml, line 3: steps.1: a step is exactly one of push, switches and review.",
+            (
+                "s.yaml, line 3: steps.1: a step is exactly one of push, force_push, rename, review, publish, comment,"
+                " command, label, react, pending, queue, close, switches."
+            ),
         ),
     ],
 )
@@ -142,13 +211,13 @@ def test_a_switch_without_meaning_is_refused_before_anything_is_played() -> None
 )
 def test_what_is_not_as_the_story_says_is_said(expect: str, says: str) -> None:
     played = play(read_story(f"{HEAD}  - review:\n      expect: {{{expect}}}\n", "s.yaml"))
-    assert unmet(played) == (f"review 1: {says}",)
+    assert unmet(played) == (f"step 1, review: {says}",)
 
 
 def test_a_line_that_nobody_asked_for_is_a_fault_of_the_story_unless_it_is_loose() -> None:
     text = f"{HEAD}  - review:\n      executor: [approve, reject]\n"
     (words,) = unmet(play(read_story(text, "s.yaml")))
-    assert words.startswith("review 1: nobody asked for the line executor: ")
+    assert words.startswith("step 1, review: nobody asked for the line executor: ")
     assert unmet(play(read_story(f"loose: true\n{text}", "s.yaml"))) == ()
 
 
@@ -176,7 +245,7 @@ def test_a_story_that_does_not_end_as_it_says_is_exit_code_10(tmp_path: Path) ->
     path.write_text(f"{HEAD}  - review:\n      expect: {{outcome: stopped}}\n", encoding="utf-8")
     done = simulate(path)
     assert done.returncode == 10
-    assert "NOT AS THE STORY SAYS: review 1: expected to be stopped, was approved" in done.stdout
+    assert "NOT AS THE STORY SAYS: step 1, review: expected to be stopped, was approved" in done.stdout
 
 
 @pytest.mark.parametrize("words", [(), ("--seeds", "3"), ("--seeds", "9..1"), ("--schema", "--seeds", "1..2")])
@@ -202,9 +271,10 @@ def test_what_a_story_leaves_on_github_is_told_and_drawn(tmp_path: Path) -> None
     page = tmp_path / "page.html"
     done = simulate(ROOT / "stories" / "veto_then_recovery.yaml", "--html", page)
     assert done.returncode == 0, done.stderr
-    told = [line for line in done.stdout.splitlines() if line.startswith("  on GitHub: ")]
-    assert told[0] == "  on GitHub: check: Approved, with findings: 1 low (after a veto was answered) (success)"
-    assert told[1].startswith("  on GitHub: comment on src/total.py:2: Low: ")
+    told = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("on GitHub: ")]
+    assert told[0] == "on GitHub: check: in progress, The review is under way"
+    assert told[1] == "on GitHub: check: success, Approved, with findings: 1 low (after a veto was answered)"
+    assert told[2].startswith("on GitHub: comment on src/total.py:2: Low: ")
     drawn = page.read_text(encoding="utf-8")
     assert "Approved, with findings: 1 low (after a veto was answered)" in drawn
     assert drawn.count('class="thread"') == 1

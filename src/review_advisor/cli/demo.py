@@ -40,7 +40,7 @@ def demo(context: click.Context, revisions: str | None, repo: Path | None, artif
         from review_advisor.app.doctor import AgentChoice
         from review_advisor.app.review import ReviewOptions
         from review_advisor.cli.review import perform
-        from review_advisor.mockworld.publishing import on_github
+        from review_advisor.mockworld.publishing import page_of
 
         with demonstration(repo or Path(), revisions) as shown:
             note(f"Reviewing {shown.words}.")
@@ -55,7 +55,6 @@ def demo(context: click.Context, revisions: str | None, repo: Path | None, artif
             if stored.code >= NOT_TO_ITS_END:
                 context.exit(stored.code)
             page = stored.folder / PAGE
-            simulated = on_github([(shown.change, stored.document)])
-            page.write_text(simulated.html(shown.change.title), encoding="utf-8")
+            page.write_text(page_of(shown.change, stored.document), encoding="utf-8")
     note(f"As it would stand on GitHub: {page}")
     note(f"`review-advisor review` would exit with {stored.code} here. With real models: {shown.real_command}")

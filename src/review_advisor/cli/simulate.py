@@ -62,7 +62,7 @@ def simulate(
 def _stories(paths: tuple[Path, ...], html: Path | None, *, as_json: bool) -> bool:
     from review_advisor.core.safety.terminal import one_line
     from review_advisor.mockworld.expectations import unmet
-    from review_advisor.mockworld.publishing import story_on_github
+    from review_advisor.mockworld.github.pull_page import pull_page
     from review_advisor.mockworld.stories.stage import play
     from review_advisor.mockworld.stories.story_file import StoryError, read_story
     from review_advisor.mockworld.trace import trace_json, trace_text
@@ -86,7 +86,7 @@ def _stories(paths: tuple[Path, ...], html: Path | None, *, as_json: bool) -> bo
         else:
             put(trace_text(str(path), played, missed) + "\n")
         if html is not None:
-            _draw(html, story_on_github(played).html(path.stem))
+            _draw(html, pull_page(played.github, played.pull))
     if as_json:
         put(json.dumps(found, indent=2) + "\n")
     return held
@@ -128,7 +128,7 @@ def _sweep_text(total: Sweep) -> str:
         "",
     ]
     for failure in total.failures:
-        lines += [f"seed {failure.seed} breaks {each.promise}: {each.says}" for each in failure.broken]
+        lines += [f"seed {failure.seed} breaks {each}" for each in failure.broken]
         lines += ["Its story, for `review-advisor simulate`:", "", failure.story]
     lines += [f"no world shows {fault}, {role}, {outcome}" for fault, role, outcome in total.empty]
     lines.append("no promise broken" if not total.broken else f"{total.broken} worlds break a promise")
@@ -143,7 +143,7 @@ def _sweep_json(total: Sweep) -> str:
     failures = [
         {
             "seed": failure.seed,
-            "broken": [{"review": b.review, "promise": b.promise, "says": b.says} for b in failure.broken],
+            "broken": [{"place": b.place, "promise": b.promise, "says": b.says} for b in failure.broken],
             "story": failure.story,
         }
         for failure in total.failures

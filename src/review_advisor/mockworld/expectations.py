@@ -3,31 +3,105 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from review_advisor.core.outcome.events import Repaired
+from review_advisor.core.report.wording import counted
 from review_advisor.mockworld.promises.flips import told_still
 from review_advisor.mockworld.promises.on_github import broken_on_github
 from review_advisor.mockworld.seeds.sweep import judge
-from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStory
-from review_advisor.mockworld.stories.story import ExpectBlock
+from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
+from review_advisor.mockworld.stories.standing import Standing
+from review_advisor.mockworld.stories.story_expect import ExpectBlock
 
 
 def unmet(played: PlayedStory) -> tuple[str, ...]:
-    """What is not as the story says, one sentence each; empty if everything held."""
-    told = [step.review for step in played.story.steps if step.review is not None]
+    """What is not as the story says, or breaks a promise, one sentence each; empty if everything held."""
+    broken = [f"review {each.place} breaks a promise, {each}" for each in judge(played, told_still(played))]
+    broken += [f"step {each.place} breaks a promise, {each}" for each in broken_on_github(played)]
+    return (*differences(played), *broken)
+
+
+def differences(played: PlayedStory) -> tuple[str, ...]:
+    """What is not as the story says, one sentence each."""
     found: list[str] = []
-    for block, review in zip(told, played.reviews, strict=True):
-        found += [f"review {review.number}: {words}" for words in _differences(block.expect, review)]
-        found += [f"review {review.number}: nobody asked for the line {line}" for line in review.unsaid]
-    found += [
-        f"review {each.review} breaks a promise, {each.promise}: {each.says}"
-        for each in (*judge(played, told_still(played)), *broken_on_github(played))
-    ]
-    return tuple(found)
+    before: Standing | None = None
+    for step in played.steps:
+        found += [f"{_name(step)}: {words}" for words in _of_step(step, before, loose=played.story.loose)]
+        before = step.stands
+    return (*found, *(() if played.story.loose else played.unplayed))
 
 
-def _differences(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
+def _name(step: PlayedStep) -> str:
+    return f"step {step.number}, {step.told.kind.replace('_', ' ')}"
+
+
+def _of_step(step: PlayedStep, before: Standing | None, *, loose: bool) -> Iterator[str]:
+    if step.problem and not loose:
+        yield step.problem
+    happening = step.told.happening
+    expect = happening.expect if happening is not None else ExpectBlock()
+    if step.review is not None:
+        yield from _of_review(expect, step.review)
+        yield from (f"nobody asked for the line {line}" for line in step.review.unsaid)
+    elif expect.model_fields_set & OF_REVIEWS:
+        yield from _of_no_review(expect)
+    if expect.begins is not None and expect.begins is not step.begins:
+        yield f"expected {'a' if expect.begins else 'no'} review to begin: {step.because}"
+    if step.stands is not None:
+        yield from _on_github(expect, step, step.stands, before)
+    elif expect.model_fields_set & ON_GITHUB:
+        yield "expected something on GitHub, and the story is not published"
+
+
+OF_REVIEWS = frozenset(("outcome", "exit_code", "asked", "calls", "flags", "repairs", "because"))
+ON_GITHUB = frozenset(ExpectBlock.model_fields) - OF_REVIEWS
+
+
+def _of_no_review(expect: ExpectBlock) -> Iterator[str]:
+    """Where no review runs, nobody is asked."""
+    if expect.asked or any(expect.calls.values()):
+        yield "expected somebody to be asked, and no review ran"
+    if expect.model_fields_set & (OF_REVIEWS - {"asked", "calls"}):
+        yield "expected a review, and none ran"
+
+
+def _on_github(expect: ExpectBlock, step: PlayedStep, stands: Standing, before: Standing | None) -> Iterator[str]:
+    check, title = stands.check_on(step.head), stands.title_on(step.head)
+    if expect.check is not None and expect.check != check:
+        yield f"expected the check to be {expect.check}, was {check} ({title})"
+    if expect.title is not None and expect.title not in title:
+        yield f"expected a check with {expect.title!r} in its title, was {title!r}"
+    if expect.comments is not None and expect.comments != len(stands.said):
+        yield f"expected {counted(expect.comments, 'comment')} in the diff, were {len(stands.said)}"
+    are_open = sum(each.state == "open" for each in stands.said)
+    if expect.open is not None and expect.open != are_open:
+        yield f"expected {expect.open} of the comments in the diff to be open, were {are_open}"
+    yield from _in_words(expect, step, stands, before)
+
+
+def _in_words(expect: ExpectBlock, step: PlayedStep, stands: Standing, before: Standing | None) -> Iterator[str]:
+    if expect.findings is not None and expect.findings != stands.findings:
+        yield f"expected the findings {_listed(expect.findings)}, were {_listed(stands.findings)}"
+    summary = "\n".join(stands.summaries)
+    if expect.summary is not None and expect.summary not in summary:
+        yield f"expected a summary with {expect.summary!r}"
+    if expect.labels is not None and expect.labels != stands.labels:
+        yield f"expected the labels {_named(expect.labels)}, were {_named(stands.labels)}"
+    new = stands.answers[len(before.answers) if before is not None else 0 :]
+    if expect.answer is not None and bool(expect.answer) is not any(expect.answer in each for each in new):
+        yield f"expected {f'an answer with {expect.answer!r}' if expect.answer else 'no answer'}, said was: {list(new)}"
+    for name, value in expect.observed.items():
+        seen = [each.value for each in step.observed if each.name == name]
+        if value not in seen:
+            yield f"expected to observe {name}: {value}, was {', '.join(seen) or 'nothing'}"
+
+
+def _listed(findings: Mapping[str, str]) -> str:
+    return ", ".join(f"{title!r} {status}" for title, status in findings.items()) or "none"
+
+
+def _of_review(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
     if expect.outcome is not None and expect.outcome != review.ended:
         yield f"expected to be {expect.outcome}, was {review.ended} ({'; '.join(review.because)})"
     if expect.exit_code is not None and expect.exit_code != review.exit_code:

@@ -17,14 +17,14 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.report.blind_text import blind_words
 from review_advisor.core.report.repair_text import repair_words
-from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import Answered, Lost
 from review_advisor.core.safety.terminal import one_line
 from review_advisor.mockworld.agents import Asked
 from review_advisor.mockworld.expectations import flags_of
 from review_advisor.mockworld.promises.reading import answer_of, fault_of, split_prompt
-from review_advisor.mockworld.publishing import story_on_github
-from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStory
+from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
+from review_advisor.mockworld.stories.standing import Standing
+from review_advisor.mockworld.timeline import begins, changes, step_words
 
 LONGEST = 100
 
@@ -32,19 +32,19 @@ LONGEST = 100
 def trace_text(origin: str, played: PlayedStory, unmet: Sequence[str]) -> str:
     """The whole story as lines of text, and whether it ended as it says."""
     lines = [f"{origin}: {one_line(played.story.story)}"]
-    for review in played.reviews:
-        lines += ["", *_review_lines(review)]
-    on_github = story_on_github(played).text()
-    lines += ["", *(f"  on GitHub: {one_line(line)}" for line in on_github.splitlines())]
+    before: Standing | None = None
+    for step in played.steps:
+        lines += ["", f"  {step.number} {one_line(step_words(step))}"]
+        lines += [f"    {_short(words)}"] if (words := begins(step, before)) else []
+        lines += [*_review_lines(step.review)] if step.review is not None else []
+        lines += [f"    on GitHub: {_short(line)}" for line in changes(step, before)]
+        before = step.stands
     lines += ["", *(f"  NOT AS THE STORY SAYS: {one_line(words)}" for words in unmet)]
     lines += [] if unmet else ["  as the story says"]
     return "\n".join(lines) + "\n"
 
 
 def _review_lines(review: PlayedReview) -> Iterator[str]:
-    change = review.change
-    files = counted(len(change.files), "file")
-    yield f"  review {review.number} of {change.label} at {(change.head_sha or '')[:8]}, {files}"
     calls = {asked.call.number: asked for asked in review.asked}
     number = 0
     for event in review.events:
@@ -129,8 +129,23 @@ def trace_json(origin: str, played: PlayedStory, unmet: Sequence[str]) -> dict[s
         "story": played.story.story,
         "held": not unmet,
         "unmet": list(unmet),
-        "reviews": [_review_json(review) for review in played.reviews],
+        "steps": list(_steps_json(played.steps)),
     }
+
+
+def _steps_json(steps: Sequence[PlayedStep]) -> Iterator[dict[str, Any]]:
+    before: Standing | None = None
+    for step in steps:
+        yield {
+            "number": step.number,
+            "step": step.told.kind,
+            "head_sha": step.head,
+            "begins": step.begins,
+            "because": step.because,
+            "on_github": list(changes(step, before)),
+            "review": None if step.review is None else _review_json(step.review),
+        }
+        before = step.stands
 
 
 def _review_json(review: PlayedReview) -> dict[str, Any]:

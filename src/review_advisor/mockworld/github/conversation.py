@@ -68,17 +68,15 @@ class Conversation:
             new = {name.casefold() for name in names} - {label.name.casefold() for label in pull.labels}
             if len(pull.labels) + len(new) > MOST_LABELS:
                 raise refused(f"Label limit reached: an issue has at most {MOST_LABELS} labels.")
-            self.gate.github.labels(pull, *names)
+            self.gate.github.labels(pull, *names, by=self.gate.account)
             return tuple(pull.labels)
 
     def remove_label(self, number: int, name: str) -> tuple[Label, ...]:
         """Take a label off."""
         with self.gate.request("remove label", *_TALK):
             pull = self.gate.pull(number)
-            found = [label for label in pull.labels if label.name.casefold() == name.casefold()]
-            if not found:
+            if not self.gate.github.takes_label(pull, name, by=self.gate.account):
                 raise RefusedRequest(404, NO_LABEL)
-            pull.labels.remove(found[0])
             return tuple(pull.labels)
 
     def request_reviewers(self, number: int, users: Sequence[str], teams: Sequence[str]) -> Pull:
@@ -98,6 +96,8 @@ class Conversation:
                     "Reviews may only be requested from collaborators. One or more of the users or teams you specified"
                     f" is not a collaborator of the {repository.name} repository."
                 )
+            for name in (*users, *names):
+                self.gate.github.happens(pull, self.gate.account, f"requested a review from {name}")
             pull.requested_users.extend(user for user in users if user not in pull.requested_users)
             pull.requested_teams.extend(name for name in names if name not in pull.requested_teams)
             return pull

@@ -13,6 +13,7 @@ from review_advisor.mockworld.github.records import (
     AccountKind,
     App,
     Comment,
+    Happened,
     Issue,
     Label,
     Protection,
@@ -172,13 +173,15 @@ class GitHub(Ground):
         closes: Iterable[int] = (),
         listing: tuple[PullFile, ...] | None = None,
         sha: str | None = None,
+        number: int | None = None,
     ) -> Pull:
         """Somebody opens a pull request, from their fork if they have one; its first push is ``contents``.
 
-        ``listing`` states the files and patches instead of the two trees, ``sha`` the head's name.
+        ``listing`` states the files and patches instead of the two trees, ``sha`` the head's name, ``number`` the pull
+        request's, which is the next one otherwise.
         """
         place = self.repository(repository)
-        number = 1 + max((*place.pulls, *place.issues), default=0)
+        number = number or 1 + max((*place.pulls, *place.issues), default=0)
         head = next(
             (each for each in self.repositories.values() if each.parent == place.name and each.owner == by), place
         )
@@ -201,15 +204,19 @@ class GitHub(Ground):
     ) -> str:  # fmt: skip
         """Somebody pushes to the head branch; the new head."""
         pull.listing = listing
-        return self.commits(
-            self._head(pull).name, pull.head_ref, contents, by=by or pull.author, message=message, sha=sha
-        )
+        login = by or pull.author
+        made = self.commits(self._head(pull).name, pull.head_ref, contents, by=login, message=message, sha=sha)
+        self.happens(pull, login, f"pushed {made[:7]}")
+        return made
 
-    def force_pushes(self, pull: Pull, contents: Contents, *, by: str | None = None, sha: str | None = None) -> str:
+    def force_pushes(
+        self, pull: Pull, contents: Contents, *, by: str | None = None, sha: str | None = None,
+        listing: tuple[PullFile, ...] | None = None,
+    ) -> str:  # fmt: skip
         """The head branch is made anew from the base: what was there before is no part of the pull request any more."""
-        base = self.base_sha(pull)
-        made = self._commit(base, contents, "Again", by or pull.author, sha=sha)
-        pull.listing = None
+        made = self._commit(self.base_sha(pull), contents, "Again", by or pull.author, sha=sha)
+        pull.listing = listing
+        self.happens(pull, by or pull.author, f"force-pushed {made.sha[:7]} in place of {pull.head_sha[:7]}")
         self.move_branch(self._head(pull), pull.head_ref, made.sha)
         return made.sha
 
@@ -218,11 +225,15 @@ class GitHub(Ground):
         pull.base_ref = base
         pull.recorded_base = self.base_sha(pull)
 
-    def closes(self, pull: Pull) -> None:
+    def closes(self, pull: Pull, *, by: str | None = None) -> None:
         """The pull request is closed without a merge."""
         pull.state = "closed"
+        self.happens(pull, by or pull.author, "closed this")
 
-    def merges(self, pull: Pull, *, squashed: bool = False, sha: str | None = None, at: int | None = None) -> str:
+    def merges(
+        self, pull: Pull, *, squashed: bool = False, sha: str | None = None, at: int | None = None,
+        by: str | None = None,
+    ) -> str:  # fmt: skip
         """The pull request is merged, by a merge commit or as one squashed commit; that commit, named ``sha``.
 
         ``at`` is the second of it; now, if it is not given.
@@ -236,14 +247,24 @@ class GitHub(Ground):
         pull.state, pull.merge_commit = "closed", made.sha
         pull.merged_at = self.second if at is None else at
         self.repository(pull.repository).branches[pull.base_ref] = made.sha
+        self.happens(pull, by or pull.author, f"merged this as {made.sha[:7]}")
         return made.sha
 
-    def labels(self, pull: Pull, *names: str) -> None:
+    def labels(self, pull: Pull, *names: str, by: str | None = None) -> None:
         """Somebody puts labels on."""
         for name in names:
             label = self.label(self.repository(pull.repository), name)
             if label not in pull.labels:
                 pull.labels.append(label)
+                self.happens(pull, by or pull.author, f"added the {name} label")
+
+    def takes_label(self, pull: Pull, name: str, *, by: str) -> bool:
+        """Somebody takes a label off; whether it was there."""
+        found = [label for label in pull.labels if label.name.casefold() == name.casefold()]
+        for label in found:
+            pull.labels.remove(label)
+            self.happens(pull, by, f"removed the {label.name} label")
+        return bool(found)
 
     def opens_issue(self, repository: str, *, by: str, title: str, body: str = "") -> Issue:
         """Somebody opens an issue."""
@@ -293,6 +314,10 @@ class GitHub(Ground):
         thread.resolved_by = self.user(by).login
 
     # --- inside ---
+
+    def happens(self, pull: Pull, by: str, words: str) -> None:
+        """GitHub writes a line into the conversation."""
+        pull.happened.append(Happened(by, words, self.tick()))
 
     def label(self, repository: Repository, name: str) -> Label:
         """The repository's label of this name, whatever its case; made if there is none."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from review_advisor.mockworld.github.patches import shown_lines
-from review_advisor.mockworld.github.records import CheckAnnotation, CheckRun, Comment, Review, ReviewComment
+from review_advisor.mockworld.github.records import CheckAnnotation, CheckRun, Comment, Happened, Review, ReviewThread
 
 THEMES = ("light", "dark")
 LINES_ABOVE = 3
@@ -39,26 +38,26 @@ EMOJI = {
 """What the bot's headings begin with, drawn: not every machine has a font for it."""
 
 
-@dataclass(frozen=True)
-class Happened:
-    """A line of the conversation that GitHub writes itself."""
-
-    by: str
-    words: str
-
-
 Record = Comment | Review | CheckRun | Happened
 
 
 def page(
-    title: str, shown: Sequence[Record], patches: Mapping[str, str], theme: str = "light", *, opened: bool = False
+    title: str,
+    shown: Sequence[Record],
+    patches: Mapping[str, str],
+    theme: str = "light",
+    *,
+    opened: bool = False,
+    heading: str = "",
 ) -> str:
     """A whole HTML document that shows these records from the top. It fetches nothing and runs nothing.
 
     ``patches`` are the diffs, by path, below which inline comments stand. ``opened``: what is folded is shown opened.
+    ``heading`` stands above.
     """
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     body = "\n".join(_record(record, patches) for record in shown)
+    body = f'<h1 class="pull">{html.escape(heading)}</h1>\n{body}' if heading else body
     if opened:
         body = body.replace("<details>", "<details open>")
     return (
@@ -74,7 +73,7 @@ def _record(record: Record, patches: Mapping[str, str]) -> str:
             edited = " · edited" if record.editor else ""
             return _said(record.author, f"commented{edited}", markdown(record.body))
         case Review():
-            threads = (_thread(thread.comments, patches) for thread in record.threads)
+            threads = (_thread(thread, patches) for thread in record.threads)
             return _said(record.author, "reviewed", markdown(record.body)) + "\n".join(threads)
         case CheckRun():
             return _check(record)
@@ -143,19 +142,27 @@ def _said(author: str, did: str, body: str) -> str:
     )
 
 
-def _thread(comments: Sequence[ReviewComment], patches: Mapping[str, str]) -> str:
-    first = comments[0]
+def _thread(thread: ReviewThread, patches: Mapping[str, str]) -> str:
+    """A thread below its lines of the diff; an outdated one below the line that it was made on."""
+    first = thread.comments[0]
     last = first.line or first.original_line
     begin = first.start_line or last
+    if thread.outdated:
+        patch = f"@@ -{last},0 +{last},1 @@\n+{thread.text}"
+        begin = last
+    else:
+        patch = patches[first.path]
     about = f"Comment on line +{last}" if begin == last else f"Comment on lines +{begin} to +{last}"
+    states = (("Outdated", thread.outdated), ("Resolved", thread.resolved_by is not None))
+    tags = "".join(f' <span class="tag">{state}</span>' for state, holds in states if holds)
     said = "".join(
         f'<div class="remark">{_face(each.author)}<b>{_name(each.author)}</b>{_bot(each.author)}'
-        f"{markdown(each.body, _lines(patches[each.path], begin, last))}</div>"
-        for each in comments
+        f"{markdown(each.body, _lines(patch, begin, last))}</div>"
+        for each in thread.comments
     )
-    rows = "".join(_rows(patches[first.path], begin, last))
+    rows = "".join(_rows(patch, begin, last))
     return (
-        f'<div class="thread"><div class="file"><code>{html.escape(first.path)}</code></div>'
+        f'<div class="thread"><div class="file"><code>{html.escape(first.path)}</code>{tags}</div>'
         f'<div class="lines">{about}</div><table class="diff">{rows}</table>'
         f'{said}<div class="below"><span class="button">Resolve conversation</span></div></div>'
     )

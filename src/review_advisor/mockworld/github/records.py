@@ -190,6 +190,15 @@ class Issue:
     comments: list[Comment] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """A line of the conversation that GitHub writes itself."""
+
+    by: str
+    words: str
+    at: int = 0
+
+
 @dataclass(slots=True)
 class Pull:
     """A pull request of ``repository``. ``head_repository`` is None once a fork is deleted.
@@ -227,6 +236,7 @@ class Pull:
     reviews: list[Review] = field(default_factory=list)
     requested_users: list[str] = field(default_factory=list)
     requested_teams: list[str] = field(default_factory=list)
+    happened: list[Happened] = field(default_factory=list)
 
     @property
     def merged(self) -> bool:

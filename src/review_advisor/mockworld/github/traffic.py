@@ -154,6 +154,14 @@ class Traffic:
         """How much of what was planned has not happened."""
         return len(self._planned) + len(self._following) + len(self.lagging)
 
+    def calm(self) -> int:
+        """Nothing more happens of what was planned; how much that was."""
+        unmet = self.unmet
+        self._planned.clear()
+        self._following.clear()
+        self.lagging.clear()
+        return unmet
+
     @contextmanager
     def request(self, operation: str, kind: Kind, account: str) -> Iterator[None]:
         """One request: what the body does is its effect. Raises what was planned, and the limits."""

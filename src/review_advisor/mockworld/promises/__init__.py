@@ -109,11 +109,14 @@ COSTLY: frozenset[Promise] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A promise that a review broke."""
+    """A promise that a review broke, or a step on GitHub: its number is the ``place``."""
 
-    review: int
+    place: int
     promise: str
     says: str
+
+    def __str__(self) -> str:
+        return f"{self.promise}: {self.says}"
 
 
 def broken_promises(reviews: Sequence[PlayedReview], promises: Sequence[Promise] = PROMISES) -> tuple[Broken, ...]:

@@ -50,22 +50,28 @@ def what_is_unread_is_never_approved(reading: Reading) -> Iterator[str]:
 
 
 def what_is_called_read_was_shown(reading: Reading) -> Iterator[str]:
-    """A file that the coverage calls read was shown, line by line, to an executor of pr_review that answered."""
+    """A file that the coverage calls read was shown, line by line, to an executor that answered, now or before."""
     document = reading.review.document
     if document is None:
         return
-    shown = "\n".join(
-        inside.get("DIFF", "")
-        for each, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True)
-        if each.call.role is Role.EXECUTOR and each.call.surface == "pr_review" and each.call.attempt == 0
-        if not each.call.blind and answer_of(each) is not None
-    )
+    before = reading.earlier if any(each.earlier for each in document.coverage) else ()
+    shown = "\n".join(map(_shown, (reading, *map(Reading, before))))
     read = {each.path for each in document.coverage if each.read == "read"}
     for file in reading.review.change.files:
         for hunk in file.hunks if file.path in read else ():
             for line in {hunk.lines[0], hunk.lines[len(hunk.lines) // 2], hunk.lines[-1]}:
                 if line.isprintable() and f" {line}\n" not in f"{shown}\n":
                     yield f"{line!r} of {file.path} is called read and was shown to no executor that answered"
+
+
+def _shown(reading: Reading) -> str:
+    """What executors of pr_review that answered were shown of the diff."""
+    return "\n".join(
+        inside.get("DIFF", "")
+        for each, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True)
+        if each.call.role is Role.EXECUTOR and each.call.surface == "pr_review" and each.call.attempt == 0
+        if not each.call.blind and answer_of(each) is not None
+    )
 
 
 def coverage_names_every_file(reading: Reading) -> Iterator[str]:

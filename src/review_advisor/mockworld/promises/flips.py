@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from review_advisor.mockworld.promises import Broken
 from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStory, play
 from review_advisor.mockworld.stories.story import ReviewBlock, Story
@@ -13,7 +15,7 @@ def told_still(told: PlayedStory) -> PlayedStory:
     """The story told again without its flips, as far as its first flipped review; nothing of it if there is none."""
     flipped = _first_flipped(told)
     if flipped is None:
-        return PlayedStory(told.story, ())
+        return replace(told, reviews=(), steps=(), unplayed=())
     return play(without_flips(told.story), flipped.number)
 
 

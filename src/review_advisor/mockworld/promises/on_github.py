@@ -1,114 +1,203 @@
-"""The promises about a pull request on which the reviews of a story are published: what stands there."""
+"""The promises about what stands on GitHub after each step of a story that is published."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
-from review_advisor.core.pull_request.markers import finding_in
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.promises import Broken
 from review_advisor.mockworld.promises.publication import CONCLUSIONS, VERDICTS
-from review_advisor.mockworld.publishing import Standing, standings
-from review_advisor.mockworld.stories.stage import PlayedStory
+from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
+from review_advisor.mockworld.stories.standing import Standing
+from review_advisor.mockworld.stories.story_events import CommandStep
 
 ESCALATED = 11
+DID_NOT_RUN = "The review did not run"
 LABEL = "needs-human-review"
 
 
-def one_check_concludes_the_head(standing: Standing) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class After:
+    """A step, what stands after it and what stood before it.
+
+    ``passed`` says of each commit whether its last outcome lets it pass, by the review or by a person.
+    """
+
+    step: PlayedStep
+    stands: Standing
+    before: Standing | None
+    passed: Mapping[str, bool]
+
+    @property
+    def concluded(self) -> PlayedReview | None:
+        """The review that was published to its end at this step, whose check no other run is to conclude."""
+        review = self.step.review
+        return None if review is None or self.step.killed or self.step.head in self.step.due else review
+
+    @property
+    def told(self) -> tuple[PlayedReview, OutcomeDocument] | None:
+        """The same, if it is about the present head and came to an outcome: only then is anything said of it."""
+        review = self.concluded
+        return None if review is None or review.stale or review.document is None else (review, review.document)
+
+
+def afters(story: PlayedStory) -> Iterator[After]:
+    """Every step of a published story."""
+    before: Standing | None = None
+    passed: dict[str, bool] = {}
+    for step in story.steps:
+        if step.stands is None:
+            return
+        told = step.told.happening
+        if step.review is not None:
+            passed[step.head] = step.review.ended == "approved" and step.review.exit_code == 0 and not step.review.stale
+        elif isinstance(told, CommandStep) and told.says == "approve-escalation":
+            passed[step.head] = passed.get(step.head, False) or (told.may.may_write and _escalated(before))
+        elif step.told.queue is not None:
+            passed[step.head] = passed.get(step.stands.head, False)
+        yield After(step, step.stands, before, dict(passed))
+        before = step.stands
+
+
+def _escalated(stands: Standing | None) -> bool:
+    return stands is not None and stands.memory is not None and stands.memory.outcome == "escalated"
+
+
+def one_check_concludes_the_head(after: After) -> Iterator[str]:
     """The reviewed head has one check, completed, with the outcome's conclusion, or cancelled where the head moved."""
-    found = [(run.status, run.conclusion) for run in standing.checks]
-    passed = standing.review.ended == "approved" and standing.review.exit_code == 0
-    wanted = "success" if passed else CONCLUSIONS[standing.review.ended].replace("success", "action_required")
-    wanted = "cancelled" if standing.review.stale else wanted
-    if found != [("completed", wanted)]:
-        yield f"{standing.review.ended}, exit code {standing.review.exit_code}: the checks are {found}, not {wanted}"
-    title = standing.checks[0].title or "" if standing.checks else ""
-    if not standing.review.stale and not title.startswith(VERDICTS[standing.review.ended]):
-        yield f"{standing.review.ended}, and the check's title is {title!r}"
-
-
-def one_summary_stands(standing: Standing) -> Iterator[str]:
-    """There is one summary, whatever was published how often; a review of a head that moved makes none."""
-    if not standing.review.stale and len(standing.summaries) != 1:
-        yield f"there are {len(standing.summaries)} summaries"
-
-
-def every_finding_is_said(standing: Standing) -> Iterator[str]:
-    """Each finding of the review stands in a comment on its lines, or in the summary by its title."""
-    if standing.review.stale:
+    review = after.concluded
+    if review is None:
         return
-    placed = {finding_in(body) for body in standing.threads}
-    told = "\n".join(standing.summaries)
-    for finding in standing.document.findings:
-        if finding.id not in placed and finding.title not in told:
+    found = [(run.status, run.conclusion) for run in after.stands.checks_on(after.step.head)]
+    passed = review.ended == "approved" and review.exit_code == 0
+    wanted = CONCLUSIONS.get(review.ended, "failure")
+    wanted = wanted if passed else wanted.replace("success", "action_required")
+    wanted = "cancelled" if review.stale else wanted
+    if found != [("completed", wanted)]:
+        yield f"{review.ended}, exit code {review.exit_code}: the checks are {found}, not {wanted}"
+    title = after.stands.title_on(after.step.head)
+    if not review.stale and not title.startswith(VERDICTS.get(review.ended, DID_NOT_RUN)):
+        yield f"{review.ended}, and the check's title is {title!r}"
+
+
+def nothing_passes_that_was_not_approved(after: After) -> Iterator[str]:
+    """No check is green, unless the last outcome of its commit is an approval, or a person approved it."""
+    for run in after.stands.checks:
+        if run.conclusion == "success" and not after.passed.get(run.commit):
+            yield f"the check of {run.commit[:8]} is green: {run.title}"
+
+
+def a_review_leaves_no_check_in_progress(after: After) -> Iterator[str]:
+    """Once a review is published, whatever was killed before, the check of its head is in progress no more."""
+    states = {run.status for run in after.stands.checks_on(after.step.head)}
+    if after.concluded is not None and states != {"completed"}:
+        yield f"the check of {after.step.head[:8]} is {', '.join(sorted(states)) or 'not there'}"
+
+
+def one_summary_stands(after: After) -> Iterator[str]:
+    """There is never more than one summary, and there is one once a review was published."""
+    if len(after.stands.summaries) > 1 or (after.told is not None and not after.stands.summaries):
+        yield f"there are {len(after.stands.summaries)} summaries"
+
+
+def every_finding_is_said(after: After) -> Iterator[str]:
+    """Each finding of the review stands in a comment on its lines, or in the summary by its title."""
+    if after.told is None:
+        return
+    _, document = after.told
+    placed = {each.finding for each in after.stands.said}
+    summary = "\n".join(after.stands.summaries)
+    for finding in document.findings:
+        if finding.id not in placed and finding.title not in summary:
             yield f"the finding {finding.title!r} is said nowhere"
 
 
-def nothing_is_said_twice(standing: Standing) -> Iterator[str]:
-    """No finding has two comments that are open and in their place."""
-    for finding, count in Counter(map(finding_in, standing.threads)).items():
+def a_finding_is_said_once(after: After) -> Iterator[str]:
+    """A finding gets one comment, and another one only after the first was resolved or lost its lines."""
+    known = after.before.said if after.before is not None else ()
+    still = {each.finding for each in known if each.state == "open"}
+    for said in after.stands.said[len(known) :]:
+        if said.finding in still:
+            yield f"the finding {said.finding} has a second comment"
+    for finding, count in Counter(each.finding for each in after.stands.said if each.state == "open").items():
         if count > 1:
-            yield f"the finding {finding} has {count} comments"
+            yield f"the finding {finding} has {count} comments that are open"
 
 
-def a_person_is_called_to_an_escalation_alone(standing: Standing) -> Iterator[str]:
+def a_person_is_called_to_an_escalation_alone(after: After) -> Iterator[str]:
     """The label stands after an escalation and after nothing else."""
-    escalated = standing.review.ended == "escalated"
-    if not standing.review.stale and (LABEL in standing.labels) != escalated:
-        yield f"{standing.review.ended}, and the labels are {sorted(standing.labels)}"
-
-
-def publishing_again_writes_nothing(standing: Standing) -> Iterator[str]:
-    """A review that is published twice leaves what it left the first time."""
-    if standing.written_again:
-        yield f"{standing.written_again} things were written the second time"
-
-
-def another_pull_requests_check_is_left_alone(standing: Standing) -> Iterator[str]:
-    """A check run of another pull request on the same head stays as it was."""
-    if (standing.foreign.status, standing.foreign.conclusion) != ("in_progress", None):
-        yield f"the check run {standing.foreign.external_id} became {standing.foreign.conclusion}"
-
-
-def the_memory_is_of_the_last_review(standing: Standing) -> Iterator[str]:
-    """The summary remembers the last review that ran to its end: its head, its outcome and its fix attempts."""
-    now, before, document = standing.memory, standing.before, standing.document
-    if standing.review.stale or standing.review.ended == "stopped":
+    if after.told is None:
         return
+    review, _ = after.told
+    if (LABEL in after.stands.labels) != (review.ended == "escalated"):
+        yield f"{review.ended}, and the labels are {sorted(after.stands.labels)}"
+
+
+def publishing_again_writes_nothing(after: After) -> Iterator[str]:
+    """A review that is published twice leaves what it left the first time."""
+    if after.step.told.publish is None or after.before is None or _unfinished(after.before):
+        return
+    first, second = (
+        (len(each.checks), len(each.said), len(each.summaries), len(each.answers), each.labels)
+        for each in (after.before, after.stands)
+    )
+    if first != second:
+        yield f"{first} became {second}"
+
+
+def _unfinished(stands: Standing) -> bool:
+    return any(run.status != "completed" for run in stands.checks)
+
+
+def nobody_elses_draft_is_touched(after: After) -> Iterator[str]:
+    """A review that a person has not submitted stays as it is."""
+    before = after.before.pending if after.before is not None else frozenset()
+    if lost := before - after.stands.pending:
+        yield f"{len(lost)} of {len(before)} pending reviews are gone or changed"
+
+
+def the_memory_is_of_the_last_review(after: After) -> Iterator[str]:
+    """The summary remembers the last review that ran to its end: its head, its outcome and its fix attempts."""
+    if after.told is None or after.told[0].ended == "stopped":
+        return
+    review, document = after.told
+    now, before = after.stands.memory, after.before.memory if after.before is not None else None
     if now is None or (now.run_id, now.head_sha) != (document.run_id, document.head_sha):
         yield f"the summary does not remember {document.run_id}"
         return
-    wanted = "escalated" if standing.review.exit_code == ESCALATED else standing.review.ended
+    wanted = "escalated" if review.exit_code == ESCALATED else review.ended
     if now.outcome != wanted:
-        yield f"{standing.review.ended}, exit code {standing.review.exit_code}, is remembered as {now.outcome}"
+        yield f"{review.ended}, exit code {review.exit_code}, is remembered as {now.outcome}"
     tried = 0 if before is None else before.fix_attempts
     again = before is None or before.head_sha != document.head_sha
-    attempts = tried + again if standing.review.ended == "changes_requested" else 0
+    attempts = tried + again if review.ended == "changes_requested" else 0
     if now.fix_attempts != attempts:
         yield f"{now.fix_attempts} fix attempts are remembered, not {attempts}"
-    open_now = {each.id for each in now.findings if each.status == "open"}
-    if missing := {each.id for each in document.findings} - open_now:
-        yield f"the findings {', '.join(sorted(missing))} are not remembered as open"
+    if missing := {each.id for each in document.findings} - {each.id for each in now.findings}:
+        yield f"the findings {', '.join(sorted(missing))} are not remembered"
 
 
-PROMISES_ON_GITHUB: tuple[Callable[[Standing], Iterator[str]], ...] = (
+PROMISES_ON_GITHUB: tuple[Callable[[After], Iterator[str]], ...] = (
     one_check_concludes_the_head,
+    nothing_passes_that_was_not_approved,
+    a_review_leaves_no_check_in_progress,
     one_summary_stands,
     every_finding_is_said,
-    nothing_is_said_twice,
+    a_finding_is_said_once,
     a_person_is_called_to_an_escalation_alone,
     publishing_again_writes_nothing,
-    another_pull_requests_check_is_left_alone,
+    nobody_elses_draft_is_touched,
     the_memory_is_of_the_last_review,
 )
 
 
 def broken_on_github(story: PlayedStory) -> tuple[Broken, ...]:
-    """Every promise that the reviews of a story broke when they were published one after the other."""
+    """Every promise about GitHub that a step of a published story broke; none where nothing is published."""
     return tuple(
-        Broken(standing.review.number, promise.__name__, says)
-        for standing in standings(story.reviews)
+        Broken(after.step.number, promise.__name__, says)
+        for after in afters(story)
         for promise in PROMISES_ON_GITHUB
-        for says in promise(standing)
+        for says in promise(after)
     )

@@ -141,16 +141,14 @@ def no_fence_holds_the_nonce(reading: Reading) -> Iterator[str]:
 
 
 def nothing_of_an_earlier_review_is_seen(reading: Reading) -> Iterator[str]:
-    """No prompt holds an earlier review's nonce, run id or replies; attempts count from 0 again."""
-    marks = [
-        mark
-        for earlier in reading.earlier
-        for mark in (earlier.nonce, earlier.run_id, REPLY_CANARY.format(review=earlier.number))
-    ]
-    for asked in reading.review.asked if marks else ():
-        for mark in marks:
-            if mark in asked.call.prompt:
-                yield f"{asked.call.role} was shown {mark!r} of an earlier review"
+    """No prompt holds an earlier review's nonce, run id or replies, but for the findings that the bot remembers."""
+    for earlier in reading.earlier:
+        reply = REPLY_CANARY.format(review=earlier.number)
+        for asked, (own, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+            new = (own, *(text for label, text in inside.items() if label != "EARLIER"))
+            found = [mark for mark in (earlier.nonce, earlier.run_id) if mark in asked.call.prompt]
+            found += [reply] if any(reply in text for text in new) else []
+            yield from (f"{asked.call.role} was shown {mark!r} of an earlier review" for mark in found)
 
 
 def a_planner_has_no_tools_and_only_executors_consult(reading: Reading) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The story of a seed: a pull request, its configuration and switches, and one to three reviews of it."""
+"""The story of a seed: a pull request, its configuration and switches, one to three reviews of it, and its life."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from review_advisor.core.policy.switches import (
 from review_advisor.mockworld.promises.prompts import CANARY
 from review_advisor.mockworld.seeds.changes import some_files
 from review_advisor.mockworld.seeds.dice import Dice
+from review_advisor.mockworld.seeds.lives import ended, lived, pushed, troubled
 from review_advisor.mockworld.seeds.replies import Roster
 from review_advisor.mockworld.stories.story import (
     ConfigBlock,
@@ -26,12 +27,15 @@ from review_advisor.mockworld.stories.story import (
     Story,
     TroubleBlock,
 )
-from review_advisor.mockworld.stories.story_change import PictureBlock, PushBlock
+from review_advisor.mockworld.stories.story_change import FileBlock, PictureBlock
+from review_advisor.mockworld.stories.story_events import PushStep
 
 STATES: tuple[tuple[PictureState, float], ...] = (
     ("differs", 10), ("identical", 10), ("added", 4), ("removed", 4), ("vector", 2), ("unreadable", 1),
     ("too_large", 1),
 )  # fmt: skip
+PUBLISHED = 0.2
+"""The share of worlds in which the bot runs on the pull request: it takes as long again as the review."""
 LIMITS = (
     ("max_usd", 0.1, (0.02, 0.3, 1.0, 5.0)),
     ("low_usd", 0.05, (0.05, 0.5, 4.0)),
@@ -46,23 +50,30 @@ def story_of(seed: int) -> Story:
     """The story of ``seed``."""
     dice = Dice(seed)
     steps: list[StepBlock] = []
+    files: tuple[FileBlock, ...] = ()
+    published = dice.chance(PUBLISHED)
     for number in range(1, dice.weighted(((1, 60), (2, 30), (3, 10))) + 1):
         if number == 1 or dice.chance(0.7):
-            steps.append(StepBlock(push=_push(dice, fix=number > 1 and dice.chance(0.6))))
+            push = _push(dice)
+            steps.append(pushed(dice, push, files) if published and number > 1 else StepBlock(push=push))
+            files = push.files or ()
         if number > 1 and dice.chance(0.15):
             steps.append(StepBlock(switches=_switches(dice)))
-        steps.append(StepBlock(review=_review(dice, number, steps)))
+        review = _review(dice, number, files)
+        steps += [*troubled(dice, review), *lived(dice, review)] if published else [StepBlock(review=review)]
+    steps += ended(dice) if published else []
     return Story(
         story=f"seed {seed}",
         pull_request=_pull_request(dice, spec=dice.chance(0.2) or _specified(steps)),
         config=_config(dice, wiki=dice.chance(0.2) or _learns(steps)),
         switches=_switches(dice),
         steps=tuple(steps),
+        published=published,
         loose=True,
     )
 
 
-def _push(dice: Dice, *, fix: bool) -> PushBlock:
+def _push(dice: Dice) -> PushStep:
     pictures: tuple[PictureBlock, ...] = ()
     if dice.chance(0.12):
         states = STATES if dice.chance(0.7) else (("identical", 1.0),)
@@ -72,7 +83,7 @@ def _push(dice: Dice, *, fix: bool) -> PushBlock:
             )
             for number in range(dice.whole(1, 3))
         )
-    return PushBlock(files=some_files(dice), fix=fix, pictures=pictures, bare=dice.chance(0.1))
+    return PushStep(files=some_files(dice), pictures=pictures, bare=dice.chance(0.1))
 
 
 def _pull_request(dice: Dice, *, spec: bool) -> PullRequestBlock:
@@ -135,9 +146,8 @@ def _switches(dice: Dice) -> dict[str, str]:
     return told
 
 
-def _review(dice: Dice, number: int, steps: list[StepBlock]) -> ReviewBlock:
-    files = next((step.push.files for step in reversed(steps) if step.push is not None), None)
-    roster = Roster(dice, number, files or ())
+def _review(dice: Dice, number: int, files: tuple[FileBlock, ...]) -> ReviewBlock:
+    roster = Roster(dice, number, files)
     return ReviewBlock(
         **roster.lines(),
         trouble=_trouble(dice, *roster.stops),

@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor as Pool
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
-from itertools import count, islice
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import ParamSpec, TypeVar
 
-from review_advisor.core.facts.change import Change, Spec
+from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.observation.labels import Label
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallStarted, Event
 from review_advisor.core.policy.policy import RepairMode, Rules
@@ -19,12 +20,18 @@ from review_advisor.core.report.repair_text import PATCH_FILE
 from review_advisor.core.report.report_text import headline
 from review_advisor.mockworld.agents import Asked, FakeAdvisorRunner
 from review_advisor.mockworld.editable_copies import Bench
-from review_advisor.mockworld.forge import PullRequest, Push, Repository, User
+from review_advisor.mockworld.github.model import GitHub
+from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import Killed
+from review_advisor.mockworld.stories.branch import Branch, StoryStepError
+from review_advisor.mockworld.stories.life import Life
 from review_advisor.mockworld.stories.roster import cast
-from review_advisor.mockworld.stories.story import DEFAULT_FILE, Ended, ReviewBlock, Story
+from review_advisor.mockworld.stories.standing import Standing, standing
+from review_advisor.mockworld.stories.story import DEFAULT_FILE, ReviewBlock, StepBlock, Story
 from review_advisor.mockworld.stories.story_change import PushBlock
+from review_advisor.mockworld.stories.story_expect import Ended
 from review_advisor.mockworld.stories.story_lines import Meanwhile
+from review_advisor.mockworld.stories.workflow import Workflow
 from review_advisor.mockworld.world import (
     FakeClock,
     FakePictures,
@@ -34,6 +41,7 @@ from review_advisor.mockworld.world import (
     MockWorld,
 )
 from review_advisor.ports.review import ArtifactError
+from review_advisor.pull_request.begin import Begun
 
 NOTHING_ASKED = 2
 NOT_TO_ITS_END = 12
@@ -85,20 +93,57 @@ class PlayedReview:
 
 
 @dataclass(frozen=True, slots=True)
+class PlayedStep:
+    """One step as it happened. ``head`` is the commit whose check it is about.
+
+    ``because`` says what the bot made of it, ``begins`` whether that is a review, and ``problem`` why the step could
+    not happen as it is told. ``stands`` is None where nothing is published.
+    ``killed``: its publication was. ``due`` are the heads whose review has begun and is not played yet.
+    """
+
+    number: int
+    told: StepBlock
+    head: str
+    review: PlayedReview | None = None
+    begins: bool = False
+    because: str = ""
+    problem: str = ""
+    stands: Standing | None = None
+    observed: tuple[Label, ...] = ()
+    killed: bool = False
+    due: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class PlayedStory:
-    """A story that is over."""
+    """A story that is over. ``unplayed`` are the reviews that were begun and not played.
+
+    ``github`` and ``pull`` are the pull request in the end.
+    """
 
     story: Story
     reviews: tuple[PlayedReview, ...]
+    steps: tuple[PlayedStep, ...]
+    unplayed: tuple[str, ...]
+    github: GitHub = field(compare=False, repr=False)
+    pull: Pull = field(compare=False, repr=False)
 
 
 def play(story: Story, reviews: int | None = None) -> PlayedStory:
-    """Play ``story`` from its first step to its last, or its first ``reviews``.
+    """Play ``story`` from its first step to its last, or to the review of number ``reviews``.
 
     Two plays of one story are equal, on any machine.
     """
     stage = _Stage(story)
-    return PlayedStory(story, tuple(islice(stage.reviews(), reviews)))
+    steps: list[PlayedStep] = []
+    played: list[PlayedReview] = []
+    for step in stage.steps():
+        steps.append(step)
+        played += [step.review] if step.review is not None else []
+        if len(played) == reviews:
+            break
+    pull = stage.branch.pull
+    return PlayedStory(story, tuple(played), tuple(steps), stage.unplayed, stage.branch.github, pull)
 
 
 class _Stage:
@@ -111,40 +156,79 @@ class _Stage:
         self._rules = story.config.rules()
         self._flips = 0
         self._own: dict[str, str | None] = {}
-        told = story.pull_request
-        self._pull_request = PullRequest(
-            repository=Repository(told.repository, told.own_repository, told.config_in_pyproject),
-            number=told.number,
-            title=told.title,
-            body=told.body,
-            author=User(told.author),
-            spec=None if told.spec is None else Spec("docs/spec.md", told.spec),
-            prior_fix_attempts=told.prior_fix_attempts,
-        )
+        self._reviews = count(1)
+        self.branch = Branch(GitHub(), story.pull_request, whole=story.published)
+        self._workflow = Workflow(self.branch, self._clock) if story.published else None
+        self._opened = False
         if story.steps[0].push is None:
-            self._push(PushBlock(files=(DEFAULT_FILE,)))
+            self._push(PushBlock())
 
-    def reviews(self) -> Iterator[PlayedReview]:
-        """Take every step; what the reviews among them came to."""
-        numbers = count(1)
-        for step in self._story.steps:
-            if step.push is not None:
-                self._push(step.push)
-            elif step.switches is not None:
-                self._environment.update(step.switches)
-            elif step.review is not None:
-                yield self._review(step.review, next(numbers))
+    @property
+    def unplayed(self) -> tuple[str, ...]:
+        """The reviews that were begun and not played."""
+        due = self._workflow.due if self._workflow is not None else ()
+        return tuple(f"a review of {run.head[:8]} began and no step plays it: {run.begun.because}" for run in due)
 
-    def _push(self, told: PushBlock) -> None:
-        before = self._pull_request.pushes[-1] if self._pull_request.pushes else Push(self._pull_request.author, ())
-        by = User(told.by) if told.by else self._pull_request.author
-        if told.files is None:
-            push = replace(before, by=by)
-        else:
-            texts = {file.path: file.whole for file in told.files if file.whole is not None}
-            pictures = tuple(picture.facts() for picture in told.pictures)
-            push = Push(by, tuple(file.facts() for file in told.files), texts, pictures, told.bare)
-        self._pull_request = self._pull_request.pushed(push, fix=told.fix)
+    def steps(self) -> Iterator[PlayedStep]:
+        """Take every step; what came of it."""
+        for number, told in enumerate(self._story.steps, 1):
+            try:
+                played = self._step(number, told)
+            except StoryStepError as problem:
+                played = PlayedStep(number, told, self.branch.pull.head_sha, problem=str(problem))
+            if self._workflow is not None:
+                stands = standing(self.branch.github, self.branch.pull, self._workflow.rules)
+                played = replace(played, stands=stands, due=frozenset(run.head for run in self._workflow.due))
+            yield played
+
+    def _step(self, number: int, told: StepBlock) -> PlayedStep:
+        if told.switches is not None:
+            self._environment.update(told.switches)
+            return PlayedStep(number, told, self.branch.pull.head_sha)
+        if told.review is not None:
+            return self._reviewed(number, told, told.review)
+        begun: Begun | None = None
+        if told.push is not None:
+            begun = self._push(told.push)
+        elif told.force_push is not None:
+            begun = self._push(told.force_push, forced=True)
+        elif told.rename is not None:
+            self.branch.rename(told.rename.path, told.rename.to, told.rename.by)
+            begun = self._happened("synchronize", told.rename.by or self.branch.pull.author)
+        elif self._workflow is not None:
+            return self._life(number, told, Life(self.branch, self._workflow))
+        head = self.branch.pull.head_sha
+        return PlayedStep(number, told, head, begins=begun is not None and begun.review, because=_because(begun))
+
+    def _life(self, number: int, told: StepBlock, life: Life) -> PlayedStep:
+        came = life.lives(told)
+        head = came.head or self.branch.pull.head_sha
+        begins = came.begun is not None and came.begun.review
+        return PlayedStep(number, told, head, begins=begins, because=_because(came.begun), observed=came.observed)
+
+    def _push(self, told: PushBlock, *, forced: bool = False) -> Begun | None:
+        if told.files is None and not self._opened:
+            told = told.model_copy(update={"files": (DEFAULT_FILE,)})
+        self.branch.push(told, forced=forced)
+        action, self._opened = "synchronize" if self._opened else "opened", True
+        return self._happened(action, told.by or self.branch.pull.author)
+
+    def _happened(self, action: str, by: str) -> Begun | None:
+        return self._workflow.happened(action, by) if self._workflow is not None else None
+
+    def _reviewed(self, number: int, told: StepBlock, block: ReviewBlock) -> PlayedStep:
+        """The review that is due, and its publication."""
+        change = self.branch.change()
+        if self._workflow is None:
+            review = self._review(block, change)
+            return PlayedStep(number, told, change.head_sha or "", review)
+        run = self._workflow.next_run()
+        if isinstance(run, str):
+            raise StoryStepError(f"no review begins: {run}")
+        review = self._review(block, self._workflow.remembered(change, run))
+        self._workflow.publish(run, review.document, block.trouble)
+        problem = "its trouble never came: the publication has fewer writes to GitHub" if self._workflow.unmet else ""
+        return PlayedStep(number, told, run.head, review, problem=problem, killed=self._workflow.killed)
 
     def _meanwhile(self, told: Meanwhile) -> None:
         self._flips += bool(told.switches)
@@ -164,10 +248,11 @@ class _Stage:
                 os.environ[name] = value
         self._own.clear()
 
-    def _review(self, told: ReviewBlock, number: int) -> PlayedReview:
+    def _review(self, told: ReviewBlock, change: Change) -> PlayedReview:
+        number = next(self._reviews)
         agents = FakeAdvisorRunner(self._clock, lifelike=True)
         cast(agents, told, self._meanwhile)
-        change, head, flips = self._pull_request.change(), self._pull_request.head_sha, self._flips
+        flips = self._flips
         world = self._world(told, agents, change, number)
         environment = dict(self._environment)
         try:
@@ -195,14 +280,14 @@ class _Stage:
             ended=over.ended,
             exit_code=over.exit_code,
             because=over.because,
-            stale=self._pull_request.head_sha != head,
+            stale=self.branch.pull.head_sha != change.head_sha,
             flipped=self._flips != flips,
             unsaid=() if self._story.loose else tuple(agents.unsaid()),
         )
 
     def _world(self, told: ReviewBlock, agents: FakeAdvisorRunner, change: Change, number: int) -> MockWorld:
         """The present state of the story as a world in which one review runs."""
-        push = self._pull_request.pushes[-1]
+        push = self.branch.head
         world = MockWorld(self._clock, agents)
         world.reviews = number - 1
         world.source = FakeSource(change, dict(push.texts), checkout=None if push.bare else Bench(change))
@@ -213,6 +298,10 @@ class _Stage:
         world.rules, world.environment = self._rules, dict(self._environment)
         world.threads, world.jobs = (lambda _: OneAfterTheOther()), told.jobs
         return world
+
+
+def _because(begun: Begun | None) -> str:
+    return "" if begun is None else begun.because
 
 
 @dataclass(frozen=True, slots=True)

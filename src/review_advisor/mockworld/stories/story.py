@@ -1,4 +1,4 @@
-"""A story: one pull request, its pushes and its reviews, told in YAML and checked before it is played."""
+"""A story: the life of one pull request, told in YAML and checked before it is played."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
 from review_advisor.core.policy.policy import RepairMode, Rules
-from review_advisor.mockworld.stories.story_change import FileBlock, PushBlock, Switches
-from review_advisor.mockworld.stories.story_lines import AdviceLine, Block, ExecutorLine, JudgementLine, PlanLine
+from review_advisor.mockworld.stories.story_change import Block, FileBlock, Switches
+from review_advisor.mockworld.stories.story_events import (
+    CloseStep,
+    CommandStep,
+    CommentStep,
+    Happening,
+    LabelStep,
+    PendingStep,
+    PublishStep,
+    PushStep,
+    QueueStep,
+    ReactStep,
+    RenameStep,
+)
+from review_advisor.mockworld.stories.story_lines import AdviceLine, ExecutorLine, JudgementLine, PlanLine
 
-RoleName = Literal["pre_flight", "executor", "mid_flight", "post_verify"]
-Ended = Literal["approved", "changes_requested", "escalated", "stopped", "broken", "died"]
-"""How a review of a story ends: as the product's four outcomes; ``broken`` when its folder could not be written,
-``died`` when its process was killed. In the last two nothing was decided."""
-Flag = Literal["degraded", "recovered", "exhausted", "advisor_disabled", "lost", "stale"]
-RepairResult = Literal["accepted", "withdrawn", "refused"]
 Count = Annotated[int, Field(ge=1)]
 DEFAULT_FILE = FileBlock(path="src/app.py", added=30)
 
@@ -69,6 +76,8 @@ class PullRequestBlock(Block):
     body: str = Field(default="It is needed.", description="Its description.")
     author: str = Field(default="ada", description="Who opened it.")
     spec: str | None = Field(default=None, description="The text of the specification it links.")
+    draft: bool = Field(default=False, description="Whether it is a draft.")
+    fork: bool = Field(default=False, description="Whether its head is in the author's fork.")
     prior_fix_attempts: int = Field(default=0, ge=0, description="Fix attempts before the story begins.")
     repository: str = Field(default="acme/shop", description="Where it is.")
     own_repository: bool = Field(default=False, description="Whether that is the bot's own repository.")
@@ -82,22 +91,19 @@ class TroubleBlock(Block):
     auth_gone_at_call: Count | None = Field(default=None, description="The credential is refused at this call.")
     killed_at_event: Count | None = Field(default=None, description="The process is killed at this event.")
     disk_full_at_write: Count | None = Field(default=None, description="The disk is full at this artefact.")
+    publisher_killed_at: Count | None = Field(
+        default=None, description="The job that publishes is killed before this write to GitHub."
+    )
+    second_publisher_at: Count | None = Field(
+        default=None, description="Before this write to GitHub another job publishes the same outcome."
+    )
+    answer_lost_at: Count | None = Field(
+        default=None, description="GitHub's answer to this write is lost, the write is not."
+    )
 
 
-class ExpectBlock(Block):
-    """How the review must end. What is left out is not looked at."""
-
-    outcome: Ended | None = Field(default=None, description="How it ends.")
-    exit_code: int | None = Field(default=None, description="The exit code; a killed process has none.")
-    asked: tuple[RoleName, ...] | None = Field(default=None, description="The roles that were asked, in order.")
-    calls: dict[RoleName, int] = Field(default_factory=dict, description="Calls by role; consults under `mid_flight`.")
-    flags: frozenset[Flag] | None = Field(default=None, description="Exactly these flags are set.")
-    repairs: tuple[RepairResult, ...] | None = Field(default=None, description="What became of its repairs, in order.")
-    because: str | None = Field(default=None, description="Words that one of the reasons holds.")
-
-
-class ReviewBlock(Block):
-    """One review of the present head. A role without a line agrees with everything."""
+class ReviewBlock(Happening):
+    """The review that is due, or one more of the present head. A role without a line agrees with everything."""
 
     pre_flight: tuple[PlanLine, ...] = Field(default=(), description="What pre-flight says, in order.")
     executor: tuple[ExecutorLine, ...] = Field(default=(), description="What the executor says, in order.")
@@ -106,15 +112,24 @@ class ReviewBlock(Block):
     trouble: TroubleBlock = Field(default=TroubleBlock(), description="What goes wrong at a counted place.")
     repair: RepairMode = Field(default="suggest", description="Whether a vetoed approval may be repaired.")
     jobs: int = Field(default=1, ge=1, le=16, description="Calls at a time that the money is divided for.")
-    expect: ExpectBlock = Field(default_factory=ExpectBlock, description="How it must end.")
 
 
 class StepBlock(Block):
     """One thing that happens: exactly one of its keys."""
 
-    push: PushBlock | None = Field(default=None, description="A push.")
+    push: PushStep | None = Field(default=None, description="A push; the first one opens the pull request.")
+    force_push: PushStep | None = Field(default=None, description="The branch is made anew from the base.")
+    rename: RenameStep | None = Field(default=None, description="A push that renames a file.")
+    review: ReviewBlock | None = Field(default=None, description="The review that is due, and its publication.")
+    publish: PublishStep | None = Field(default=None, description="The last publication is started again.")
+    comment: CommentStep | None = Field(default=None, description="Somebody comments.")
+    command: CommandStep | None = Field(default=None, description="Somebody gives the bot a command.")
+    label: LabelStep | None = Field(default=None, description="A label is put on or taken off.")
+    react: ReactStep | None = Field(default=None, description="Somebody reacts to a finding.")
+    pending: PendingStep | None = Field(default=None, description="Somebody drafts a review of their own.")
+    queue: QueueStep | None = Field(default=None, description="The merge queue asks for its check.")
+    close: CloseStep | None = Field(default=None, description="It is merged or closed, and observed.")
     switches: Switches | None = Field(default=None, description="Variables that are set for the next reviews.")
-    review: ReviewBlock | None = Field(default=None, description="A review of the present head.")
 
     @model_validator(mode="before")
     @classmethod
@@ -127,9 +142,20 @@ class StepBlock(Block):
 
     @model_validator(mode="after")
     def _one(self) -> StepBlock:
-        if sum(each is not None for each in (self.push, self.switches, self.review)) != 1:
-            raise ValueError("a step is exactly one of push, switches and review")
+        if len(self.model_fields_set) != 1:
+            raise ValueError(f"a step is exactly one of {', '.join(StepBlock.model_fields)}")
         return self
+
+    @property
+    def kind(self) -> str:
+        """The word for what happens."""
+        return next(iter(self.model_fields_set))
+
+    @property
+    def happening(self) -> Happening | None:
+        """What happens; None where switches are set."""
+        found = getattr(self, self.kind)
+        return found if isinstance(found, Happening) else None
 
 
 class Story(Block):
@@ -141,4 +167,16 @@ class Story(Block):
     config: ConfigBlock = Field(default=ConfigBlock(), description="The repository's configuration.")
     switches: Switches = Field(default_factory=dict, description="Environment variables from the start.")
     steps: tuple[StepBlock, ...] = Field(min_length=1, description="What happens, in order.")
-    loose: bool = Field(default=False, description="Lines that nobody asks for are no fault of the story.")
+    published: bool = Field(default=True, description="Whether the bot runs on the pull request, or reviews only.")
+    loose: bool = Field(default=False, description="Lines, reviews and troubles that do not come are no fault.")
+
+    @model_validator(mode="after")
+    def _has_the_bot(self) -> Story:
+        strange = [step.kind for step in self.steps if step.kind not in UNPUBLISHED]
+        if strange and not self.published:
+            raise ValueError(f"a story that is not published has no {strange[0]}")
+        return self
+
+
+UNPUBLISHED = ("push", "force_push", "rename", "review", "switches")
+"""What can happen where the bot does not run."""

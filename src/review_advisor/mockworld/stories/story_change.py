@@ -55,11 +55,13 @@ Switches = Annotated[dict[str, Annotated[str, BeforeValidator(_as_text)]], After
 """Environment variables by name. Unknown names and values that mean nothing are refused."""
 
 
-class _Block(BaseModel):
+class Block(BaseModel):
+    """Common to all blocks of a story: unknown keys are refused."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class FileBlock(_Block):
+class FileBlock(Block):
     """One changed file. Its lines are made from `text`."""
 
     path: str = Field(min_length=1, description="Its path at the head.")
@@ -113,7 +115,7 @@ class FileBlock(_Block):
         return found
 
 
-class PictureBlock(_Block):
+class PictureBlock(Block):
     """One pair of pictures, before and after, as the comparison of pixels found it."""
 
     name: str = Field(min_length=1, description="The picture's path.")
@@ -130,11 +132,10 @@ class PictureBlock(_Block):
         return PictureDifference(self.name, self.state, pixels, crops, self.why, partly=self.partly and seen)
 
 
-class PushBlock(_Block):
+class PushBlock(Block):
     """A push to the pull request."""
 
     by: str = Field(default="", description="Who pushes; empty: the author.")
-    fix: bool = Field(default=False, description="It answers a review: one more fix attempt for the next one.")
     files: tuple[FileBlock, ...] | None = Field(
         default=None, description="The whole change at the new head; left out: the same files, another head."
     )

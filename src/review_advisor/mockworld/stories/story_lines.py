@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from review_advisor.mockworld.editable_copies import Deed, Edit
-from review_advisor.mockworld.stories.story_change import PushBlock, Switches
+from review_advisor.mockworld.stories.story_change import Block, PushBlock, Switches
 
 Fault = Literal[
     "crash",
@@ -41,12 +41,6 @@ SLOW = 100.0
 SurfaceName = Literal["pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest"]
 Usd = Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
-
-
-class Block(BaseModel):
-    """Common to all blocks of a story: unknown keys are refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Meanwhile(Block):

@@ -1,0 +1,150 @@
+"""The branch of a story's pull request on the simulated GitHub, and what git knows of each of its heads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from review_advisor.core.facts.change import Change, FileChange, Spec, Status
+from review_advisor.core.facts.earlier import Earlier
+from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.pull_request import Permission
+from review_advisor.mockworld.github.forge import FakeForge
+from review_advisor.mockworld.github.listing import contents_of, listing_of
+from review_advisor.mockworld.github.model import GitHub
+from review_advisor.mockworld.github.records import Pull
+from review_advisor.mockworld.stories.story import PullRequestBlock
+from review_advisor.mockworld.stories.story_change import PushBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The whole change as it stands after a push. ``texts`` are whole files at that head.
+
+    ``pictures`` are the pairs that were made of it, before and after. ``bare``: it is a patch without a tree.
+    """
+
+    files: tuple[FileChange, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    pictures: tuple[PictureDifference, ...] = ()
+    bare: bool = False
+
+
+class StoryStepError(ValueError):
+    """A step that cannot happen as the story tells it. One sentence."""
+
+
+class Branch:
+    """One pull request: pushes move it, and reviews read from it what git and GitHub would tell them.
+
+    ``whole``: GitHub has the files themselves and not only their names, for whoever reads them there.
+    """
+
+    def __init__(self, github: GitHub, told: PullRequestBlock, *, whole: bool) -> None:
+        self.github = github
+        self._told = told
+        self._whole = whole
+        self._heads: dict[str, Head] = {}
+        self._pull: Pull | None = None
+        github.opens_repository(told.repository)
+        github.workflow_token()
+        if told.fork:
+            github.forks(told.repository, told.author)
+        else:
+            github.grants(told.repository, told.author, Permission.WRITE)
+
+    @property
+    def pull(self) -> Pull:
+        """The pull request, once the first push has opened it."""
+        if self._pull is None:
+            raise StoryStepError("the pull request is not open yet: a push opens it")
+        return self._pull
+
+    @property
+    def head(self) -> Head:
+        """What stands at the present head."""
+        return self._heads[self.pull.head_sha]
+
+    @property
+    def forge(self) -> FakeForge:
+        """GitHub as the bot's token reaches it."""
+        return FakeForge(self.github, self._told.repository, "github-actions[bot]")
+
+    def push(self, told: PushBlock, *, forced: bool = False) -> None:
+        """Somebody pushes; the first push opens the pull request."""
+        before = Head() if self._pull is None else self.head
+        head = before
+        if told.files is not None:
+            head = Head(
+                tuple(file.facts() for file in told.files),
+                {file.path: file.whole for file in told.files if file.whole is not None},
+                tuple(picture.facts() for picture in told.pictures),
+                told.bare,
+            )
+        self._pushed(before, head, told.by, forced=forced)
+
+    def rename(self, path: str, to: str, by: str) -> None:
+        """Somebody pushes the same change with one of its files under another name."""
+        before = self.head
+        moved = next((file for file in before.files if file.path == path), None)
+        if moved is None:
+            raise StoryStepError(f"no file of the change is called {path}")
+        now = replace(moved, path=to)
+        if moved.status is not Status.ADDED:
+            now = replace(now, status=Status.RENAMED, old_path=moved.old_path or path)
+        files = tuple(now if file is moved else file for file in before.files)
+        self._pushed(before, replace(before, files=files), by)
+
+    def _pushed(self, before: Head, head: Head, by: str, *, forced: bool = False) -> None:
+        contents: dict[str, str | None] = {"change.txt": f"{len(self._heads)}\n"}  # another tree after each push
+        if self._whole:
+            after = contents_of(head.files)
+            contents = {path: None for path in contents_of(before.files) if path not in after} | after
+        listing = listing_of(head.files)
+        if self._pull is None:
+            told = self._told
+            self._pull = self.github.opens(
+                told.repository, contents, by=told.author, title=told.title, body=told.body, number=told.number,
+                draft=told.draft, listing=listing,
+            )  # fmt: skip
+        elif forced:
+            self.github.force_pushes(self._pull, contents, by=by or None, listing=listing)
+        else:
+            self.github.pushes(self._pull, contents, by=by or None, listing=listing)
+        self._heads[self._pull.head_sha] = head
+
+    def change(self) -> Change:
+        """What a review of the present head looks at."""
+        told, pull, head = self._told, self.pull, self.head
+        base_sha = self.github.base_sha(pull)
+        return Change(
+            label=f"pr-{pull.number}",
+            title=pull.title,
+            body=pull.body,
+            author=pull.author,
+            base_ref=pull.base_ref,
+            base_sha=base_sha,
+            head_sha=pull.head_sha,
+            files=head.files,
+            spec=None if told.spec is None else Spec("docs/spec.md", told.spec),
+            prior_fix_attempts=told.prior_fix_attempts,
+            own_repository=told.own_repository,
+            config_in_pyproject=told.config_in_pyproject,
+            tree=None if head.bare else self.github.commit(pull.head_sha).tree,
+            repository=pull.repository,
+            pull_request=pull.number,
+            rules_ref=pull.base_ref,
+            rules_sha=base_sha,
+        )
+
+    def since(self, earlier: Earlier) -> Earlier:
+        """The last review, with what git knows of it: what differs since, and whether it is part of the history."""
+        head = self.pull.head_sha
+        if earlier.head_sha not in self.github.objects.ancestry(head):
+            return earlier
+        before = {file.path: file for file in self._heads[earlier.head_sha].files}
+        now = {file.path: file for file in self.head.files}
+        differing = {path for path in {*before, *now} if before.get(path) != now.get(path)}
+        gone, new = differing - now.keys(), differing - before.keys()
+        renames = {(old, path) for old in gone for path in new if before[old].hunks == now[path].hunks}
+        return replace(earlier, is_ancestor=True, paths=frozenset(differing), renames=frozenset(renames))

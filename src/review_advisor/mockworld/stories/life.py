@@ -1,0 +1,111 @@
+"""What happens on the pull request of a story besides pushes and reviews: people, the merge queue, the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from review_advisor.core.observation.labels import Label
+from review_advisor.core.pull_request.commands import WORD
+from review_advisor.core.pull_request.markers import finding_in
+from review_advisor.mockworld.stories.branch import Branch, StoryStepError
+from review_advisor.mockworld.stories.standing import standing
+from review_advisor.mockworld.stories.story import StepBlock
+from review_advisor.mockworld.stories.story_events import (
+    CloseStep,
+    CommandStep,
+    CommentStep,
+    Deed,
+    LabelStep,
+    PendingStep,
+    QueueStep,
+    ReactStep,
+)
+from review_advisor.mockworld.stories.workflow import Workflow
+from review_advisor.pull_request.begin import Begun
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came of it. ``head`` is the commit whose check it is about; empty for the head of the pull request."""
+
+    begun: Begun | None = None
+    head: str = ""
+    observed: tuple[Label, ...] = ()
+
+
+class Life:
+    """Lets people and GitHub do what a step says."""
+
+    def __init__(self, branch: Branch, workflow: Workflow) -> None:
+        self._branch = branch
+        self._workflow = workflow
+
+    def lives(self, step: StepBlock) -> Came:
+        """Let it happen. Raises ``StoryStepError`` for what cannot."""
+        told = step.happening
+        if isinstance(told, Deed):
+            self._branch.github.grants(self._branch.pull.repository, told.by, told.may)
+        match told:
+            case CommentStep() | CommandStep():
+                body = told.says if isinstance(told, CommentStep) else self._command(told)
+                return Came(self._workflow.commented(told.by, body))
+            case LabelStep():
+                return Came(self._labelled(told))
+            case QueueStep():
+                return Came(head=self._workflow.queued())
+            case CloseStep():
+                return Came(observed=self._closed(told))
+            case ReactStep():
+                self._reacted(told)
+            case PendingStep():
+                self._branch.github.reviews(self._branch.pull, by=told.by, body=told.says, state="PENDING")
+            case _:
+                self._workflow.publish_again()
+        return Came()
+
+    def _command(self, told: CommandStep) -> str:
+        match told.says:
+            case "dismiss":
+                return f"{WORD} dismiss {self._id_of(told.finding)} {told.reason}"
+            case "explain":
+                return f"{WORD} explain {self._id_of(told.finding)}"
+            case "approve-escalation":
+                return f"{WORD} approve-escalation {self._branch.pull.head_sha} {told.reason}"
+            case _:
+                return f"{WORD} {told.says}"
+
+    def _id_of(self, title: str) -> str:
+        memory = standing(self._branch.github, self._branch.pull, self._workflow.rules).memory
+        known = memory.findings if memory is not None else ()
+        found = [each.id for each in known if each.title == title]
+        if not found:
+            raise StoryStepError(f"the bot remembers no finding {title!r}")
+        return found[0]
+
+    def _labelled(self, told: LabelStep) -> Begun:
+        github, pull = self._branch.github, self._branch.pull
+        if told.put:
+            github.labels(pull, told.put, by=told.by)
+            return self._workflow.happened("labeled", told.by, told.put)
+        if not github.takes_label(pull, told.take, by=told.by):
+            raise StoryStepError(f"the label {told.take} is not on")
+        return Begun(review=False, because="the workflow does not run for a label that is taken off")
+
+    def _reacted(self, told: ReactStep) -> None:
+        identity = self._id_of(told.finding)
+        threads = [thread for review in self._branch.pull.reviews for thread in review.threads]
+        found = [thread.comments[0] for thread in threads if finding_in(thread.comments[0].body) == identity]
+        if not found:
+            raise StoryStepError(f"no comment in the diff is about {told.finding!r}")
+        self._branch.github.reacts(found[-1], "THUMBS_UP" if told.thumb == "up" else "THUMBS_DOWN", by=told.by)
+
+    def _closed(self, told: CloseStep) -> tuple[Label, ...]:
+        github, pull = self._branch.github, self._branch.pull
+        if not told.merged:
+            github.closes(pull, by=told.by)
+            return self._workflow.observe(told.after_days)
+        merge = github.merges(pull, by=told.by)
+        if told.reverted:
+            message = f'Revert "{pull.title}"\n\nThis reverts commit {merge}.'
+            github.commits(pull.repository, pull.base_ref, {}, by=told.by, message=message)
+        return self._workflow.observe(told.after_days)

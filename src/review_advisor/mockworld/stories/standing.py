@@ -1,0 +1,101 @@
+"""What stands on the pull request of a story at one moment: its check, the bot's comments, labels and memory."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from review_advisor.core.pull_request.markers import PREFIX, SUMMARY, finding_in, is_check_of
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.standing import StandingComment
+from review_advisor.core.pull_request.state import State, read_state
+from review_advisor.mockworld.github.model import GitHub
+from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, ReviewThread
+
+_HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A comment of the bot in the diff. ``finding`` is the id of what it is about; ``line`` where it was made."""
+
+    finding: str
+    path: str
+    line: int
+    title: str
+    state: Literal["open", "resolved", "outdated"]
+
+    def __str__(self) -> str:
+        state = "" if self.state == "open" else f" ({self.state})"
+        return f"comment on {self.path}:{self.line}{state}: {self.title}"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """``checks`` are the bot's check runs on any commit, ``memory`` is what its one summary remembers.
+
+    ``pending`` are the id and the text of each review that somebody has not submitted.
+    """
+
+    head: str
+    checks: tuple[CheckRun, ...]
+    said: tuple[Said, ...]
+    summaries: tuple[str, ...]
+    answers: tuple[str, ...]
+    labels: frozenset[str]
+    pending: frozenset[tuple[int, str]]
+    memory: State | None
+
+    def checks_on(self, commit: str) -> tuple[CheckRun, ...]:
+        """The bot's check runs on a commit."""
+        return tuple(run for run in self.checks if run.commit == commit)
+
+    def check_on(self, commit: str) -> str:
+        """What the check on a commit concludes, in the words of a story."""
+        return next((run.conclusion or run.status for run in self.checks_on(commit)), "none")
+
+    def title_on(self, commit: str) -> str:
+        """The title of the check on a commit."""
+        return next((run.title or "" for run in self.checks_on(commit)), "")
+
+    @property
+    def findings(self) -> dict[str, str]:
+        """What the bot remembers of each finding, by title."""
+        return {} if self.memory is None else {each.title: each.status for each in self.memory.findings}
+
+
+def standing(github: GitHub, pull: Pull, rules: PublicationRules) -> Standing:
+    """What stands now. Later changes do not touch it."""
+    own = [each for each in pull.comments if rules.is_ours(each.author)]
+    summaries = [each for each in own if each.body.startswith(SUMMARY)]
+    checks = github.repository(pull.repository).checks.values()
+    return Standing(
+        head=pull.head_sha,
+        checks=tuple(replace(run) for run in checks if is_check_of(pull.number, run.external_id)),
+        said=tuple(_said(each) for review in pull.reviews if rules.is_ours(review.author) for each in review.threads),
+        summaries=tuple(each.body for each in summaries),
+        answers=tuple(each.body for each in own if each.body.startswith(f"{PREFIX}answer ")),
+        labels=frozenset(label.name for label in pull.labels),
+        pending=frozenset(
+            (each.id, each.body) for each in pull.reviews if each.state == "PENDING" and not rules.is_ours(each.author)
+        ),
+        memory=_memory(summaries[0], rules) if summaries else None,
+    )
+
+
+def _said(thread: ReviewThread) -> Said:
+    first = thread.comments[0]
+    state: Literal["open", "resolved", "outdated"] = "outdated" if thread.outdated else "open"
+    state = "resolved" if thread.resolved_by else state
+    title = visible_lines(first.body)[0].strip("*")
+    return Said(finding_in(first.body) or "", first.path, first.line or first.original_line, title, state)
+
+
+def _memory(summary: Comment, rules: PublicationRules) -> State | None:
+    return read_state(StandingComment(summary.id, summary.author, summary.body, summary.editor or ""), rules.login)
+
+
+def visible_lines(body: str) -> list[str]:
+    """The lines of a comment that a reader sees; one empty line if there are none."""
+    return [line for line in _HIDDEN.sub("", body).splitlines() if line.strip()] or [""]

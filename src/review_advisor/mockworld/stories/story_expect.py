@@ -1,0 +1,47 @@
+"""What a story expects after a step: of the review, of the agents, and of what stands on GitHub."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from review_advisor.core.observation.labels import Name, Value
+from review_advisor.core.pull_request.state import FindingStatus
+from review_advisor.mockworld.stories.story_change import Block
+
+RoleName = Literal["pre_flight", "executor", "mid_flight", "post_verify"]
+Ended = Literal["approved", "changes_requested", "escalated", "stopped", "broken", "died"]
+"""How a review of a story ends: as the product's four outcomes; ``broken`` when its folder could not be written,
+``died`` when its process was killed. In the last two nothing was decided."""
+Flag = Literal["degraded", "recovered", "exhausted", "advisor_disabled", "lost", "stale"]
+RepairResult = Literal["accepted", "withdrawn", "refused"]
+CheckState = Literal["success", "failure", "action_required", "cancelled", "in_progress", "none"]
+"""What the check of a head concludes. ``none``: there is no check."""
+Count = Annotated[int, Field(ge=0)]
+
+
+class ExpectBlock(Block):
+    """What must hold after the step. What is left out is not looked at."""
+
+    outcome: Ended | None = Field(default=None, description="How the review ends.")
+    exit_code: int | None = Field(default=None, description="The exit code; a killed process has none.")
+    asked: tuple[RoleName, ...] | None = Field(default=None, description="The roles that were asked, in order.")
+    calls: dict[RoleName, int] = Field(default_factory=dict, description="Calls by role; consults under `mid_flight`.")
+    flags: frozenset[Flag] | None = Field(default=None, description="Exactly these flags are set.")
+    repairs: tuple[RepairResult, ...] | None = Field(default=None, description="What became of its repairs, in order.")
+    because: str | None = Field(default=None, description="Words that one of the reasons holds.")
+    begins: bool | None = Field(default=None, description="Whether the step begins a review.")
+    check: CheckState | None = Field(default=None, description="The check of the head, or of the merge queue's commit.")
+    title: str | None = Field(default=None, description="Words in the check's title.")
+    comments: Count | None = Field(default=None, description="How many comments the bot has made in the diff so far.")
+    open: Count | None = Field(default=None, description="How many of them are open and stand on their lines.")
+    findings: dict[str, FindingStatus] | None = Field(
+        default=None, description="Every finding that the bot remembers, by title."
+    )
+    summary: str | None = Field(default=None, description="Words in the summary comment.")
+    labels: frozenset[str] | None = Field(default=None, description="Exactly these labels are on.")
+    answer: str | None = Field(default=None, description="Words in the bot's answer; empty: it does not answer.")
+    observed: dict[Name, Value] = Field(
+        default_factory=dict, description="What is observed of the closed pull request."
+    )
