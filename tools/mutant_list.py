@@ -1531,8 +1531,8 @@ MUTANTS = (
     Mutant(
         "two pull requests with one head are looked for by commit only",
         "adapters/github/forge.py",
-        'f"{self._root}/pulls", _PULL_REQUESTS, asked)',
-        'f"{self._root}/commits/{head}/pulls", _PULL_REQUESTS)',
+        'f"{self._root}/pulls", list[PullRequestAnswer], asked)',
+        'f"{self._root}/commits/{head}/pulls", list[PullRequestAnswer])',
         (
             "tests/adapters/github/test_reading_github.py::test_open_pull_requests_are_found_where_their_head_is_in_the_default_branch_by_now",
         ),

@@ -7,7 +7,7 @@ from tests.adapters.github.door import opened
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Afternoon, Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.adapters.github.connect import connect
+from review_advisor.adapters.github.forge import connect
 from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.github.traffic import Limited, Moment, ServerFailure

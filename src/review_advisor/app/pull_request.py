@@ -12,7 +12,7 @@ from review_advisor.adapters.actions import GithubEnvironment, read_github
 from review_advisor.adapters.artifacts import read_refusal
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.adapters.github.connect import connect
+from review_advisor.adapters.github.forge import connect
 from review_advisor.app.configuration import believed_base, files_of, load_config, rules_that_stand
 from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError

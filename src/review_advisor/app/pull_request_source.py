@@ -10,7 +10,7 @@ from review_advisor.adapters.actions import GithubEnvironment, read_github
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.fetch import Remote, open_pull_request
 from review_advisor.adapters.git.source import About, GitSource
-from review_advisor.adapters.github.connect import connect
+from review_advisor.adapters.github.forge import connect
 from review_advisor.app.configuration import believed_base, load_config
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.pull_request.memory import earlier_review

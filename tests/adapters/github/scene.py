@@ -9,8 +9,7 @@ from typing import Any
 
 from tests.adapters.github.door import Door, opened
 
-from review_advisor.adapters.github.connect import connect
-from review_advisor.adapters.github.forge import GitHubForge
+from review_advisor.adapters.github.forge import GitHubForge, connect
 from review_advisor.core.pull_request.writes import Annotation, Check, Conclusion
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import READING_ABILITIES, WORKFLOW_ABILITIES, GitHub

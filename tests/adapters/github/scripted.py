@@ -10,8 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
-from review_advisor.adapters.github.connect import connect
-from review_advisor.adapters.github.forge import GitHubForge
+from review_advisor.adapters.github.forge import GitHubForge, connect
 from review_advisor.mockworld.world import FakeClock
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"

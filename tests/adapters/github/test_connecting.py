@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.adapters.github.scripted import TOKEN, Reply, github_answers
 
-from review_advisor.adapters.github.connect import connect
+from review_advisor.adapters.github.forge import connect
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.ports.forge import ForgeError, ForgeRejected

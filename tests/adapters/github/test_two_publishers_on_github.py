@@ -11,8 +11,7 @@ from tests.scenarios.test_publishing_is_killed import FINDINGS
 from tests.scenarios.test_two_publishers import LINT, left_pending
 
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.adapters.github.connect import connect
-from review_advisor.adapters.github.forge import GitHubForge
+from review_advisor.adapters.github.forge import GitHubForge, connect
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import reject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, field_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, RootModel, field_validator
 
 from review_advisor.core.facts.pull_request import GHOST, Permission, PullRequest
 from review_advisor.core.pull_request.standing import StandingCheck, StandingReview
@@ -122,6 +122,10 @@ class ContentAnswer(Read):
     size: int
     encoding: str | None = None
     content: str = ""
+
+
+class FoundAnswer(RootModel[ContentAnswer | list[Any]]):
+    """What stands at a path: a list for a folder."""
 
 
 class PermissionAnswer(Read):

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
-from pydantic import TypeAdapter
-
 from review_advisor.adapters.github import queries
-from review_advisor.adapters.github.address import commit_name, is_login, quoted
+from review_advisor.adapters.github.address import (
+    api_address,
+    commit_name,
+    is_login,
+    quoted,
+    repository_name,
+    token_value,
+)
 from review_advisor.adapters.github.answers import (
     AnnotationAnswer,
     ChecksAnswer,
     CommitAnswer,
     ContentAnswer,
     FileAnswer,
+    FoundAnswer,
     Identified,
     PermissionAnswer,
     PullRequestAnswer,
     ReviewAnswer,
 )
 from review_advisor.adapters.github.check_runs import bodies, missing
+from review_advisor.adapters.github.exchange import Exchange
 from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
 from review_advisor.adapters.github.git_data import GitData
 from review_advisor.adapters.github.graph_answers import CommentNode, IssueNode, RemarkNode, Root, ThreadNode
@@ -32,24 +39,12 @@ from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.pull_request.writes import Check, CommittedFile, InlineComment, MadeCommit
+from review_advisor.core.pull_request.writes import Check, InlineComment
 from review_advisor.ports.forge import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable, ListedFile
+from review_advisor.ports.review import Clock
 
-_IDENTIFIED = TypeAdapter(Identified)
-_PULL_REQUEST = TypeAdapter(PullRequestAnswer)
-_PULL_REQUESTS = TypeAdapter(list[PullRequestAnswer])
-_COMMIT = TypeAdapter(CommitAnswer)
-_FILES = TypeAdapter(list[FileAnswer])
-_CONTENT: TypeAdapter[ContentAnswer | list[Any]] = TypeAdapter(ContentAnswer | list[Any])
-_PERMISSION = TypeAdapter(PermissionAnswer)
-_CHECKS = TypeAdapter(ChecksAnswer)
-_ANNOTATIONS = TypeAdapter(list[AnnotationAnswer])
-_REVIEW = TypeAdapter(ReviewAnswer)
-_REVIEWS = TypeAdapter(list[ReviewAnswer])
-_COMMENT_NODES = TypeAdapter(Root[CommentNode])
-_THREAD_NODES = TypeAdapter(Root[ThreadNode])
-_REMARK_NODES = TypeAdapter(Root[RemarkNode])
-_ISSUE_NODES = TypeAdapter(Root[IssueNode])
+_BETWEEN_WRITES = 1.0
+"""Seconds. GitHub asks for them, or its secondary limits strike."""
 
 
 class _Numbered(Protocol):
@@ -60,19 +55,17 @@ class _Numbered(Protocol):
 _Item = TypeVar("_Item", bound=_Numbered)
 
 
-class GitHubForge:
+class GitHubForge(GitData):
     """One repository on GitHub or GitHub Enterprise, as ``ports.Forge``; ``connect`` opens it."""
 
     def __init__(self, repository: str, wire: Wire) -> None:
+        super().__init__(repository, wire)
         self._repository = repository
         self._owner, _, self._name = repository.partition("/")
-        self._root = f"/repos/{repository}"
-        self._wire = wire
-        self._git_data = GitData(repository, wire)
 
     def pull_request(self, number: int) -> PullRequest:
         """The pull request as it is now; ``base_sha`` is the base branch's tip as GitHub last recorded it."""
-        answer = self._wire.get(f"read pull request #{number}", self._pull(number), _PULL_REQUEST)
+        answer = self._wire.get(f"read pull request #{number}", self._pull(number), PullRequestAnswer)
         return answer.value(self._repository)
 
     def open_pull_requests(self, head_sha: str) -> tuple[PullRequest, ...]:
@@ -82,19 +75,19 @@ class GitHubForge:
         """
         head = commit_name(head_sha)
         asked = {"state": "open", "sort": "created", "direction": "asc"}
-        pages = self._wire.pages("list the open pull requests", f"{self._root}/pulls", _PULL_REQUESTS, asked)
+        pages = self._wire.pages("list the open pull requests", f"{self._root}/pulls", list[PullRequestAnswer], asked)
         found = {each.number: each for page in pages for each in page if each.state == "open" and each.head.sha == head}
         return tuple(found[number].value(self._repository) for number in sorted(found))
 
     def makers(self, commit: str) -> tuple[str, ...]:
         """The accounts that GitHub knows author and committer of a commit by; it goes by their mail addresses."""
         path = f"{self._root}/commits/{commit_name(commit)}"
-        return self._wire.get(f"read commit {commit[:12]}", path, _COMMIT, {"per_page": "1"}).makers()
+        return self._wire.get(f"read commit {commit[:12]}", path, CommitAnswer, {"per_page": "1"}).makers()
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
         """The issues that it closes, the lowest number first; one that the token may not see is left out."""
         doing = f"list the issues that pull request #{number} closes"
-        nodes = self._wire.graph_nodes(doing, queries.LINKED_ISSUES, self._asked(number), _ISSUE_NODES, partly=True)
+        nodes = self._wire.graph_nodes(doing, queries.LINKED_ISSUES, self._asked(number), Root[IssueNode], partly=True)
         return tuple(sorted((node.value() for node in nodes), key=lambda issue: (issue.number, issue.repository)))
 
     def permission(self, login: str) -> Permission:
@@ -103,7 +96,7 @@ class GitHubForge:
             return Permission.NONE
         path = f"{self._root}/collaborators/{quote(login, safe='')}/permission"
         try:
-            return self._wire.get(f"read what {quoted(login)} may do", path, _PERMISSION).value()
+            return self._wire.get(f"read what {quoted(login)} may do", path, PermissionAnswer).value()
         except ForgeMissing:
             return Permission.NONE
 
@@ -114,7 +107,7 @@ class GitHubForge:
         doing = f"read the file {quoted(path)}"
         ref = {"ref": commit_name(commit)}
         try:
-            found = self._wire.get(doing, f"{self._root}/contents/{quote(path)}", _CONTENT, ref)
+            found = self._wire.get(doing, f"{self._root}/contents/{quote(path)}", FoundAnswer, ref).root
         except ForgeMissing as error:
             if NO_COMMIT in str(error):
                 raise
@@ -125,44 +118,42 @@ class GitHubForge:
 
     def changed_files(self, number: int) -> tuple[ListedFile, ...]:
         """The files of the pull request. A copy leaves the file that it was made of as it was."""
-        pages = self._wire.pages(f"list the files of pull request #{number}", f"{self._pull(number)}/files", _FILES)
-        return tuple(file.value() for page in pages for file in page)
+        return tuple(file.value() for file in self._files(number))
 
     def commentable_lines(self, number: int) -> Mapping[str, CommentableLines]:
         """For each file whose patch GitHub shows: the lines on which it takes a comment. GitHub lists 3,000 files."""
-        pages = self._wire.pages(f"list the files of pull request #{number}", f"{self._pull(number)}/files", _FILES)
-        found = {file.filename: commentable(file.patch) for page in pages for file in page if file.patch}
+        found = {file.filename: commentable(file.patch) for file in self._files(number) if file.patch}
         return {path: lines for path, lines in found.items() if lines is not None}
 
     def checks(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
         """All check runs of this name on a commit, the lowest id first."""
         path = f"{self._root}/commits/{commit_name(commit)}/check-runs"
         asked = {"check_name": name, "filter": "all"}
-        pages = self._wire.pages(f"list the checks of commit {commit[:12]}", path, _CHECKS, asked)
+        pages = self._wire.pages(f"list the checks of commit {commit[:12]}", path, ChecksAnswer, asked)
         return _in_order(each.value() for page in pages for each in page.check_runs if each.name == name)
 
     def comments(self, number: int) -> tuple[StandingComment, ...]:
         """All comments on the pull request itself, the lowest id first."""
         doing = f"list the comments of pull request #{number}"
-        nodes = self._wire.graph_nodes(doing, queries.COMMENTS, self._asked(number), _COMMENT_NODES)
+        nodes = self._wire.graph_nodes(doing, queries.COMMENTS, self._asked(number), Root[CommentNode])
         return _in_order(node.value() for node in nodes)
 
     def reviews(self, number: int) -> tuple[StandingReview, ...]:
         """All reviews that the token's account can see, its own pending one too; the lowest id first."""
         path = f"{self._pull(number)}/reviews"
-        pages = self._wire.pages(f"list the reviews of pull request #{number}", path, _REVIEWS)
+        pages = self._wire.pages(f"list the reviews of pull request #{number}", path, list[ReviewAnswer])
         return _in_order(each.value() for page in pages for each in page)
 
     def threads(self, number: int) -> tuple[Thread, ...]:
         """All threads of inline comments, the first begun first: in which order GitHub lists them is not promised."""
         doing = f"list the threads of pull request #{number}"
-        nodes = self._wire.graph_nodes(doing, queries.THREADS, self._asked(number), _THREAD_NODES)
+        nodes = self._wire.graph_nodes(doing, queries.THREADS, self._asked(number), Root[ThreadNode])
         return tuple(node.value() for node in sorted(nodes, key=lambda node: node.begun))
 
     def remarks(self, number: int) -> tuple[StandingRemark, ...]:
         """The first comment of each thread on the diff, with who resolved it and whose thumbs it has."""
         doing = f"list what became of the comments of pull request #{number}"
-        nodes = self._wire.graph_nodes(doing, queries.REMARKS, self._asked(number), _REMARK_NODES)
+        nodes = self._wire.graph_nodes(doing, queries.REMARKS, self._asked(number), Root[RemarkNode])
         return tuple(remark for node in nodes if (remark := node.value()) is not None)
 
     def create_check(self, commit: str, check: Check) -> int:
@@ -170,7 +161,7 @@ class GitHubForge:
         first, *rest = bodies(check, check.annotations)
         body = {**first, "head_sha": commit_name(commit)}
         doing = f"make the check {quoted(check.name)}"
-        made = self._wire.make(doing, f"{self._root}/check-runs", body, _IDENTIFIED).id
+        made = self._wire.make(doing, f"{self._root}/check-runs", body, Identified).id
         self._bring_about(doing, made, rest)
         return made
 
@@ -179,7 +170,7 @@ class GitHubForge:
         doing = f"update the check {quoted(check.name)}"
         wanted = check.annotations
         if wanted:
-            pages = self._wire.pages(doing, f"{self._root}/check-runs/{check_id}/annotations", _ANNOTATIONS)
+            pages = self._wire.pages(doing, f"{self._root}/check-runs/{check_id}/annotations", list[AnnotationAnswer])
             wanted = missing(wanted, (each for page in pages for each in page))
         self._bring_about(doing, check_id, bodies(check, wanted))
 
@@ -190,7 +181,7 @@ class GitHubForge:
     def create_comment(self, number: int, body: str) -> int:
         """Comment on the pull request; the comment's id."""
         doing = f"comment on pull request #{number}"
-        return self._wire.make(doing, f"{self._issue(number)}/comments", {"body": body}, _IDENTIFIED).id
+        return self._wire.make(doing, f"{self._issue(number)}/comments", {"body": body}, Identified).id
 
     def update_comment(self, comment_id: int, body: str) -> None:
         """Put another text in the comment's place."""
@@ -203,16 +194,14 @@ class GitHubForge:
     def start_review(self, number: int, commit: str, body: str, comments: tuple[InlineComment, ...]) -> int:
         """Make a pending review, which nobody else sees; its id. One line outside the diff rejects all of it."""
         review = {"commit_id": commit_name(commit), "body": body, "comments": [_inline(each) for each in comments]}
-        return self._wire.make(
-            f"review pull request #{number}", f"{self._pull(number)}/reviews", review, _IDENTIFIED
-        ).id
+        return self._wire.make(f"review pull request #{number}", f"{self._pull(number)}/reviews", review, Identified).id
 
     def submit_review(self, number: int, review_id: int) -> None:
         """Show a pending review to everybody, as COMMENT, with the text it was started with."""
         doing = f"submit the review of pull request #{number}"
         path = f"{self._pull(number)}/reviews/{review_id}"
         # GitHub wants the text of a COMMENT with the event; whether a pending one's counts, it does not document.
-        text = self._wire.get(doing, path, _REVIEW).body
+        text = self._wire.get(doing, path, ReviewAnswer).body
         self._wire.write(doing, "POST", f"{path}/events", {"event": "COMMENT", **({"body": text} if text else {})})
 
     def discard_review(self, number: int, review_id: int) -> None:
@@ -254,25 +243,14 @@ class GitHubForge:
         """Mark a thread of inline comments as resolved."""
         self._wire.mutate("resolve a thread", queries.RESOLVE_THREAD, {"thread": thread_id})
 
-    def is_protected(self, branch: str) -> bool:
-        """Whether any rule guards a branch of this repository, or it is the default branch."""
-        return self._git_data.is_protected(branch)
-
-    def tip(self, branch: str) -> str:
-        """The commit that a branch of this repository ends with."""
-        return self._git_data.tip(branch)
-
-    def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
-        """Make a commit on ``parent`` with these files put into its tree. No branch leads to it yet."""
-        return self._git_data.make_commit(parent, files, message)
-
-    def advance_branch(self, branch: str, commit: str) -> None:
-        """Move a branch forward to a commit, without force."""
-        self._git_data.advance_branch(branch, commit)
-
     def _bring_about(self, doing: str, check_id: int, steps: Iterable[Mapping[str, Any]]) -> None:
         for body in steps:
             self._wire.write(doing, "PATCH", f"{self._root}/check-runs/{check_id}", body)
+
+    def _files(self, number: int) -> Iterator[FileAnswer]:
+        doing = f"list the files of pull request #{number}"
+        for page in self._wire.pages(doing, f"{self._pull(number)}/files", list[FileAnswer]):
+            yield from page
 
     def _pull(self, number: int) -> str:
         return f"{self._root}/pulls/{number}"
@@ -282,6 +260,19 @@ class GitHubForge:
 
     def _asked(self, number: int) -> dict[str, Any]:
         return {"owner": self._owner, "name": self._name, "number": number}
+
+
+def connect(repository: str, *, token: str, api_url: str = "", clock: Clock) -> GitHubForge:
+    """The forge of ``owner/name``; nothing is sent yet.
+
+    ``token`` is a workflow's own, a person's, or an app installation's. ``api_url`` is the base of the REST API
+    (``GITHUB_API_URL``, such as ``https://ghe.example.com/api/v3``); empty is GitHub's own. Raises ``ForgeError``
+    where one of them cannot be used.
+    """
+    name = repository_name(repository)
+    address = api_address(api_url)
+    exchange = Exchange(address, token_value(token))
+    return GitHubForge(name, Wire(exchange, clock, between_writes=0.0 if address.loopback else _BETWEEN_WRITES))
 
 
 def _in_order(items: Iterable[_Item]) -> tuple[_Item, ...]:

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Annotated
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field
 
 from review_advisor.adapters.github.address import api_address, repository_name, token_value
+from review_advisor.adapters.github.answers import Read
 from review_advisor.adapters.github.exchange import Exchange
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.change import OBJECT_NAME
@@ -23,20 +24,16 @@ MOST_LOOKED_AT = 5
 """The newest pull requests among which a sealed check is looked for."""
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _Permissions(_Answer):
+class _Permissions(Read):
     push: bool = False
 
 
-class _Repository(_Answer):
+class _Repository(Read):
     default_branch: str
     permissions: _Permissions | None = None
 
 
-class _ProtectedCheck(_Answer):
+class _ProtectedCheck(Read):
     context: str
     app_id: int | None = None
 
@@ -45,7 +42,7 @@ class _ProtectedCheck(_Answer):
         return RequiredCheck(self.context, app, "branch protection")
 
 
-class _ProtectedChecks(_Answer):
+class _ProtectedChecks(Read):
     strict: bool | None = None
     contexts: tuple[str, ...] = ()
     checks: tuple[_ProtectedCheck, ...] = ()
@@ -56,56 +53,51 @@ class _ProtectedChecks(_Answer):
         return tuple(check.value() for check in checks)
 
 
-class _Protection(_Answer):
+class _Protection(Read):
     required_status_checks: _ProtectedChecks = _ProtectedChecks()
 
 
-class _App(_Answer):
+class _App(Read):
     id: int
 
 
-class _Branch(_Answer):
+class _Branch(Read):
     protected: bool = False
     protection: _Protection = _Protection()
 
 
-class _Head(_Answer):
+class _Head(Read):
     sha: Annotated[str, Field(pattern=rf"^({OBJECT_NAME})$")]
 
 
-class _Pull(_Answer):
+class _Pull(Read):
     head: _Head
 
 
-class _Run(_Answer):
+class _Run(Read):
     external_id: str | None = None
 
 
-class _Runs(_Answer):
+class _Runs(Read):
     check_runs: tuple[_Run, ...]
 
 
-class _RuledCheck(_Answer):
+class _RuledCheck(Read):
     context: str
     integration_id: int | None = None
 
 
-class _Parameters(_Answer):
+class _Parameters(Read):
     strict: bool = Field(default=False, alias="strict_required_status_checks_policy")
     checks: tuple[_RuledCheck, ...] = Field(default=(), alias="required_status_checks")
 
 
-class _Rule(_Answer):
+class _Rule(Read):
     """A rule of any kind: only those about required checks have these parameters."""
 
     type: str
     ruleset_id: int = 0
     parameters: _Parameters | None = None
-
-
-_REPOSITORY, _BRANCH, _CHECKS = TypeAdapter(_Repository), TypeAdapter(_Branch), TypeAdapter(_ProtectedChecks)
-_RULES, _APP = TypeAdapter(list[_Rule]), TypeAdapter(_App)
-_PULLS, _RUNS = TypeAdapter(list[_Pull]), TypeAdapter(_Runs)
 
 
 def open_gate(repository: str, *, token: str, api_url: str, clock: Clock) -> GateReader:
@@ -130,8 +122,8 @@ class GateReader:
         """The rules of the default branch, for a bot that writes as ``login``."""
         name = self._repository().default_branch
         branch = quote(name, safe="")
-        protected = self._wire.get("read the branch", f"{self._path}/branches/{branch}", _BRANCH)
-        rules = self._wire.pages("read the branch's rules", f"{self._path}/rules/branches/{branch}", _RULES)
+        protected = self._wire.get("read the branch", f"{self._path}/branches/{branch}", _Branch)
+        rules = self._wire.pages("read the branch's rules", f"{self._path}/rules/branches/{branch}", list[_Rule])
         checks = protected.protection.required_status_checks.values()
         found = [rule for page in rules for rule in page]
         ruled = [(rule.ruleset_id, rule.parameters) for rule in found if rule.type == "required_status_checks"]
@@ -153,9 +145,9 @@ class GateReader:
     def sealed(self, check_name: str) -> str:
         """How the newest reviewed pull request's state is sealed: ``signed``, ``noted``, or empty for not at all."""
         asked = {"state": "all", "sort": "created", "direction": "desc", "per_page": str(MOST_LOOKED_AT)}
-        for pull in self._wire.get("list the newest pull requests", f"{self._path}/pulls", _PULLS, asked):
+        for pull in self._wire.get("list the newest pull requests", f"{self._path}/pulls", list[_Pull], asked):
             path = f"{self._path}/commits/{pull.head.sha}/check-runs"
-            found = self._wire.get("read its checks", path, _RUNS, {"check_name": check_name, "filter": "all"})
+            found = self._wire.get("read its checks", path, _Runs, {"check_name": check_name, "filter": "all"})
             seals = [seal_in(run.external_id or "") for run in found.check_runs]
             if any(seals):
                 return next(each for each in seals if each).partition("-")[0]
@@ -164,26 +156,26 @@ class GateReader:
     def _guarded(self, name: str) -> bool | None:
         branch = quote(name, safe="")
         try:
-            found = self._wire.get("read the branch", f"{self._path}/branches/{branch}", _BRANCH)
+            found = self._wire.get("read the branch", f"{self._path}/branches/{branch}", _Branch)
         except ForgeMissing:
             return None
-        rules = self._wire.pages("read the branch's rules", f"{self._path}/rules/branches/{branch}", _RULES)
+        rules = self._wire.pages("read the branch's rules", f"{self._path}/rules/branches/{branch}", list[_Rule])
         return found.protected or any(rules)
 
     def _repository(self) -> _Repository:
-        return self._wire.get("read the repository", self._path, _REPOSITORY)
+        return self._wire.get("read the repository", self._path, _Repository)
 
     def _app(self, login: str) -> int | None:
         """The id of the app whose bot this is, which differs from server to server; None if it cannot be seen."""
         slug = quote(login.removesuffix("[bot]"), safe="")
         try:
-            return self._wire.get(f"read the app {slug}", f"/apps/{slug}", _APP).id
+            return self._wire.get(f"read the app {slug}", f"/apps/{slug}", _App).id
         except (ForgeDenied, ForgeMissing):  # a private app is shown to its owner only
             return None
 
     def _protected_strictly(self, branch: str) -> bool | None:
         path = f"{self._path}/branches/{branch}/protection/required_status_checks"
         try:
-            return self._wire.get("read the branch protection", path, _CHECKS).strict
+            return self._wire.get("read the branch protection", path, _ProtectedChecks).strict
         except (ForgeDenied, ForgeMissing):  # only an administrator's token may
             return None

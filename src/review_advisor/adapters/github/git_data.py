@@ -6,27 +6,22 @@ import base64
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
-
 from review_advisor.adapters.github.address import commit_name, quoted
+from review_advisor.adapters.github.answers import Read
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
 from review_advisor.ports.forge import ForgeRejected
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _Repository(_Answer):
+class _Repository(Read):
     default_branch: str
 
 
-class _Named(_Answer):
+class _Named(Read):
     sha: str
 
 
-class _Branch(_Answer):
+class _Branch(Read):
     protected: bool
     commit: _Named
 
@@ -38,56 +33,56 @@ class _Commit(_Named):
         return MadeCommit(self.sha, self.tree.sha)
 
 
-_REPOSITORY, _BRANCH, _NAMED = TypeAdapter(_Repository), TypeAdapter(_Branch), TypeAdapter(_Named)
-_COMMIT = TypeAdapter(_Commit)
-_RULES = TypeAdapter(list[Any])
 Shape = TypeVar("Shape")
 
 
 class GitData:
-    """Branches and git objects of one repository. Every method raises ``ForgeError``."""
+    """Branches and git objects of one repository, as ``ports.Forge``. Every method raises ``ForgeError``."""
 
     def __init__(self, repository: str, wire: Wire) -> None:
         self._root = f"/repos/{repository}"
         self._wire = wire
 
     def is_protected(self, branch: str) -> bool:
-        """See ``Forge``. Branch protection and rulesets both count, whatever they ask for."""
+        """Whether any rule guards a branch, or it is the default one: branch protection and rulesets both count."""
         name = _path(branch)
-        if self._wire.get("read the repository", self._root, _REPOSITORY).default_branch == branch:
+        if self._wire.get("read the repository", self._root, _Repository).default_branch == branch:
             return True
-        if self._wire.get("read the branch", f"{self._root}/branches/{name}", _BRANCH).protected:
+        if self._wire.get("read the branch", f"{self._root}/branches/{name}", _Branch).protected:
             return True
-        rules = self._wire.pages("read the branch's rules", f"{self._root}/rules/branches/{name}", _RULES)
+        rules = self._wire.pages("read the branch's rules", f"{self._root}/rules/branches/{name}", list[Any])
         return any(rules)
 
     def tip(self, branch: str) -> str:
-        """See ``Forge``."""
+        """The commit that a branch ends with."""
         doing = f"read the branch {quoted(branch)}"
-        return self._wire.get(doing, f"{self._root}/branches/{_path(branch)}", _BRANCH).commit.sha
+        return self._wire.get(doing, f"{self._root}/branches/{_path(branch)}", _Branch).commit.sha
 
     def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
-        """See ``Forge``. The parent's own tree is asked for: a commit's name is no base of a tree by GitHub's word."""
+        """Make a commit on ``parent`` with these files put into its tree. No branch leads to it yet.
+
+        The parent's own tree is asked for: a commit's name is no base of a tree by GitHub's word.
+        """
         doing = f"read commit {quoted(parent)}"
-        base = self._wire.get(doing, f"{self._root}/git/commits/{commit_name(parent)}", _COMMIT).tree.sha
+        base = self._wire.get(doing, f"{self._root}/git/commits/{commit_name(parent)}", _Commit).tree.sha
         entries = [
             {"path": each.path, "mode": each.mode, "type": "blob", "sha": self._blob(each.content)} for each in files
         ]
-        tree = self._make("store a tree", "trees", {"base_tree": base, "tree": entries}, _NAMED).sha
+        tree = self._make("store a tree", "trees", {"base_tree": base, "tree": entries}, _Named).sha
         body = {"message": message, "tree": tree, "parents": [parent]}
-        return self._make("store a commit", "commits", body, _COMMIT).value()
+        return self._make("store a commit", "commits", body, _Commit).value()
 
     def advance_branch(self, branch: str, commit: str) -> None:
-        """See ``Forge``."""
+        """Move a branch forward to a commit, without force."""
         doing = f"move the branch {quoted(branch)}"
         path = f"{self._root}/git/refs/heads/{_path(branch)}"
         self._wire.write(doing, "PATCH", path, {"sha": commit_name(commit), "force": False})
 
     def _blob(self, content: bytes) -> str:
         body = {"content": base64.b64encode(content).decode("ascii"), "encoding": "base64"}
-        return self._make("store a file", "blobs", body, _NAMED).sha
+        return self._make("store a file", "blobs", body, _Named).sha
 
-    def _make(self, doing: str, kind: str, body: dict[str, Any], shape: TypeAdapter[Shape]) -> Shape:
+    def _make(self, doing: str, kind: str, body: dict[str, Any], shape: type[Shape]) -> Shape:
         return self._wire.make(doing, f"{self._root}/git/{kind}", body, shape)
 
 

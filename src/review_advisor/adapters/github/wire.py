@@ -22,7 +22,6 @@ _PAUSES = (1.0, 2.0, 4.0)
 """Seconds before each further try of a read."""
 _MOST_WAITED = 90.0
 """Seconds that one read may wait in all, limits included: those that end within a minute are waited for."""
-_ENVELOPE = TypeAdapter(GraphAnswer)
 
 
 class Wire:
@@ -38,9 +37,7 @@ class Wire:
         self._between_writes = between_writes
         self._last_write: float | None = None
 
-    def get(
-        self, doing: str, path: str, shape: TypeAdapter[Value], parameters: Mapping[str, str] | None = None
-    ) -> Value:
+    def get(self, doing: str, path: str, shape: type[Value], parameters: Mapping[str, str] | None = None) -> Value:
         """What stands at a path of the API."""
 
         def ask() -> Value:
@@ -49,7 +46,7 @@ class Wire:
         return self._patiently(ask)
 
     def pages(
-        self, doing: str, path: str, shape: TypeAdapter[Value], parameters: Mapping[str, str] | None = None
+        self, doing: str, path: str, shape: type[Value], parameters: Mapping[str, str] | None = None
     ) -> list[Value]:
         """Every page of a list, in order.
 
@@ -74,7 +71,7 @@ class Wire:
         doing: str,
         query: str,
         variables: Mapping[str, Any],
-        shape: TypeAdapter[Root[Node]],
+        shape: type[Root[Node]],
         *,
         partly: bool = False,
     ) -> list[Node]:
@@ -85,7 +82,7 @@ class Wire:
             asked = {**variables, "after": cursor}
 
             def ask(asked: dict[str, Any] = asked) -> Root[Node]:
-                return _shaped(doing, self._graph(doing, query, asked, partly=partly), shape)
+                return _read(doing, self._graph(doing, query, asked, partly=partly), shape)
 
             page = self._patiently(ask).repository.pull_request.page
             found += [node for node in page.nodes if node is not None]
@@ -94,7 +91,7 @@ class Wire:
                 return found
         raise _endless(doing)
 
-    def make(self, doing: str, path: str, body: Mapping[str, Any], shape: TypeAdapter[Value]) -> Value:
+    def make(self, doing: str, path: str, body: Mapping[str, Any], shape: type[Value]) -> Value:
         """POST, once, and read what was made."""
         self._pace()
         return _read(doing, self._rest(doing, "POST", path, {}, body), shape)
@@ -113,7 +110,7 @@ class Wire:
         return self._accepted(doing, self._exchange.rest(doing, verb, path, parameters, body))
 
     def _graph(self, doing: str, query: str, variables: Mapping[str, Any], *, partly: bool) -> dict[str, Any]:
-        envelope = _read(doing, self._accepted(doing, self._exchange.graph(doing, query, variables)), _ENVELOPE)
+        envelope = _read(doing, self._accepted(doing, self._exchange.graph(doing, query, variables)), GraphAnswer)
         unseen = partly and envelope.data is not None and all(each.type == "FORBIDDEN" for each in envelope.errors)
         if envelope.errors and not unseen:
             raise graph_failure(doing, envelope.errors)
@@ -145,16 +142,11 @@ class Wire:
         self._last_write = self._clock.monotonic()
 
 
-def _read(doing: str, answer: Answer, shape: TypeAdapter[Value]) -> Value:
+def _read(doing: str, answer: Answer | dict[str, Any], shape: type[Value]) -> Value:
+    """An answer, or the data in one, as what it has to be. Raises ``ForgeError``."""
+    reader = TypeAdapter(shape)
     try:
-        return shape.validate_json(answer.text)
-    except ValidationError as error:
-        raise unreadable(doing, error) from None
-
-
-def _shaped(doing: str, data: dict[str, Any], shape: TypeAdapter[Value]) -> Value:
-    try:
-        return shape.validate_python(data)
+        return reader.validate_json(answer.text) if isinstance(answer, Answer) else reader.validate_python(answer)
     except ValidationError as error:
         raise unreadable(doing, error) from None
 
