@@ -280,7 +280,8 @@ def test_a_question_that_the_cap_refused_is_an_alert_and_no_consult() -> None:
     files = folder(too_many_questions)
     alerts = [line for line in lines(files["session_events.jsonl"]) if line["type"] == "alert"]
     assert len(lines(files["advisor_consults.jsonl"])) == 5
-    assert [alert["reason"] for alert in alerts] == ["a question was refused: the review's 5 consults are used up"]
+    refused = "All 5 consults of this review are used. Decide on your own, and say which question stayed open."
+    assert [alert["reason"] for alert in alerts] == [f"a question was refused: {refused}"]
 
 
 def test_what_does_not_begin_with_a_policy_is_no_run() -> None:

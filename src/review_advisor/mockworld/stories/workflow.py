@@ -128,9 +128,7 @@ class Workflow:
 
     def remembered(self, change: Change, run: Run) -> Change:
         """The change as the run's review is told of it: with the last review, as far as that is believed."""
-        number = self._branch.pull.number
-        comments = self._branch.forge.comments(number)
-        state = believed_memory(self._branch.forge, self.rules, number, comments, run.begun.memory)
+        state = believed_memory(self._branch.forge, self.rules, self._branch.pull.number, run.begun.memory)
         if state is None:
             return change
         earlier = self._branch.since(earlier_review(state))
