@@ -1654,11 +1654,18 @@ MUTANTS = (
         (f"{NUMBERS}test_a_lost_answer_cannot_be_hidden_behind_another_call",),
     ),
     Mutant(
+        "a published question is asked again twice",
+        "core/outcome/numbering.py",
+        "self._asked_again.add(event.asks_again)",
+        "pass",
+        (f"{NUMBERS}test_only_a_lost_question_is_asked_again_and_only_once",),
+    ),
+    Mutant(
         "a published call asks a question again that nobody lost",
         "core/outcome/numbering.py",
         'first.ended == "lost" and _about(first) == _about(event),',
         "_about(first) == _about(event),",
-        (f"{NUMBERS}test_only_a_lost_question_is_asked_again",),
+        (f"{NUMBERS}test_only_a_lost_question_is_asked_again_and_only_once",),
     ),
     Mutant(
         "whoever writes a file writes an answer",
