@@ -144,10 +144,15 @@ class Altered:
     events: tuple[Event, ...]
 
 
-def alterations(document: OutcomeDocument, start: int = 0, step: int = 1) -> Iterator[Altered]:
+def alteration(document: OutcomeDocument, what: str) -> tuple[Event, ...]:
+    """The events with this one thing changed in them."""
+    return next(each.events for each in alterations(document, only=what) if each.what == what)
+
+
+def alterations(document: OutcomeDocument, start: int = 0, step: int = 1, only: str = "") -> Iterator[Altered]:
     """Every event left out, doubled, moved, and altered in each of its fields, as far as it is an event still.
 
-    Of the altered fields only every ``step``-th, from number ``start`` on.
+    Of the altered fields only every ``step``-th, from number ``start`` on, or ``only`` the one of that name.
     """
     kept = document.events
     number = count(-start)
@@ -159,7 +164,8 @@ def alterations(document: OutcomeDocument, start: int = 0, step: int = 1) -> Ite
         if at + 1 < len(kept):
             yield Altered(f"{name} moved", (*kept[:at], kept[at + 1], event, *kept[at + 2 :]))
         for what, make in _altered(EVENT.dump_python(event, mode="json")):
-            fresh = None if next(number) % step else _event(make())
+            left_out = next(number) % step or only not in ("", f"{name}: {what}")
+            fresh = None if left_out else _event(make())
             if fresh not in (None, event):
                 yield Altered(f"{name}: {what}", (*kept[:at], fresh, *kept[at + 1 :]))
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.outcome.altered import KINDS, alterations, reviewed
+from tests.unit.outcome.altered import KINDS, alteration, alterations, reviewed
 
 from review_advisor.core.forge_text.conclusion import conclusion_of
 from review_advisor.core.outcome import numbering, replay, soundness
@@ -40,6 +40,121 @@ def test_each_reason_names_the_part_of_the_record_that_is_wrong() -> None:
     assert len(said) > 40
     riddles = [each for each in said if not re.fullmatch(r"(a|an|the) [a-z].*[^.]", str(each))]
     assert riddles == []
+
+
+WRONG_IN_ONE_PLACE = [
+    (
+        "a call asks a question again that was not lost, is another one, or was asked again before",
+        "approved",
+        "1 call_started: asks_again = '1'",
+    ),
+    ("a call ended that had not started, or ended twice", "approved", "1 call_started left out"),
+    ("a call has no number", "approved", "1 call_started: without number"),
+    (
+        "a call is of another role than the one whose turn it is",
+        "approved",
+        "0 policy_frozen: policy.blind.runs = 'True'",
+    ),
+    ("a call names an advisor that is not declared", "approved", "1 call_started: role = 'executor'"),
+    ("a call was lost for a reason that does not exist", "degraded", "8 call_ended: without reason"),
+    ("a call was stopped but the review went on", "degraded", "8 call_ended: ended = 'stopped'"),
+    ("a confidence is not between 0 and 1", "approved", "6 reported: report.confidence = '1.9'"),
+    ("a consult names a call that it cannot be part of", "escalated", "5 call_ended left out"),
+    ("a consult names an advisor that is not declared", "escalated", "6 consulted: without advisor"),
+    ("a file is assigned to a part that does not exist", "approved", "0 policy_frozen: files.0.shards.0 = '1'"),
+    ("a finding is on a file that is not part of the change", "changes requested", "0 policy_frozen: files = '[]'"),
+    ("a judgement is about another report than the last one", "approved", "6 reported: report.verdict = 'reject'"),
+    ("a knowledge entry is stored twice", "taught", "19 knowledge_stored doubled"),
+    ("a number is given to two calls", "approved", "1 call_started doubled"),
+    ("a part has events after its end", "approved", "11 part_ended doubled"),
+    (
+        "a part was not reviewed, or a part was reviewed that does not exist",
+        "approved",
+        "0 policy_frozen: shards = '2'",
+    ),
+    ("a path holds a NUL character", "approved", "0 policy_frozen: files.0.path = '\\x00'"),
+    (
+        "a refused repair does not name the paths that it was refused for",
+        "repair attached",
+        "11 repaired: result = 'refused'",
+    ),
+    ("a repair was made that the policy does not allow", "repair attached", "0 policy_frozen: without policy.repair"),
+    ("a report that needs a judgement has none", "judged alone first", "6 blind_judged: report.verdict = 'approve'"),
+    (
+        "a report was judged although the review had to stop and call a person",
+        "escalated",
+        "6 consulted: note.guidance.stop_signal = 'True'",
+    ),
+    (
+        "a role runs although it is switched off",
+        "approved",
+        "0 policy_frozen: policy.surfaces.0.roles.pre_flight.disabled_by = 'x'",
+    ),
+    (
+        "a role was skipped for another reason than the policy gives",
+        "advisor disabled",
+        "0 policy_frozen: policy.surfaces.0.roles.pre_flight.because = '[]'",
+    ),
+    ("a ruling does not follow from the answer of the judge", "approved", "9 verified: judged.result.verdict = 'VETO'"),
+    ("a surface ended without having run", "approved", "12 surface_ended doubled"),
+    (
+        "a surface has another authority or retry budget than its rules give",
+        "approved",
+        "0 policy_frozen: policy.surfaces.0.retry_budget = '0'",
+    ),
+    ("a surface has events after its end", "approved", "11 part_ended moved"),
+    ("a surface ran after the review had ended", "approved", "0 policy_frozen: files = '[]'"),
+    ("an accepted repair has no blast radius or no guard", "repair attached", "11 repaired: without blast"),
+    ("an accepted repair has no patch, no tree or no files", "repair attached", "11 repaired: without patch"),
+    ("an answer names a call that did not give it", "approved", "2 call_ended left out"),
+    ("an event has a time without a time zone", "approved", "0 policy_frozen: at = '0001-01-01T00:00:00'"),
+    (
+        "an event is missing, appears twice or is out of place",
+        "approved",
+        "0 policy_frozen: policy.surfaces.0.roles.pre_flight.runs = 'False'",
+    ),
+    (
+        "the blast radius does not follow from the touched paths and the changed lines",
+        "approved",
+        "0 policy_frozen: policy.blast.radius = 'high'",
+    ),
+    ("the bot's own structural check names a call", "approved", "6 reported: structural = 'True'"),
+    ("the end of a part does not follow from its events", "approved", "11 part_ended: outcome = 'changes_requested'"),
+    ("the end of a surface does not follow from how its parts ended", "approved", "12 surface_ended left out"),
+    ("the id of a finding is not valid", "changes requested", "6 reported: report.findings.0.id = ''"),
+    ("the name of a commit is not valid", "approved", "0 policy_frozen: base_sha = ''"),
+    ("the name of the run is not valid", "approved", "0 policy_frozen: run_id = ''"),
+    (
+        "the outcome does not follow from how the surfaces ended",
+        "approved",
+        "13 review_ended: outcome = 'changes_requested'",
+    ),
+    (
+        "the policy does not begin with the review of the change (pr_review)",
+        "approved",
+        "0 policy_frozen: policy.surfaces = '[]'",
+    ),
+    ("the record does not begin with a policy and end with an outcome", "approved", "0 policy_frozen left out"),
+    ("the record holds a number that is negative or too large", "approved", "0 policy_frozen: files.0.shards.0 = '-1'"),
+    ("the record holds a second policy or a second outcome", "approved", "0 policy_frozen doubled"),
+    ("the record says that the change has no parts", "approved", "0 policy_frozen: shards = '0'"),
+    (
+        "the review goes on after a stop, or has events of a surface that is not in its policy",
+        "approved",
+        "10 ruled: surface = 'adr_review'",
+    ),
+    (
+        "the surfaces of the policy are out of order or listed twice",
+        "approved",
+        "0 policy_frozen: policy.surfaces = \"[{'surface': 'pr_rev\"",
+    ),
+]
+"""Each reason with a kind of review, and what was altered in it."""
+
+
+@pytest.mark.parametrize("why, kind, what", WRONG_IN_ONE_PLACE, ids=[row[0] for row in WRONG_IN_ONE_PLACE])
+def test_a_record_that_is_wrong_in_one_place_is_refused_for_that(why: str, kind: str, what: str) -> None:
+    assert unsound(alteration(reviewed(kind), what)) == why
 
 
 @pytest.mark.parametrize("kind", KINDS)

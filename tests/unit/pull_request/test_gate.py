@@ -1,5 +1,7 @@
 """What a maintainer is told of the rules around the check: whether it stops a merge, and who could forge it."""
 
+from dataclasses import replace
+
 import pytest
 
 from review_advisor.core.pull_request.gate import (
@@ -44,6 +46,9 @@ def test_a_check_that_no_rule_requires_stops_no_merge() -> None:
     )
     (other,) = gate_remarks(gate(None, None, check="tests"), CHECK, BOT)
     assert (other.ok, "(required are: 'tests')" in other.says) == (False, True)
+    several = replace(gate(), required=tuple(RequiredCheck(name, None, "rule") for name in "hgfedcbah"))
+    (named,) = gate_remarks(several, CHECK, BOT)
+    assert "(required are: 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')" in named.says
 
 
 def test_every_rule_that_requires_the_check_is_named_once() -> None:

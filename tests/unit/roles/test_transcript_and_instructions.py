@@ -84,7 +84,7 @@ def test_there_is_no_transcript_before_the_first_judgement() -> None:
 
 TEXTS = Instructions(
     {
-        ADVISOR: "---\nname: x\ntools: Read\n---\nAdvise well.\n",
+        ADVISOR: "---\nname: x\ntools: Read\n---\nAdvise well.\n\n---\nAlways.\n",
         "executor": " Execute. \n",
         "post_verify": "Judge.\n",
         "pr_review": "All of it.\n",
@@ -95,7 +95,7 @@ TEXTS = Instructions(
 @pytest.mark.parametrize("role", [Role.PRE_FLIGHT, Role.MID_FLIGHT, Role.POST_VERIFY])
 def test_every_advisor_role_hears_the_advisors_definition_without_its_frontmatter_d9(role: Role) -> None:
     texts = Instructions({**TEXTS.texts, role.value: " Judge.\n"})
-    assert texts.system_prompt(role, Surface.PR_REVIEW) == "Advise well.\n\nJudge.\n\nAll of it."
+    assert texts.system_prompt(role, Surface.PR_REVIEW) == "Advise well.\n\n---\nAlways.\n\nJudge.\n\nAll of it."
 
 
 def test_the_executor_is_no_advisor() -> None:

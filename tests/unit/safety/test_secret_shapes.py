@@ -158,6 +158,17 @@ def test_an_aws_secret_goes_beside_an_id_that_was_taken_out_before() -> None:
     )
 
 
+@pytest.mark.parametrize("length, kind", [(39, "secret"), (40, "AWS secret access key"), (41, "secret")])
+def test_a_secret_of_aws_has_forty_characters(length: int, kind: str) -> None:
+    assert redact(f"aws_app_secret = {DRAW.of(WORD, length)}\n") == f"aws_app_secret = {mark(kind)}\n"
+
+
+def test_a_line_of_a_key_without_chance_in_it_goes_with_the_others() -> None:
+    lines = TEXT.split("\n")
+    shown = redact("\n".join([*lines[:4], "A" * 64, *lines[4:]]))
+    assert "AAAA" not in shown
+
+
 def test_an_id_in_another_file_makes_nothing_a_secret() -> None:
     file = f"FILE a.py\n{mark('AWS access key id')}\n\nFILE b.py\n{DRAW.of(BASE64, 39)}7\n"
     assert redact(file) == file
@@ -251,6 +262,8 @@ HARMLESS = {
     "a call": "token = request.headers.get_token_of_version2(session1)\n",
     "from the environment": 'api_key = os.environ["OPENAI_API_KEY_V2"]\nSECRET=${{ secrets.DEPLOY_TOKEN_2 }}\n',
     "a placeholder": 'api_key: "<your-api-key-1234567890>"\npassword = "changeme1234XyZ"\n',
+    "a placeholder in upper case": 'api_key: "YOUR-API-KEY-12aB34cD56"\npassword = "CHANGEME1234XyZ"\n',
+    "a long user of a URL": "git clone https://continuous-integration@example.net/a.git\n",
     "a documented id": "AKIAIOSFODNN7" + "EXAMPLE\n",
     "a URL of a manual": "postgresql://user:password@localhost:5432/db\nhttps://user:pass@example.net/\n",
     "an address in prose": "git@github.com:owner/name.git and ssh://git@example.net:22/x\n",

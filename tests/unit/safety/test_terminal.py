@@ -324,6 +324,8 @@ def test_the_human_who_is_called_gets_every_word_of_the_dispute_d34() -> None:
         "Consult, failed:\n\n> may eight?\n\n> scripted: crash",
     ):
         assert words in text
+    order = ["### Attempt 1", "> a clash", "> look at line 7", "### Attempt 2", "> another clash", "Consult, answered"]
+    assert [text.index(words) for words in order] == sorted(text.index(words) for words in order)
 
 
 def test_no_words_of_a_model_forge_a_heading_or_a_line_of_their_own() -> None:
