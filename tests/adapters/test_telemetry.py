@@ -516,7 +516,7 @@ def test_the_sender_says_of_each_signal_how_it_ended(
         work = json.loads(export._work(document, wanted(collector), time.monotonic() + UNHURRIED))
         for name, value in collector.environment.items():
             monkeypatch.setenv(name, value)
-        assert sending.send(work) == {"metrics": "", "traces": ""}
+        assert sending.send(work) == {"metrics": None, "traces": None}
     assert collector.points == points_of(document)
     assert len(collector.spans) == len(span_names(review_span(document)))
 

@@ -116,16 +116,16 @@ def write_refusal(outcome: Path, sentence: str) -> None:
     write_whole(_refusal_of(outcome), f"{sentence[:_MOST_SAID]}\n")
 
 
-def read_refusal(outcome: Path) -> str:
-    """What ``write_refusal`` left, empty if it left nothing: words from another job, of which nothing is believed."""
+def read_refusal(outcome: Path) -> str | None:
+    """What ``write_refusal`` left, None if it left nothing: words from another job, of which nothing is believed."""
     path = _refusal_of(outcome)
     try:
         if path.is_symlink() or not path.is_file():
-            return ""
+            return None
         with path.open("rb") as stream:
-            return stream.read(_MOST_SAID).decode("utf-8", "replace").strip()
+            return stream.read(_MOST_SAID).decode("utf-8", "replace").strip() or None
     except OSError:
-        return ""
+        return None
 
 
 def remove_refusal(outcome: Path) -> None:

@@ -94,7 +94,7 @@ def examine_workflow(repo: Path) -> tuple[Check, ...]:
         found = drift(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
         return (Check("github", "workflow", False, f"{WORKFLOW_FILE} cannot be read: {error.strerror}."),)
-    if not found:
+    if found is None:
         return (Check("github", "workflow", True, f"{WORKFLOW_FILE} is the one that `init` writes"),)
     says = (
         f"{WORKFLOW_FILE} is not what this version of `init` writes ({found}). Move it away and run `init` to compare."

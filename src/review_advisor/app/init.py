@@ -86,8 +86,8 @@ def put_files(top: Path, files: dict[str, str], *, dry_run: bool) -> tuple[Put, 
     return tuple(_put(top, path, text, dry_run=dry_run) for path, text in files.items())
 
 
-def drift(installed: str) -> str:
-    """Where an installed workflow differs from what this version writes, as a phrase; empty if nowhere.
+def drift(installed: str) -> str | None:
+    """Where an installed workflow differs from what this version writes, as a phrase; None if nowhere.
 
     Which commit of the action it runs is no difference; that it runs a tag or a branch is one.
     """
@@ -102,7 +102,7 @@ def drift(installed: str) -> str:
             changed.append(f"{start + 1}" if end == start + 1 else f"{start + 1}-{end}")
     said = [f"not as it was written: line {', '.join(changed)}"] if changed else []
     said += [f"lines taken out: {missing}"] if missing else []
-    return "; ".join(said)
+    return "; ".join(said) or None
 
 
 def _put(top: Path, path: str, text: str, *, dry_run: bool) -> Put:

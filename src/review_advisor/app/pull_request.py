@@ -157,9 +157,9 @@ def read_document(file: Path, environ: Mapping[str, str]) -> OutcomeDocument | s
         with file.open("rb") as stream:
             raw = stream.read(MOST_BYTES + 1)
     except OSError as error:
-        refusal = redactor(environ).redact(read_refusal(file))
-        if refusal:
-            return f"The review was refused: {refusal}"
+        refusal = read_refusal(file)
+        if refusal is not None:
+            return f"The review was refused: {redactor(environ).redact(refusal)}"
         return f"There is no outcome to publish: {error.strerror}. The run's log says why."
     if len(raw) > MOST_BYTES:
         return f"The outcome is larger than {MOST_BYTES // 1_000_000} MB: no review leaves that."

@@ -89,13 +89,13 @@ class BeginPhase:
     def _queued(self, event: MergeGroupEvent) -> Begun:
         """A queue's commit passes on the word of its pull request's own check; it is not reviewed again."""
         number = queued_pull_request(event.head_ref)
-        missing = "" if number is None else self._missing(number)
+        missing = None if number is None else self._missing(number)
         check = check_of_queue(self._bot.rules, number, missing, self._bot.details_url)
         self._bot.writer(number or 0).checks.stand(event.head_sha, check)
         return Begun(review=False, because=f"the merge queue's commit was checked: {check.title}")
 
-    def _missing(self, number: int) -> str:
-        """Why its head has not passed by the last review, against its present base branch; empty if it has."""
+    def _missing(self, number: int) -> str | None:
+        """Why its head has not passed by the last review, against its present base branch; None if it has."""
         writer = self._bot.writer(number)
         pull_request, state = writer.pull_request(), writer.remembered()
         if writer.checks.conclusions(pull_request.head_sha, self._bot.rules.check_name) != {Conclusion.SUCCESS}:

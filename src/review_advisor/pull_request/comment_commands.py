@@ -55,13 +55,13 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class _Approvable:
-    """Whether an escalation can be approved. ``state`` is the summary's; ``refused`` says why not, empty if it can.
+    """Whether an escalation can be approved. ``state`` is the summary's; ``refused`` says why not, None if it can.
 
     ``passes``: the check of its head does, by whatever.
     """
 
     state: State | None
-    refused: str
+    refused: str | None
     passes: bool
 
 
@@ -153,12 +153,12 @@ class Conversation:
         """
         told = (self._bot.rules, seen.number, comment.author, command.reason)
         approved = check_approved_by(*told, details_url=self._bot.details_url)
-        asked, begun = _Approvable(None, "", passes=False), False
+        asked, begun = _Approvable(None, None, passes=False), False
 
         def words_of_check() -> Check | None:
             nonlocal asked, begun
             asked = self._to_approve(writer, command, seen)
-            if not asked.refused:
+            if asked.refused is None:
                 begun = True
                 return approved
             if not (begun and asked.passes):
@@ -167,8 +167,8 @@ class Conversation:
 
         stands = writer.checks.conclude(seen.head_sha, self._bot.rules.check_name, words_of_check)
         state = asked.state
-        if asked.refused or state is None:
-            return answers.refused(asked.refused)
+        if asked.refused is not None or state is None:
+            return answers.refused(asked.refused or "")
         if stands != approved:
             return answers.refused("A review of this head has begun meanwhile: wait for what it says.")
         now = {"approved_by": comment.author}
@@ -201,11 +201,11 @@ class Conversation:
             (now.base_ref != seen.base_ref, "The base branch has changed meanwhile: look at it again."),
             (not alone, "Another open pull request has the same head, and a check belongs to a commit."),
             (None in conclusions, "A review of this head is under way: wait for what it says."),
-            (another != "", another),
+            (another is not None, another),
             (reviewed != (Outcome.ESCALATED, head), "Only the escalated review of the present head can be approved."),
             (not conclusions <= APPROVABLE, "The check of this head does not ask for a person's decision."),
         )
-        refused = next((why for holds, why in reasons if holds), "")
+        refused = next((why for holds, why in reasons if holds), None)
         return _Approvable(state, refused, Conclusion.SUCCESS in conclusions)
 
 

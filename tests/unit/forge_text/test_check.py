@@ -217,14 +217,14 @@ def test_a_person_may_take_an_escalation_upon_themselves() -> None:
 @pytest.mark.parametrize(
     "number, missing, conclusion, says",
     [
-        (7, "", Conclusion.SUCCESS, "Pull request 7 passed"),
+        (7, None, Conclusion.SUCCESS, "Pull request 7 passed"),
         (7, "It did not pass.", Conclusion.ACTION_REQUIRED, "Take pull request 7 out of the queue. It did not pass."),
         (None, "It did not pass.", Conclusion.ACTION_REQUIRED, "names no pull request"),
-        (None, "", Conclusion.ACTION_REQUIRED, "names no pull request"),
+        (None, None, Conclusion.ACTION_REQUIRED, "names no pull request"),
     ],
 )
 def test_a_merge_queue_passes_with_the_review_of_the_pull_request_that_it_names(
-    number: int | None, missing: str, conclusion: Conclusion, says: str
+    number: int | None, missing: str | None, conclusion: Conclusion, says: str
 ) -> None:
     check = check_of_queue(RULES, number, missing)
     assert check.conclusion is conclusion
@@ -233,7 +233,7 @@ def test_a_merge_queue_passes_with_the_review_of_the_pull_request_that_it_names(
 
 @pytest.mark.parametrize("number, external", [(7, "pr-7"), (None, "pr-0")])
 def test_a_check_of_a_merge_queue_names_the_pull_request_or_none(number: int | None, external: str) -> None:
-    assert check_of_queue(RULES, number, "").external_id == external
+    assert check_of_queue(RULES, number, None).external_id == external
 
 
 def test_of_very_many_findings_the_worst_are_annotated_and_the_check_says_so() -> None:

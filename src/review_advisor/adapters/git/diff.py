@@ -85,7 +85,7 @@ def _said(store: ObjectStore, bounds: TreeBounds, base: str, head: str, *how: st
         ) from None
     except SourceError as error:
         absent = _absent(store, base, head)
-        if not absent:
+        if absent is None:
             raise
         raise SourceError(
             f"The content of {absent!r}, a file of the change, is not in the repository (a partial or damaged clone): "
@@ -93,8 +93,8 @@ def _said(store: ObjectStore, bounds: TreeBounds, base: str, head: str, *how: st
         ) from error
 
 
-def _absent(store: ObjectStore, base: str, head: str) -> str:
-    """The first changed file with a side whose content is not in the repository; empty if there is none."""
+def _absent(store: ObjectStore, base: str, head: str) -> str | None:
+    """The first changed file with a side whose content is not in the repository; None if there is none."""
     fields = store.git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", base, head, "--").split(
         b"\0"
     )
@@ -106,7 +106,7 @@ def _absent(store: ObjectStore, base: str, head: str) -> str:
     ]
     said = store.git.run("cat-file", "--batch-check", stdin=b"".join(name + b"\n" for name, _ in sides))
     gone = {line.split()[0] for line in said.splitlines() if line.endswith(b" missing")}
-    return next((shown_name(path) for name, path in sides if name in gone), "")
+    return next((shown_name(path) for name, path in sides if name in gone), None)
 
 
 def _entries(output: bytes) -> list[_Entry]:

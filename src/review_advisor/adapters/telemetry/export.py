@@ -109,8 +109,8 @@ def check(code: int, said: bytes, complained: bytes) -> None:
         raise TelemetryError(f"its process was ended by signal {-code}.")
     if code > 0:
         raise TelemetryError(_broken(complained.decode("utf-8", "replace")))
-    answers: dict[str, str] = json.loads(said.splitlines()[-1])
-    problems = {signal: _problem(code, said) for signal, code in answers.items() if code}
+    answers: dict[str, str | None] = json.loads(said.splitlines()[-1])
+    problems = {signal: _problem(code, said) for signal, code in answers.items() if code is not None}
     if not problems:
         return
     if len(problems) == len(answers) and len(set(problems.values())) == 1:

@@ -1,4 +1,4 @@
-"""OTLP over gRPC. Each function sends one signal and says how it ended: nothing if it was taken, else a word for it."""
+"""OTLP over gRPC. Each function sends one signal and says how it ended: None if it was taken, else a word for it."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _COMPRESSIONS = {"none": Compression.NoCompression, "gzip": Compression.Gzip}
 _answered: ContextVar[str] = ContextVar("answered", default="nothing")
 
 
-def send_metrics(data: MetricsData, compression: str, seconds: float) -> str:
+def send_metrics(data: MetricsData, compression: str, seconds: float) -> str | None:
     """Send metrics within ``seconds``; the code that the call ended with, ``nothing`` if there was none."""
     _listen()
     exporter = OTLPMetricExporter(timeout=seconds, compression=_COMPRESSIONS[compression])
     taken = exporter.export(data) is MetricExportResult.SUCCESS
     exporter.shutdown()
-    return "" if taken else _answered.get()
+    return None if taken else _answered.get()
 
 
-def send_spans(spans: Sequence[ReadableSpan], compression: str, seconds: float) -> str:
+def send_spans(spans: Sequence[ReadableSpan], compression: str, seconds: float) -> str | None:
     """Send spans; otherwise as ``send_metrics``."""
     _listen()
     exporter = OTLPSpanExporter(timeout=seconds, compression=_COMPRESSIONS[compression])
     taken = exporter.export(spans) is SpanExportResult.SUCCESS
     exporter.shutdown()
-    return "" if taken else _answered.get()
+    return None if taken else _answered.get()
 
 
 class _Listener(logging.Handler):

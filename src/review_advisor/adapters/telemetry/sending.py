@@ -36,7 +36,7 @@ _KINDS = {"internal": trace.SpanKind.INTERNAL, "client": trace.SpanKind.CLIENT}
 
 
 def main() -> None:
-    """Do the work that stdin brings, and say how each signal ended: nothing if it was taken, else a word.
+    """Do the work that stdin brings, and say how each signal ended: null if it was taken, else a word.
 
     The arguments are the protocols that will be needed. It ends quietly if stdin closes without any work.
     """
@@ -51,12 +51,12 @@ def main() -> None:
     print("\n" + json.dumps(send(work)))  # noqa: T201 (the last line, whatever a library may have printed)
 
 
-def send(work: Json) -> dict[str, str]:
+def send(work: Json) -> dict[str, str | None]:
     """Send every signal that ``work`` names a way for, at the same time; how each ended."""
     logging.getLogger("opentelemetry").propagate = False  # what they log may repeat a header
     logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
     resource = _resource(work["version"])
-    jobs: dict[str, Callable[[], str]] = {
+    jobs: dict[str, Callable[[], str | None]] = {
         "metrics": lambda: _send_metrics(work, resource),
         "traces": lambda: _send_traces(work, resource),
     }
@@ -81,11 +81,12 @@ def _resource(version: str) -> Resource:
 # --- metrics -----------------------------------------------------------------------------------------------------
 
 
-def _send_metrics(work: Json, resource: Resource) -> str:
+def _send_metrics(work: Json, resource: Resource) -> str | None:
     data, way = _metrics_data(work, resource), work["ways"]["metrics"]
     if data is None:
-        return ""
-    return str(_protocol(way).send_metrics(data, way["compression"], _left(work)))
+        return None
+    ended: str | None = _protocol(way).send_metrics(data, way["compression"], _left(work))
+    return ended
 
 
 def _metrics_data(work: Json, resource: Resource) -> MetricsData | None:
@@ -117,11 +118,12 @@ def _metrics_data(work: Json, resource: Resource) -> MetricsData | None:
 # --- traces ------------------------------------------------------------------------------------------------------
 
 
-def _send_traces(work: Json, resource: Resource) -> str:
+def _send_traces(work: Json, resource: Resource) -> str | None:
     spans, way = _spans(work, resource), work["ways"]["traces"]
     if not spans:
-        return ""
-    return str(_protocol(way).send_spans(spans, way["compression"], _left(work)))
+        return None
+    ended: str | None = _protocol(way).send_spans(spans, way["compression"], _left(work))
+    return ended
 
 
 def _spans(work: Json, resource: Resource) -> tuple[ReadableSpan, ...]:

@@ -176,20 +176,22 @@ def check_approved_by(
     return _ended(rules, number, title, words, Conclusion.SUCCESS, details_url=details_url)
 
 
-def check_of_queue(rules: PublicationRules, number: int | None, missing: str, details_url: str | None = None) -> Check:
+def check_of_queue(
+    rules: PublicationRules, number: int | None, missing: str | None, details_url: str | None = None
+) -> Check:
     """A merge queue's commit passes if the pull request that its branch names did, at its own head.
 
-    ``missing`` says why that one did not; empty if it did. ``number`` is None for a branch that names none: that one
+    ``missing`` says why that one did not; None if it did. ``number`` is None for a branch that names none: that one
     never passes.
     """
     if number is None:
         title, told = "Merge queue: no pull request is named", "Its branch names no pull request whose review it is."
-    elif not missing:
+    elif missing is None:
         title, told = "Merge queue: the review passed", f"Pull request {number} passed at its own head."
     else:
         title = "Merge queue: the review has not passed"
         told = f"Take pull request {number} out of the queue. {phrase(missing)}"
-    good = number is not None and not missing
+    good = number is not None and missing is None
     conclusion = Conclusion.SUCCESS if good else Conclusion.ACTION_REQUIRED
     words = f"The queue's own commit is not reviewed again. {told}"
     return _ended(rules, number or 0, title, words, conclusion, details_url=details_url)

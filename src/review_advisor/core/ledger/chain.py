@@ -96,15 +96,15 @@ def proven(run_id: str, kept: Iterable[Link], noted: Noted | None = None) -> Cha
     for index, each in enumerate(kept):
         size += len(each.event)
         why = _wrong(run_id, index, previous, each, size)
-        if why:
+        if why is not None:
             return Chain(run_id, tuple(links), Break(run_id, index, why))
         links.append(each)
         previous = each.hash
     return Chain(run_id, tuple(links), None if noted is None else _other_end(run_id, len(links), previous, noted))
 
 
-def _wrong(run_id: str, index: int, previous: str, kept: Link, size: int) -> str:
-    """Why a link is not the next one of its chain; empty if it is."""
+def _wrong(run_id: str, index: int, previous: str, kept: Link, size: int) -> str | None:
+    """Why a link is not the next one of its chain; None if it is."""
     if kept.index != index:
         return "it is missing, or stands in another place"
     if kept.previous != previous:
@@ -113,7 +113,7 @@ def _wrong(run_id: str, index: int, previous: str, kept: Link, size: int) -> str
         return f"the run is larger than {LARGEST_RUN // 1024**2} MB"
     if link(run_id, index, previous, kept.event).hash != kept.hash:
         return "its content is not what was recorded"
-    return ""
+    return None
 
 
 def _other_end(run_id: str, count: int, last_hash: str, noted: Noted) -> Break | None:

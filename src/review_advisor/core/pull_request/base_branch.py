@@ -14,10 +14,10 @@ def names_base(kept: str | None, base_ref: str, redactor: Redactor) -> bool:
     return bool(kept) and kept in (base_ref, redactor.redact(base_ref))
 
 
-def not_against(state: State | None, base_ref: str, redactor: Redactor) -> str:
-    """Why what is remembered is no review against the branch ``base_ref``, in a sentence; empty if it is one."""
+def not_against(state: State | None, base_ref: str, redactor: Redactor) -> str | None:
+    """Why what is remembered is no review against the branch ``base_ref``, in a sentence; None if it is one."""
     if state is None or not state.base_ref:
         return "It is not known against which base branch the head was reviewed: it has to be reviewed again."
     if names_base(state.base_ref, base_ref, redactor):
-        return ""
+        return None
     return f"The head was reviewed against {state.base_ref}, not {redactor.redact(base_ref)}."

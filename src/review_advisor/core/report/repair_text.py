@@ -26,8 +26,8 @@ def repair_words(event: Repaired) -> str:
     return ", ".join(map(shown_path, event.files)) + radius
 
 
-def no_repair_words(document: OutcomeDocument) -> str:
-    """Why no vetoed approval was handed back for a repair; empty where that did not happen."""
+def no_repair_words(document: OutcomeDocument) -> str | None:
+    """Why no vetoed approval was handed back for a repair; None where that did not happen."""
     decision = document.policy.repair
     handed_back = any(
         ruling.move is Move.RETRY and report.verdict == "approve"
@@ -36,7 +36,7 @@ def no_repair_words(document: OutcomeDocument) -> str:
         for part in surface.parts
         for ruling, report in zip(part.rulings, part.reports, strict=False)
     )
-    return f"repair was off: {', '.join(decision.because)}" if handed_back and not decision.runs else ""
+    return f"repair was off: {', '.join(decision.because)}" if handed_back and not decision.runs else None
 
 
 def offered_repair(document: OutcomeDocument) -> Iterator[str]:
