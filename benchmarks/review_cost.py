@@ -21,7 +21,7 @@ from _figures import ROOT, Row, command_line, tell
 from _runs import BOT
 from _watched import watch
 
-from review_advisor.adapters.prices import read_prices
+from review_advisor.adapters.price_file import read_prices
 from review_advisor.core.metrics.prices import Price, Unpriced, cost, price_on
 
 sys.path.insert(0, str(ROOT))

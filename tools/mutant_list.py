@@ -30,7 +30,7 @@ BASE = f"{SCENARIOS}test_the_base_branch_changes.py::"
 MOVES = f"{SCENARIOS}test_a_finding_moves.py::"
 EQUAL = f"{SCENARIOS}test_equal_lines.py::"
 FINDINGS = f"{UNIT}answers/test_findings.py::"
-LONG = f"{UNIT}forge_text/test_long_lists.py::"
+LONG = f"{UNIT}forge_text/test_finding_list.py::"
 NEWER_RUN = f"{SCENARIOS}test_a_newer_run_on_the_same_head.py::"
 REPAIRED = f"{SCENARIOS}test_repair_is_suggested.py::"
 BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
@@ -94,7 +94,7 @@ MUTANTS = (
     ),
     Mutant(
         "a path that leads out of the tree is handed to git",
-        "adapters/git/store.py",
+        "adapters/git/object_store.py",
         'any(part in {b"", b".", b".."} for part in parts)',
         "False",
         ("tests/adapters/test_git_hostile.py::test_a_path_that_a_model_names_is_a_file_or_none",),
@@ -122,14 +122,14 @@ MUTANTS = (
     ),
     Mutant(
         "the depth of a tree has no limit",
-        "adapters/git/listing.py",
+        "adapters/git/tree_entries.py",
         "        if found > most:",
         "        if found > most and key != 'depth':",
         ("tests/adapters/test_git_bounds.py::test_what_is_larger_than_a_bound_is_not_read",),
     ),
     Mutant(
         "the bytes of a tree have no limit",
-        "adapters/git/listing.py",
+        "adapters/git/tree_entries.py",
         "size + max(entry.size, 0)",
         "0",
         ("tests/adapters/test_git_bounds.py::test_what_is_larger_than_a_bound_is_not_read",),
@@ -907,7 +907,7 @@ MUTANTS = (
     ),
     Mutant(
         "the worst findings are left out first",
-        "core/forge_text/listing.py",
+        "core/forge_text/finding_list.py",
         "self._counted(self.every[self.listed :])",
         "self._counted(self.every[: len(self.every) - self.listed])",
         (f"{LONG}test_of_240_findings_every_critical_one_is_seen_and_the_low_ones_are_counted",),
@@ -1283,7 +1283,7 @@ MUTANTS = (
     ),
     Mutant(
         "a merge queue goes by what is queued before it",
-        "app/pull_request.py",
+        "app/begin_and_publish.py",
         "return event.base_sha if queued is None else",
         "return event.base_sha if queued else",
         (f"{HOLDS}test_a_merge_queue_goes_by_the_rules_of_its_pull_request",),
@@ -1395,7 +1395,7 @@ MUTANTS = (
     ),
     Mutant(
         "a publication that is told to end leaves its check in progress",
-        "app/pull_request.py",
+        "app/begin_and_publish.py",
         "lambda _: unfinished.last_words(at_the_end)",
         'lambda _: "Interrupted."',
         (f"{ENDED}test_a_publication_that_is_told_to_end_fails_its_check",),
@@ -1514,7 +1514,7 @@ MUTANTS = (
     ),
     Mutant(
         "a stranger's remark takes a passed check back",
-        "app/pull_request.py",
+        "app/begin_and_publish.py",
         "return heard and forge.permission(event.author).may_write",
         "return heard",
         (
@@ -1669,7 +1669,7 @@ MUTANTS = (
     ),
     Mutant(
         "whoever writes a file writes an answer",
-        "adapters/answers/store.py",
+        "adapters/answers/reply_store.py",
         "if len(body) > _MOST_BYTES or not hmac.compare_digest(signature, self._signature(path.stem, body)):",
         "if len(body) > _MOST_BYTES:",
         (f"{KEPT}test_a_file_that_was_not_signed_by_us_is_no_answer",),
@@ -1690,14 +1690,14 @@ MUTANTS = (
     ),
     Mutant(
         "a broken run is merged",
-        "adapters/ledger/reading.py",
+        "adapters/ledger/chain_events.py",
         "if chain.broken is not None:",
         "if chain.broken is not None and not chain.links:",
         ("tests/adapters/test_ledger_exchange.py::test_a_broken_run_is_refused_by_name_and_nothing_is_taken",),
     ),
     Mutant(
         "a run that is over goes on",
-        "adapters/ledger/reading.py",
+        "adapters/ledger/chain_events.py",
         "if isinstance(event, ReviewEnded) and event is not events[-1]:",
         "if isinstance(event, ReviewEnded) and event is events[0]:",
         ("tests/adapters/test_ledger_forged.py::test_nothing_is_added_to_a_run_that_is_over",),
@@ -1718,21 +1718,21 @@ MUTANTS = (
     ),
     Mutant(
         "a run may begin in any year",
-        "adapters/ledger/reading.py",
+        "adapters/ledger/chain_events.py",
         "not EPOCH <= first.at <= LATEST",
         "not EPOCH <= first.at",
         ("tests/adapters/test_ledger_forged.py::test_a_run_that_cannot_be_is_refused",),
     ),
     Mutant(
         "a run may tell of something before it began",
-        "adapters/ledger/reading.py",
+        "adapters/ledger/chain_events.py",
         "if event.at < first.at:",
         "if event.at < EPOCH:",
         ("tests/adapters/test_ledger_forged.py::test_a_run_that_cannot_be_is_refused",),
     ),
     Mutant(
         "an export replaces whatever is there",
-        "adapters/ledger/exchange.py",
+        "adapters/ledger/transfer.py",
         "if file.is_file():",
         "if not file.exists():",
         (
@@ -2009,7 +2009,7 @@ MUTANTS = (
     ),
     Mutant(
         "a finding that is gone after a veto is not told",
-        "core/pages/changes.py",
+        "core/pages/report_changes.py",
         "if finding.id not in now)",
         "if finding.id in now and finding.id not in earlier)",
         (f"{UNIT}pages/test_pages.py::test_findings_before_and_after_a_veto_are_compared_by_their_ids",),
@@ -2079,14 +2079,14 @@ MUTANTS = (
     ),
     Mutant(
         "the end of a review counts whoever signed it",
-        "adapters/answers/store.py",
+        "adapters/answers/reply_store.py",
         "        if fresh or (self.concluded is not None and not self.concluded.answers_at(self._began)):",
         "        if fresh:",
         (f"{KEPT}test_an_end_that_was_not_signed_by_us_takes_the_answers_with_it",),
     ),
     Mutant(
         "a fresh review hears earlier answers",
-        "adapters/answers/store.py",
+        "adapters/answers/reply_store.py",
         "        if fresh or (",
         "        if (",
         (f"{KEPT}test_a_fresh_review_hears_nothing_of_an_earlier_one",),

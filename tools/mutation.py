@@ -40,7 +40,7 @@ EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.toml")
 WANTED = 0.9
 TESTS = (
     *sorted(folder.relative_to(ROOT).as_posix() for folder in ROOT.glob("tests/unit/[a-z]*/")),
-    *("tests/unit/test_patch.py", "tests/unit/test_progress.py", "tests/unit/test_settings.py"),
+    *("tests/unit/test_patch.py", "tests/unit/report/test_progress_lines.py", "tests/unit/test_settings.py"),
     *("tests/scenarios", "tests/simulation"),
 )
 _MOST_SECONDS = 8.0

@@ -23,7 +23,7 @@ import pytest
 from tests.adapters.git_repository import Repo
 
 from review_advisor import cli
-from review_advisor.app.change import Selection
+from review_advisor.app.change_source import Selection
 from review_advisor.app.doctor import AgentChoice
 from review_advisor.app.review import ReviewOptions, StoredReview, run_review
 from review_advisor.core.outcome.events import Event

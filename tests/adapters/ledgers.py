@@ -13,9 +13,9 @@ from typing import Any
 
 from tests.scenarios.five_stories import STORIES
 
-from review_advisor.adapters.ledger.exchange import export_runs
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.rows import OBSERVED_TABLES, TABLES
+from review_advisor.adapters.ledger.transfer import export_runs
 from review_advisor.core.ledger.chain import LedgerError, canonical, links
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Event, PolicyFrozen

@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 
 from review_advisor.adapters.answers.remembering import RememberingAgents
-from review_advisor.adapters.answers.store import ReplyStore
+from review_advisor.adapters.answers.reply_store import ReplyStore
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Event, KnowledgeStored, PolicyFrozen
 from review_advisor.core.policy.budgets import Budgets

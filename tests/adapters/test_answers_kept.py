@@ -36,7 +36,7 @@ from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.report.progress import progress_line
+from review_advisor.core.report.progress_lines import progress_line
 from review_advisor.core.roles.calls import AgentCall, Answered, EditGrant, Lost
 from review_advisor.core.roles.reply_cache import Concluded
 from review_advisor.mockworld.github.traffic import Moment, killed

@@ -14,7 +14,7 @@ OF_PULL_REQUESTS = {
     "review_advisor.adapters.actions",
     "review_advisor.adapters.git.fetch",
     "review_advisor.adapters.github",
-    "review_advisor.app.pull_request",
+    "review_advisor.app.begin_and_publish",
     "review_advisor.app.pull_request_source",
     "review_advisor.core.facts.event",
     "review_advisor.core.forge_text",

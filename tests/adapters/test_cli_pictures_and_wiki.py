@@ -12,7 +12,7 @@ from PIL import Image
 from tests.adapters.command_line import CONFIRM, Terminal, project, script, scripted_review
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app.change import Selection
+from review_advisor.app.change_source import Selection
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.ports.review import ArtifactError

@@ -21,7 +21,7 @@ from tests.adapters.command_line import (
 )
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app.change import Selection
+from review_advisor.app.change_source import Selection
 from review_advisor.app.doctor import AgentChoice
 from review_advisor.app.review import StoredReview
 from review_advisor.core.outcome.document import read_outcome

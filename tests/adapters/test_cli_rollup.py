@@ -14,10 +14,10 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import five, meddle, record, told
 
 from review_advisor.adapters.ledger import sums as adding
-from review_advisor.adapters.ledger.exchange import rebuild
 from review_advisor.adapters.ledger.observations import keep
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.prices import read_prices
+from review_advisor.adapters.ledger.transfer import rebuild
+from review_advisor.adapters.price_file import read_prices
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.metrics.kpis import Sums

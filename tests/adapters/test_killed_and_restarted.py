@@ -14,8 +14,8 @@ import pytest
 from tests.adapters.command_line import APPROVE, CONFIRM, project, script, scripted_review
 from tests.cases import sampled
 
-from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
+from review_advisor.adapters.ledger.run_queries import list_runs
 from review_advisor.app.doctor import AgentChoice
 from review_advisor.app.review import StoredReview
 from review_advisor.core.ledger.chain import LEDGER_FILE

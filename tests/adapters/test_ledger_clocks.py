@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.adapters.ledgers import exported, five, record, rows
 
-from review_advisor.adapters.ledger.exchange import import_lines, merge, rebuild
-from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
+from review_advisor.adapters.ledger.run_queries import list_runs
+from review_advisor.adapters.ledger.transfer import import_lines, merge, rebuild
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 

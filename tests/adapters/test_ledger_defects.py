@@ -10,7 +10,7 @@ from tests.adapters.ledgers import Story, record, told
 from tests.scenarios.five_stories import a_veto_then_a_recovery, three_parts_and_an_escalation
 
 from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.adapters.ledger.listing import list_runs, show_run
+from review_advisor.adapters.ledger.run_queries import list_runs, show_run
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.runs import RunFilter

@@ -13,9 +13,9 @@ import pytest
 from tests.adapters.ledgers import events_as_json, exported, five, forge, meddle, record, retold, rows, told
 from tests.scenarios.five_stories import a_veto_then_a_recovery, answers_that_do_not_come
 
-from review_advisor.adapters.ledger.exchange import Folded, events_of_run, import_lines, merge
-from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import Proof, verify
+from review_advisor.adapters.ledger.run_queries import list_runs
+from review_advisor.adapters.ledger.transfer import Folded, events_of_run, import_lines, merge
 from review_advisor.app.ledger import export_ledger
 from review_advisor.core.ledger.chain import LedgerError, canonical, links
 from review_advisor.core.ledger.runs import RunFilter

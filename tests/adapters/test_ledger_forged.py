@@ -17,11 +17,11 @@ from tests.adapters.ledgers import database, events_as_json, exported, five, for
 from review_advisor.adapters.ledger.browsing import read_reviews
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id, read_chain
 from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.adapters.ledger.exchange import Folded, Rebuilt, events_of_run, import_lines, merge, rebuild
-from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.rows import read_all_anew
+from review_advisor.adapters.ledger.run_queries import list_runs
 from review_advisor.adapters.ledger.transactions import transaction
+from review_advisor.adapters.ledger.transfer import Folded, Rebuilt, events_of_run, import_lines, merge, rebuild
 from review_advisor.core.ledger.chain import FIRST, LARGEST_RUN, LedgerError, canonical, link, links
 from review_advisor.core.ledger.runs import RunFilter
 

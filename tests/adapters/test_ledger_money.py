@@ -12,9 +12,9 @@ from tests.adapters.ledgers import Heard, refuse
 from tests.adapters.restarts import run, store_of
 from tests.adapters.written_dashboard import WrittenDashboard
 
-from review_advisor.adapters.ledger.exchange import merge
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.sums import Added, add_up
+from review_advisor.adapters.ledger.transfer import merge
 from review_advisor.app.dashboard import write_dashboard
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.outcome.document import OutcomeDocument

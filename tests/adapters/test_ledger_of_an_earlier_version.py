@@ -11,9 +11,9 @@ from pathlib import Path
 
 from tests.adapters.ledgers import database, exported
 
-from review_advisor.adapters.ledger.exchange import Folded, events_of_run, import_lines
 from review_advisor.adapters.ledger.proving import verify
-from review_advisor.core.metrics.calls import made_calls
+from review_advisor.adapters.ledger.transfer import Folded, events_of_run, import_lines
+from review_advisor.core.metrics.made_calls import made_calls
 from review_advisor.core.outcome.document import outcome_document
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.surfaces import Role

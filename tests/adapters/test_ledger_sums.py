@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.adapters.ledgers import Story, record, told
 
-from review_advisor.adapters.ledger.listing import list_runs, show_run
+from review_advisor.adapters.ledger.run_queries import list_runs, show_run
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.runs import RunFilter

@@ -21,12 +21,12 @@ from tests.adapters.ledgers import database, exported, five, meddle, record, ref
 from tests.scenarios.five_stories import an_approval_after_consults, three_parts_and_an_escalation
 
 from review_advisor.adapters.ledger.database import latest, open_to_read, open_to_write, sentences
-from review_advisor.adapters.ledger.exchange import Folded, events_of_run, merge, rebuild
-from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.observations import finding_places
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.recorder import Recorder
+from review_advisor.adapters.ledger.run_queries import list_runs
 from review_advisor.adapters.ledger.salvage import repair
+from review_advisor.adapters.ledger.transfer import Folded, events_of_run, merge, rebuild
 from review_advisor.core.ledger.chain import Break, LedgerError
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.outcome.document import OutcomeDocument

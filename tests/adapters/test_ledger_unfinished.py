@@ -10,11 +10,11 @@ import pytest
 from tests.adapters.ledgers import Story, exported, record, refuse, rows, told
 from tests.scenarios.five_stories import STORIES, an_approval_after_consults
 
-from review_advisor.adapters.ledger.exchange import events_of_run, import_lines, merge, rebuild
-from review_advisor.adapters.ledger.listing import list_runs, show_run
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.recorder import Recorder
+from review_advisor.adapters.ledger.run_queries import list_runs, show_run
 from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.adapters.ledger.transfer import events_of_run, import_lines, merge, rebuild
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.runs import Between, RunFilter
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document

@@ -16,7 +16,7 @@ from tests.adapters.ledgers import Story, record, told
 from tests.adapters.written_dashboard import WrittenDashboard
 from tests.scenarios.five_stories import STORIES
 
-from review_advisor.adapters.ledger.listing import show_run
+from review_advisor.adapters.ledger.run_queries import show_run
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.app.dashboard import write_dashboard
 from review_advisor.core.exports.advisor_log import advisor_log

@@ -14,7 +14,7 @@ from tests.adapters.git_remote import NAME, Served, served
 from tests.adapters.github.door import Door, opened
 
 from review_advisor.adapters.git.source import About
-from review_advisor.app.change import Selection, open_change
+from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.settings import ConfigError
 from review_advisor.core.facts.change import Change
 from review_advisor.core.outcome.outcomes import Outcome

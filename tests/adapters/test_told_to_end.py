@@ -17,8 +17,8 @@ from tests.adapters.command_line import Terminal, executable, processes_that_kno
 import review_advisor
 from review_advisor import __main__ as process
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS
-from review_advisor.adapters.ledger.listing import list_runs
 from review_advisor.adapters.ledger.proving import verify
+from review_advisor.adapters.ledger.run_queries import list_runs
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.roles.calls import ReviewInterrupted
@@ -132,7 +132,7 @@ def test_a_call_ends_before_its_review_does_and_that_before_two_seconds_are_over
 REVIEW = """
     from review_advisor.app.review import run_review, ReviewOptions
     from review_advisor.app.doctor import AgentChoice
-    from review_advisor.app.change import Selection
+    from review_advisor.app.change_source import Selection
     def computes(event):
         if event.kind == {kind!r}:
             Path('computing').touch()

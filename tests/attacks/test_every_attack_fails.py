@@ -24,9 +24,9 @@ from review_advisor.core.facts.change import Spec
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.policy import Rules
-from review_advisor.core.report.progress import progress_line
+from review_advisor.core.report.progress_lines import progress_line
 from review_advisor.core.report.report_text import report_text
-from review_advisor.core.report.session import session_rows
+from review_advisor.core.report.session_rows import session_rows
 from review_advisor.mockworld.world import MockWorld, edited
 
 NONCE = "nonce0001"

@@ -25,7 +25,7 @@ from tests.adapters.git_repository import Repo
 from tests.e2e.review_answers import CODE_FILE, code
 from tests.e2e.stub_api import Reply, Request, StubApi
 
-from review_advisor.app.change import Selection
+from review_advisor.app.change_source import Selection
 from review_advisor.app.doctor import AgentChoice
 from review_advisor.app.review import ReviewOptions, StoredReview, run_review
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome

@@ -11,7 +11,7 @@ from review_advisor.core.exports.review_files import review_files
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.progress import progress_line
+from review_advisor.core.report.progress_lines import progress_line
 from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import CreditExhaustedError, LostReason
 from review_advisor.core.safety.secret_shapes import REDACTED, mark

@@ -24,12 +24,12 @@ from review_advisor.core.roles import prompts
 from review_advisor.core.safety.fence import fence
 from review_advisor.core.safety.secret_shapes import REDACTED
 from review_advisor.embedded.advice import RUN, SKIP, guide, risks, security_question
+from review_advisor.embedded.checkers import Checks, require_extra
 from review_advisor.embedded.executor import NoAdvice, best_quote, focus_of, report
-from review_advisor.embedded.findings import Checks, require_extra
 from review_advisor.embedded.judge import judge, quotes
 from review_advisor.embedded.material import Material, material_of
 from review_advisor.embedded.planner import plan
-from review_advisor.embedded.rules import worth
+from review_advisor.embedded.rule_table import worth
 
 NONCE = "nonce-7"
 GITHUB_TOKEN = "ghp_" + "a1B2" * 9

@@ -105,7 +105,7 @@ def examine_workflow(repo: Path) -> tuple[Check, ...]:
 def examine_github(repository: str, rules: PublicationRules, environ: Mapping[str, str]) -> tuple[Check, ...]:
     """Whether the token serves, whether the check that the rules name can be forged, and whose configuration holds."""
     from review_advisor.adapters.actions import SERVER, read_github
-    from review_advisor.adapters.github.gate import open_gate
+    from review_advisor.adapters.github.branch_rules import open_gate
     from review_advisor.core.pull_request.gate import base_remarks, gate_remarks, memory_remark, workflow_remark
 
     try:

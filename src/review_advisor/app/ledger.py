@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.adapters.artifacts import write_as_it_comes
-from review_advisor.adapters.ledger.exchange import (
+from review_advisor.adapters.ledger.proving import verify as prove
+from review_advisor.adapters.ledger.salvage import repair
+from review_advisor.adapters.ledger.transfer import (
     Folded,
     Rebuilt,
     events_of_run,
@@ -19,8 +21,6 @@ from review_advisor.adapters.ledger.exchange import (
     rebuild,
     refuse_to_replace,
 )
-from review_advisor.adapters.ledger.proving import verify as prove
-from review_advisor.adapters.ledger.salvage import repair
 from review_advisor.core.exports.advisor_log import advisor_log
 from review_advisor.core.exports.harness_run import harness_run
 from review_advisor.core.exports.review_files import log_file, review_files

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from review_advisor.adapters.answers.remembering import RememberingAgents
-from review_advisor.adapters.answers.store import ReplyStore
+from review_advisor.adapters.answers.reply_store import ReplyStore
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.outcome.document import OutcomeDocument

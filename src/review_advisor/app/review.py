@@ -26,7 +26,7 @@ from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
-from review_advisor.app.change import Selection, open_change
+from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.configuration import load_settings, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
 from review_advisor.app.recording import Keeping, open_keeping

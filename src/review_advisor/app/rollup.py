@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from review_advisor.adapters.ledger.listing import knows_repository
+from review_advisor.adapters.ledger.run_queries import knows_repository
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.prices import read_prices
+from review_advisor.adapters.price_file import read_prices
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.metrics.kpis import Alarm, Rollup, alarms, kpis, windows

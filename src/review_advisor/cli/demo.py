@@ -35,7 +35,7 @@ def demo(context: click.Context, revisions: str | None, repo: Path | None, artif
     if repo is not None and revisions is None:
         raise click.UsageError("--repo is the repository of --range: name that, too.")
     with clear_refusals():
-        from review_advisor.app.change import Selection
+        from review_advisor.app.change_source import Selection
         from review_advisor.app.demo import demonstration
         from review_advisor.app.doctor import AgentChoice
         from review_advisor.app.review import ReviewOptions

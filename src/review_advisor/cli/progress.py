@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from review_advisor.cli.output import note, without_secrets
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
-from review_advisor.core.report.progress import progress_line
+from review_advisor.core.report.progress_lines import progress_line
 from review_advisor.core.safety.terminal import printable
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import NOT_TO_ITS_END, Ended, clear_refusals
 
 if TYPE_CHECKING:
-    from review_advisor.app.pull_request import PublishedReview
+    from review_advisor.app.begin_and_publish import PublishedReview
     from review_advisor.core.outcome.document import OutcomeDocument
 
 FILE = click.Path(path_type=Path)
@@ -31,7 +31,7 @@ def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Pat
     sound outcome the check fails and says that no review ran. Exit code 0 once all of it stands, whatever the verdict.
     """
     with clear_refusals():
-        from review_advisor.app.pull_request import PublishOptions, read_document, run_publish
+        from review_advisor.app.begin_and_publish import PublishOptions, read_document, run_publish
         from review_advisor.ports.forge import ForgeDenied, ForgeError
 
         options = PublishOptions(outcome, pull_request, head, asked)

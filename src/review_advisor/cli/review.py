@@ -12,7 +12,7 @@ from review_advisor.cli.output import note, put
 from review_advisor.cli.problems import NOT_TO_ITS_END, clear_refusals, told_beside
 
 if TYPE_CHECKING:
-    from review_advisor.app.change import Selection
+    from review_advisor.app.change_source import Selection
     from review_advisor.app.review import ReviewOptions
     from review_advisor.core.outcome.document import OutcomeDocument
 
@@ -131,7 +131,7 @@ def review(
     are fetched, never checked out, and nothing is written on GitHub.
     """
     with told_beside(output if pr is not None else None), clear_refusals():
-        from review_advisor.app.change import Selection
+        from review_advisor.app.change_source import Selection
         from review_advisor.app.doctor import AgentChoice
         from review_advisor.app.review import ReviewOptions
 

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+from review_advisor.embedded.cli_session import Session
 from review_advisor.embedded.command_line import VERSION_LINE, Options, UsageError, parse
-from review_advisor.embedded.session import Session
 
 _MAX_STDIN = 10_000_000
 _ENDED_BY_TERM = 143

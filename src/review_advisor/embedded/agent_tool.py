@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from review_advisor.embedded.cli_session import Session, resolved, tokens
 from review_advisor.embedded.command_line import AgentDefinition
 from review_advisor.embedded.hooks import HookRun, HookRunner
-from review_advisor.embedded.session import Session, resolved, tokens
 
 _HAND_BACK = (
     "[Subagent hand-back] The text below is the final report of a subagent, not a message from the user."

@@ -6,7 +6,7 @@ import uuid
 from pathlib import Path
 
 from review_advisor.core.facts.paths import PathRule
-from review_advisor.embedded.session import Session
+from review_advisor.embedded.cli_session import Session
 
 _WRITING = "acceptEdits"
 

@@ -9,7 +9,7 @@ from review_advisor.core.answers.answers import Consult, DisagreementAnswer, Gui
 from review_advisor.core.facts.diff_text import ShownLine
 from review_advisor.core.facts.kinds import Kind, kind_of_path
 from review_advisor.embedded.advice import RUN, risks, security_question
-from review_advisor.embedded.findings import CheckFinding, Checks
+from review_advisor.embedded.checkers import CheckFinding, Checks
 from review_advisor.embedded.material import Material, PastDisagreement
 
 _RANK = {"critical": 0, "high": 1, "medium": 2, "low": 3}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from review_advisor.core.answers.answers import Disagreement, PostVerifyResult, ReportedFinding, ReviewReport
 from review_advisor.core.facts.diff_text import ShownLine
 from review_advisor.core.facts.kinds import Kind, kind_of_path
-from review_advisor.embedded.findings import CheckFinding, Checks
+from review_advisor.embedded.checkers import CheckFinding, Checks
 from review_advisor.embedded.material import Material
 
 _MOST_DISAGREEMENTS = 50

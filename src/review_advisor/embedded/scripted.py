@@ -12,10 +12,10 @@ from pydantic import BaseModel, ValidationError
 
 from review_advisor.core.answers.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.embedded.agent_tool import AgentTool, Failed, Said
+from review_advisor.embedded.cli_session import Session
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.edit_tool import write_file
 from review_advisor.embedded.script import CONSULT, Script
-from review_advisor.embedded.session import Session
 
 ANSWERS: dict[str, type[BaseModel]] = {
     model.__name__: model for model in (ReviewPlan, ReviewReport, PostVerifyResult, Guidance)

@@ -10,13 +10,13 @@ from pydantic import BaseModel, ValidationError
 from review_advisor.core.answers.answers import Consult, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.embedded.advice import guide
 from review_advisor.embedded.agent_tool import AgentTool, Declined, Said
+from review_advisor.embedded.checkers import Checks, require_extra
+from review_advisor.embedded.cli_session import Session
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.executor import Ask, NoAdvice, report
-from review_advisor.embedded.findings import Checks, require_extra
 from review_advisor.embedded.judge import judge
 from review_advisor.embedded.material import Material, material_of
 from review_advisor.embedded.planner import plan
-from review_advisor.embedded.session import Session
 
 _ANSWERED = frozenset({ReviewPlan.__name__, ReviewReport.__name__, PostVerifyResult.__name__})
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.adapters.github.lines import commentable
+from review_advisor.adapters.github.commentable_lines import commentable
 from review_advisor.mockworld.github.patches import patch_of, shown_lines
 
 TEXT = st.lists(

@@ -282,7 +282,7 @@ def test_what_is_missing_is_named() -> None:
 
 def test_writes_to_githubs_own_servers_keep_a_second_between_them() -> None:
     from review_advisor.adapters.github.address import api_address
-    from review_advisor.adapters.github.exchange import Exchange
+    from review_advisor.adapters.github.transport import Exchange
     from review_advisor.adapters.github.wire import Wire
 
     clock = FakeClock()

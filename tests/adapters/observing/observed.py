@@ -16,8 +16,8 @@ from tests.adapters.pull_request_world import (
     WorkflowRun,
 )
 
-from review_advisor.adapters.ledger.exchange import merge
 from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.adapters.ledger.transfer import merge
 from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.metrics.kpis import Kpi, kpis

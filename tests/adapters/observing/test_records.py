@@ -29,11 +29,11 @@ from tests.adapters.pull_request_world import (
     Actions,
 )
 
-from review_advisor.adapters.git import history
-from review_advisor.adapters.ledger.exchange import Folded, import_lines, merge, rebuild
+from review_advisor.adapters.git import merged_history as history
 from review_advisor.adapters.ledger.observations import keep, open_ended
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.sums import add_up
+from review_advisor.adapters.ledger.transfer import Folded, import_lines, merge, rebuild
 from review_advisor.app.runs import show_run
 from review_advisor.core.ledger.chain import LedgerError, canonical, links
 from review_advisor.core.ledger.periods import Period

@@ -12,9 +12,9 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.forge_text.account import MOST_QUOTED_REPORTS, account, why
 from review_advisor.core.forge_text.conclusion import heading_of
 from review_advisor.core.forge_text.disputes import disputes
+from review_advisor.core.forge_text.finding_list import Listed
 from review_advisor.core.forge_text.fitting import Order, Section, size
 from review_advisor.core.forge_text.job_summary import job_summary
-from review_advisor.core.forge_text.listing import Listed
 from review_advisor.core.forge_text.sections import (
     MOST_NAMED_FILES,
     MOST_REASONS,

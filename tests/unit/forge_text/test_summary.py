@@ -5,8 +5,8 @@ from dataclasses import replace
 from tests.unit.forge_text.judge import OURS, offences
 from tests.unit.forge_text.stories import STORIES, rejecting, remark, remembers, told
 
+from review_advisor.core.forge_text.finding_list import MOST_IN_FULL
 from review_advisor.core.forge_text.fitting import LEFT_OUT
-from review_advisor.core.forge_text.listing import MOST_IN_FULL
 from review_advisor.core.forge_text.summary import MOST_SUMMARY, amended, summary_body, summary_did_not_run
 from review_advisor.core.pull_request.markers import SUMMARY
 from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules

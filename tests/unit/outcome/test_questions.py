@@ -19,7 +19,7 @@ from review_advisor.core.facts.change import Change, FileChange, Status
 from review_advisor.core.facts.shards import shards
 from review_advisor.core.forge_text.sections import MOST_REASONS, stake
 from review_advisor.core.ledger.event_rows import rows_of_events
-from review_advisor.core.metrics.calls import made_calls
+from review_advisor.core.metrics.made_calls import made_calls
 from review_advisor.core.metrics.metrics import CALLS, measurements
 from review_advisor.core.metrics.spans import review_span
 from review_advisor.core.outcome.coverage import file_facts

@@ -16,7 +16,7 @@ from tests.adapters.test_readings_agree import a_review_with_a_number_for_everyt
 from tests.scenarios.five_stories import STORIES
 from tests.unit.ledger.test_runs import RUN
 
-from review_advisor.adapters.ledger.listing import show_run
+from review_advisor.adapters.ledger.run_queries import show_run
 from review_advisor.core.answers.answers import Consult, Guidance
 from review_advisor.core.observation.labels import Label
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
@@ -29,9 +29,9 @@ from review_advisor.core.outcome.events import (
     PolicyFrozen,
     ReviewStopped,
 )
-from review_advisor.core.pages.changes import changes
 from review_advisor.core.pages.entries import entry_json, entry_of
 from review_advisor.core.pages.pages import RunPage
+from review_advisor.core.pages.report_changes import changes
 from review_advisor.core.pages.text import LONGEST_TEXT, MOST_LINES, page_lines, without_empty
 from review_advisor.core.pages.text import page_text as shown
 from review_advisor.core.policy.surfaces import Role, Surface

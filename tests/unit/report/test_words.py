@@ -13,9 +13,9 @@ from review_advisor.core.outcome.events import BlindJudged, Repaired
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.report.blind_text import blind_words, flips, lacks_blind
-from review_advisor.core.report.progress import progress_line
+from review_advisor.core.report.progress_lines import progress_line
 from review_advisor.core.report.repair_text import no_repair_words, offered_repair, repair_words
-from review_advisor.core.report.session import session_rows
+from review_advisor.core.report.session_rows import session_rows
 from review_advisor.core.report.wording import and_unknown, counted, counted_findings, printable_line
 from review_advisor.mockworld.lines import approve, finding, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld

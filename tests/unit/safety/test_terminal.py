@@ -11,9 +11,9 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.report.disagreement import disagreement_transcript
-from review_advisor.core.report.progress import progress_line
+from review_advisor.core.report.progress_lines import progress_line
 from review_advisor.core.report.report_text import headline, report_text
-from review_advisor.core.report.session import session_rows
+from review_advisor.core.report.session_rows import session_rows
 from review_advisor.core.roles.calls import ModelUsage, Usage
 from review_advisor.core.safety.terminal import WIDTH, printable, wrapped
 from review_advisor.mockworld.lines import (

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 
 from review_advisor.adapters.answers.copies import Seen, edit, edited, seen
-from review_advisor.adapters.answers.store import ReplyStore
+from review_advisor.adapters.answers.reply_store import ReplyStore
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
 from review_advisor.core.roles.replies import checked_reply
 from review_advisor.core.roles.reply_cache import (

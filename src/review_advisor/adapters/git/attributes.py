@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from review_advisor.adapters.git.listing import entries
-from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.adapters.git.object_store import ObjectStore
+from review_advisor.adapters.git.tree_entries import entries
 from review_advisor.core.facts.tree_bounds import TreeBounds
 
 _NAMES = ("linguist-generated", "linguist-vendored", "linguist-documentation")

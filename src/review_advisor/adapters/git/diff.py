@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from review_advisor.adapters.git.attributes import Attributes, attributes_by, rules_of
+from review_advisor.adapters.git.object_store import RENAMES, ObjectStore
 from review_advisor.adapters.git.run import OutputTooLargeError
-from review_advisor.adapters.git.store import RENAMES, ObjectStore
 from review_advisor.core.facts.change import SUBMODULE_MODE, FileChange, Status
 from review_advisor.core.facts.patch import Section, split_git_diff
 from review_advisor.core.facts.patch_files import count_lines, shown_name

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.adapters.git.repository import Repository, open_repository
 from review_advisor.adapters.git.run import Reply
 from review_advisor.adapters.git.source import About, GitSource, Sides
-from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
 from review_advisor.ports.review import SourceError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.adapters.git.patch_source import PatchSource
 from review_advisor.adapters.git.repository import Repository, open_repository
 from review_advisor.adapters.git.source import About, GitSource, Sides
-from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.ports.review import SourceError
 
 

@@ -6,7 +6,7 @@ import hashlib
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.core.facts.change import Change, Spec, Status
 from review_advisor.core.facts.patch import PatchError
 from review_advisor.core.facts.patch_files import files_of_patch

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from review_advisor.adapters.git.diff import changed_files
-from review_advisor.adapters.git.edits import patch_between, read_back
-from review_advisor.adapters.git.listing import missing
-from review_advisor.adapters.git.store import ContentMissingError, ObjectStore
+from review_advisor.adapters.git.edited_tree import patch_between, read_back
+from review_advisor.adapters.git.object_store import ContentMissingError, ObjectStore
 from review_advisor.adapters.git.tree import exported
+from review_advisor.adapters.git.tree_entries import missing
 from review_advisor.core.facts.change import Change, FileChange, Spec
 from review_advisor.core.facts.earlier import Earlier
 from review_advisor.core.facts.paths import OWN_NAME, OWN_PIPELINE

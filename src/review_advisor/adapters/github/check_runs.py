@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from review_advisor.adapters.github.answers import AnnotationAnswer
+from review_advisor.adapters.github.rest_answers import AnnotationAnswer
 from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check
 
 _Key = tuple[str, int, int, str, str, str]

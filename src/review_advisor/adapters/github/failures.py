@@ -8,8 +8,8 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
-from review_advisor.adapters.github.answers import Refusal
 from review_advisor.adapters.github.graph_answers import GraphProblem
+from review_advisor.adapters.github.rest_answers import Refusal
 from review_advisor.core.safety.terminal import one_line
 from review_advisor.ports.forge import (
     ForgeDenied,

@@ -17,7 +17,12 @@ from review_advisor.adapters.github.address import (
     repository_name,
     token_value,
 )
-from review_advisor.adapters.github.answers import (
+from review_advisor.adapters.github.check_runs import bodies, missing
+from review_advisor.adapters.github.commentable_lines import commentable
+from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
+from review_advisor.adapters.github.git_data import GitData
+from review_advisor.adapters.github.graph_answers import CommentNode, IssueNode, RemarkNode, Root, ThreadNode
+from review_advisor.adapters.github.rest_answers import (
     AnnotationAnswer,
     ChecksAnswer,
     CommitAnswer,
@@ -29,12 +34,7 @@ from review_advisor.adapters.github.answers import (
     PullRequestAnswer,
     ReviewAnswer,
 )
-from review_advisor.adapters.github.check_runs import bodies, missing
-from review_advisor.adapters.github.exchange import Exchange
-from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
-from review_advisor.adapters.github.git_data import GitData
-from review_advisor.adapters.github.graph_answers import CommentNode, IssueNode, RemarkNode, Root, ThreadNode
-from review_advisor.adapters.github.lines import commentable
+from review_advisor.adapters.github.transport import Exchange
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from review_advisor.adapters.github.address import commit_name, quoted
-from review_advisor.adapters.github.answers import Read
+from review_advisor.adapters.github.rest_answers import Read
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
 from review_advisor.ports.forge import ForgeRejected

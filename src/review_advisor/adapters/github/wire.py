@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.adapters.github.exchange import Exchange
 from review_advisor.adapters.github.failures import Answer, Unanswered, failure, graph_failure, unreadable
 from review_advisor.adapters.github.graph_answers import GraphAnswer, Root
+from review_advisor.adapters.github.transport import Exchange
 from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import Clock
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from review_advisor.adapters.ledger.chain_events import document_in, observation_in, review_in
 from review_advisor.adapters.ledger.chains import read_chain
 from review_advisor.adapters.ledger.conditions import PAID_ELSEWHERE
 from review_advisor.adapters.ledger.database import open_to_read, sentences
-from review_advisor.adapters.ledger.reading import document_in, observation_in, review_in
 from review_advisor.adapters.ledger.rows import known
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.moments import LATEST, microseconds, moment_of

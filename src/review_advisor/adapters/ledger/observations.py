@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from review_advisor.adapters.ledger.chain_events import review_in
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, read_chain
 from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences
-from review_advisor.adapters.ledger.reading import review_in
 from review_advisor.adapters.ledger.rows import event_text, known, write_observation
 from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.core.ledger.chain import FIRST, LedgerError, link

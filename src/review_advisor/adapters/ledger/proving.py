@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from review_advisor.adapters.ledger.chain_events import begun_at, observation_in, readings_of_chain
 from review_advisor.adapters.ledger.chains import read_chains
 from review_advisor.adapters.ledger.database import open_to_read, sentences
-from review_advisor.adapters.ledger.reading import begun_at, observation_in, readings_of_chain
 from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, TABLES, meeting
 from review_advisor.adapters.ledger.transactions import one_moment
 from review_advisor.core.ledger.chain import Break, Chain, LedgerError, canonical

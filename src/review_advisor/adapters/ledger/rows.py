@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from review_advisor.adapters.ledger.chain_events import no_review, observation_in, readings_of_chain
 from review_advisor.adapters.ledger.chains import read_chain, read_chains
 from review_advisor.adapters.ledger.conditions import JUDGED, of_repository
-from review_advisor.adapters.ledger.reading import no_review, observation_in, readings_of_chain
 from review_advisor.adapters.ledger.transactions import savepoint
 from review_advisor.core.ledger.chain import Chain, LedgerError, canonical
 from review_advisor.core.ledger.row import Part, Readings, Row, Scalar, Tables

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from review_advisor.adapters.ledger.chains import chain_of
 from review_advisor.adapters.ledger.database import open_damaged, sentences
-from review_advisor.adapters.ledger.exchange import Folded, fold
+from review_advisor.adapters.ledger.transfer import Folded, fold
 from review_advisor.core.ledger.chain import Break, Chain, LedgerError
 
 _UNREADABLE = "the file is damaged where its events are"

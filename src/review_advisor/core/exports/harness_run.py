@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from review_advisor.core.exports.harness_status import UNREADABLE, status_of
-from review_advisor.core.metrics.calls import made_calls
+from review_advisor.core.metrics.made_calls import made_calls
 from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,

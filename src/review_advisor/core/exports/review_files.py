@@ -9,7 +9,7 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.report.disagreement import disagreement_transcript
 from review_advisor.core.report.repair_text import PATCH_FILE
 from review_advisor.core.report.report_text import report_text
-from review_advisor.core.report.session import session_rows
+from review_advisor.core.report.session_rows import session_rows
 
 
 def review_files(document: OutcomeDocument) -> dict[str, str]:

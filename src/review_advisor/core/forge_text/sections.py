@@ -9,8 +9,8 @@ from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.answers.findings import Finding, MergedRemark
 from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
+from review_advisor.core.forge_text.finding_list import Listed
 from review_advisor.core.forge_text.fitting import Order, Section, details
-from review_advisor.core.forge_text.listing import Listed
 from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded

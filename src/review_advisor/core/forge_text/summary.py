@@ -12,9 +12,9 @@ from review_advisor.core.facts.diff_text import shown_path
 from review_advisor.core.forge_text.account import how, what_next, why
 from review_advisor.core.forge_text.conclusion import NOT_RUN_SIGN, PASSED_SIGN, heading_of
 from review_advisor.core.forge_text.disputes import disputes, with_next
+from review_advisor.core.forge_text.finding_list import FindingList, Listed, finding_list
 from review_advisor.core.forge_text.fitting import Order, Section, Shrinks, cut, details, fitted, size
 from review_advisor.core.forge_text.inline import finding_words
-from review_advisor.core.forge_text.listing import FindingList, Listed, finding_list
 from review_advisor.core.forge_text.sections import (
     coverage,
     is_read_whole,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from review_advisor.core.metrics.calls import MadeCall, made_calls
+from review_advisor.core.metrics.made_calls import MadeCall, made_calls
 from review_advisor.core.outcome.cost import total_usage, used_within
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded

@@ -13,9 +13,9 @@ from review_advisor.core.outcome.cost import RoleCost, role_costs
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen
 from review_advisor.core.outcome.questions import ends_of_calls
-from review_advisor.core.pages.changes import changes
 from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.entries import entry_json, finding_json
+from review_advisor.core.pages.report_changes import changes
 from review_advisor.core.pages.text import page_lines, page_text
 
 

@@ -17,7 +17,7 @@ from review_advisor.cli.problems import Ended
 from review_advisor.cli.progress import LiveProgress, PlainProgress, progress
 from review_advisor.core.outcome.events import CallStarted, Event
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.progress import progress_line
+from review_advisor.core.report.progress_lines import progress_line
 from review_advisor.mockworld.lines import approve, confirm, credit_gone, plan, veto
 from review_advisor.mockworld.world import MockWorld
 

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from review_advisor.adapters.git.fetch import DEPTHS, Remote, fetch, not_fetched
+from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.adapters.git.repository import open_repository
-from review_advisor.adapters.git.store import ObjectStore
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.ports.review import SourceError

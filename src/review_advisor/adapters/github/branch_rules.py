@@ -9,8 +9,8 @@ from urllib.parse import quote
 from pydantic import Field
 
 from review_advisor.adapters.github.address import api_address, repository_name, token_value
-from review_advisor.adapters.github.answers import Read
-from review_advisor.adapters.github.exchange import Exchange
+from review_advisor.adapters.github.rest_answers import Read
+from review_advisor.adapters.github.transport import Exchange
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.pull_request.gate import Gate, RequiredCheck

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from review_advisor.core.answers.answers import Consult, ReviewPlan
-from review_advisor.core.metrics.calls import made_calls
+from review_advisor.core.metrics.made_calls import made_calls
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Planned
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.mid_flight import ConsultNote

@@ -9,7 +9,7 @@ from tests.scenarios.five_stories import a_veto_then_a_recovery, answers_that_do
 
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.session import session_rows
+from review_advisor.core.report.session_rows import session_rows
 from review_advisor.mockworld.lines import approve, finding, garbage, reject
 from review_advisor.mockworld.world import MockWorld
 

@@ -12,8 +12,8 @@ from tests.unit.forge_text.stories import remembers, told
 
 from review_advisor.core.answers.answers import SEVERITIES, Severity
 from review_advisor.core.answers.findings import Finding, finding_id, ordered
+from review_advisor.core.forge_text.finding_list import MOST_FILES, MOST_IN_FULL, MOST_ROWS, Listed, finding_list
 from review_advisor.core.forge_text.fitting import size
-from review_advisor.core.forge_text.listing import MOST_FILES, MOST_IN_FULL, MOST_ROWS, Listed, finding_list
 from review_advisor.core.forge_text.log_lines import log_lines
 from review_advisor.core.forge_text.sarif import MOST_RESULTS, sarif
 from review_advisor.core.forge_text.summary import MOST_SUMMARY, summary_body, summary_did_not_run

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from review_advisor.adapters.git.listing import FOLDER_MODE, Entry, entries, escapes
-from review_advisor.adapters.git.store import ObjectStore
+from review_advisor.adapters.git.object_store import ObjectStore
+from review_advisor.adapters.git.tree_entries import FOLDER_MODE, Entry, entries, escapes
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.core.facts.repair import WHOLE, RefusedPath

@@ -20,11 +20,11 @@ from typing import Annotated, Any, BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from review_advisor.adapters.ledger.chain_events import begun_at, refuse_broken, review_in
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id, read_chain, read_chains
 from review_advisor.adapters.ledger.database import make_folder, open_to_read, open_to_write, sentences
-from review_advisor.adapters.ledger.listing import find_run
-from review_advisor.adapters.ledger.reading import begun_at, refuse_broken, review_in
 from review_advisor.adapters.ledger.rows import read_all_anew, read_anew
+from review_advisor.adapters.ledger.run_queries import find_run
 from review_advisor.adapters.ledger.transactions import one_moment, savepoint, transaction
 from review_advisor.core.ledger.chain import LARGEST_RUN, RUN_ID, Chain, LedgerError, Link, canonical, proven
 from review_advisor.core.ledger.moments import microseconds
