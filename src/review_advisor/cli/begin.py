@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.output import note, put
+from review_advisor.cli.output import note, plain, put
 from review_advisor.cli.problems import Ended, clear_refusals
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def begin(event: str) -> None:
         from review_advisor.app.begin_and_publish import run_begin
 
         begun = run_begin(event, os.environ)
-    note(f"{'A review begins' if begun.review else 'No review begins'}: {_plain(begun.because)}")
+    note(f"{'A review begins' if begun.review else 'No review begins'}: {plain(begun.because)}")
     text = "".join(f"{name}={value}\n" for name, value in _outputs(begun).items())
     target = os.environ.get("GITHUB_OUTPUT")
     if not target:
@@ -59,9 +59,3 @@ def _outputs(begun: Begun) -> dict[str, str]:
         "asked": "true" if begun.asked else "false",
         "memory": begun.memory,
     }
-
-
-def _plain(words: str) -> str:
-    from review_advisor.core.safety.terminal import one_line
-
-    return one_line(words)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.output import put
+from review_advisor.cli.output import plain, put
 from review_advisor.cli.problems import clear_refusals
 
 if TYPE_CHECKING:
@@ -47,7 +47,5 @@ def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str 
 
 
 def _row(check: Check) -> str:
-    from review_advisor.core.safety.terminal import one_line
-
     word = "ok" if check.ok else "ADVICE" if check.agent == "github" else "MISSING"
-    return f"{word:<7}  {check.agent:<9} {check.name:<14} {one_line(check.says)}"
+    return f"{word:<7}  {check.agent:<9} {check.name:<14} {plain(check.says)}"

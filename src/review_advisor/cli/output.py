@@ -34,6 +34,13 @@ def note(sentence: str) -> None:
         drop(2)
 
 
+def plain(words: str) -> str:
+    """Words from outside on one line, safe to print."""
+    from review_advisor.core.safety.terminal import one_line  # as below
+
+    return one_line(words)
+
+
 def without_secrets(text: str) -> str:
     """``text`` without the secrets of this process's environment, and without what looks like one.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.output import note, put
+from review_advisor.cli.output import note, plain, put
 from review_advisor.cli.problems import NOT_TO_ITS_END, Ended, clear_refusals
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Pat
             raise Ended(f"{problem} What stands may be incomplete: run it again.", NOT_TO_ITS_END) from None
     _leave(done, sarif)
     check = done.published.check
-    note(f"{check.name}: {_plain(check.title)} ({check.conclusion or 'in progress'})")
+    note(f"{check.name}: {plain(check.title)} ({check.conclusion or 'in progress'})")
     for each in done.published.notes:
-        note(f"Note: {_plain(each)}")
+        note(f"Note: {plain(each)}")
 
 
 def _leave(done: PublishedReview, sarif: Path | None) -> None:
@@ -78,9 +78,3 @@ def _in_the_log(document: OutcomeDocument | str) -> None:
         return
     for line in log_lines(document):
         put(f"{line}\n")
-
-
-def _plain(words: str) -> str:
-    from review_advisor.core.safety.terminal import one_line
-
-    return one_line(words)

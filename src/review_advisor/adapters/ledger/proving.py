@@ -14,7 +14,7 @@ from review_advisor.adapters.ledger.chain_events import begun_at, observation_in
 from review_advisor.adapters.ledger.chains import read_chains
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, TABLES, meeting
-from review_advisor.adapters.ledger.transactions import one_moment
+from review_advisor.adapters.ledger.transactions import one_moment, rows
 from review_advisor.core.ledger.chain import Break, Chain, LedgerError, canonical
 from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.ledger.row import Readings, Row
@@ -113,12 +113,10 @@ _QUESTIONS = {
 def _rows(connection: sqlite3.Connection, table: str, row: int) -> _Rows:
     """What a table says of one chain."""
     question = _QUESTIONS.get(table, f"SELECT * FROM {table} WHERE chain = ?")  # noqa: S608 (our own names)
-    cursor = connection.execute(question, (row,))
-    names = [column[0] for column in cursor.description]
     own = {"chain"} | ({"casting"} if table == "casting_parts" else set())
     return Counter(
-        tuple(sorted((name, value) for name, value in dict(zip(names, each, strict=True)).items() if name not in own))
-        for each in cursor
+        tuple(sorted((name, value) for name, value in each.items() if name not in own))
+        for each in rows(connection, question, (row,))
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 from review_advisor.adapters.ledger.chains import read_chain
 from review_advisor.adapters.ledger.conditions import bindable, of_repository, within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
+from review_advisor.adapters.ledger.transactions import rows
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.moments import moment_of
 from review_advisor.core.ledger.periods import Period
@@ -50,12 +51,8 @@ _TABLES = {
 def list_runs(path: Path, wanted: RunFilter) -> list[RunLine]:
     """The newest runs that are all of this, at most ``wanted.limit``. Raises ``LedgerError``."""
     statement, values = chosen(wanted)
-    with sentences(path):
-        connection = open_to_read(path)
-        try:
-            return [_line(path, row) for row in _rows(connection, _LINES.format(statement), values)]
-        finally:
-            connection.close()
+    with sentences(path), closing(open_to_read(path)) as connection:
+        return [_line(path, row) for row in rows(connection, _LINES.format(statement), values)]
 
 
 def chosen(wanted: RunFilter) -> tuple[str, tuple[Any, ...]]:
@@ -70,32 +67,28 @@ def chosen(wanted: RunFilter) -> tuple[str, tuple[Any, ...]]:
 
 def show_run(path: Path, named: str) -> RunRecord:
     """Everything about the run whose id is, or begins with, ``named``. Raises ``LedgerError``."""
-    with sentences(path):
-        connection = open_to_read(path)
-        try:
-            run_id = find_run(connection, path, named)
-            one = _LINES.format("SELECT id AS chain FROM chains WHERE run_id = ?")
-            kept = read_chain(connection, run_id)
-            broken = "" if kept.broken is None else kept.broken.says
-            row = next(_rows(connection, one, (run_id,)), None)
-            if row is None:
-                raise LedgerError(f"The run {run_id} has no rows: {broken or 'this version could not read it'}.")
-            chain = row["started_at"]
-            tables = {
-                table: tuple(
-                    {name: value for name, value in each.items() if name != "chain"}
-                    for each in _rows(
-                        connection,
-                        f"SELECT * FROM {table} WHERE chain = ? ORDER BY {order}",  # noqa: S608 (our own names)
-                        (chain,),
-                    )
+    with sentences(path), closing(open_to_read(path)) as connection:
+        run_id = find_run(connection, path, named)
+        one = _LINES.format("SELECT id AS chain FROM chains WHERE run_id = ?")
+        kept = read_chain(connection, run_id)
+        broken = "" if kept.broken is None else kept.broken.says
+        row = next(rows(connection, one, (run_id,)), None)
+        if row is None:
+            raise LedgerError(f"The run {run_id} has no rows: {broken or 'this version could not read it'}.")
+        chain = row["started_at"]
+        tables = {
+            table: tuple(
+                {name: value for name, value in each.items() if name != "chain"}
+                for each in rows(
+                    connection,
+                    f"SELECT * FROM {table} WHERE chain = ? ORDER BY {order}",  # noqa: S608 (our own names)
+                    (chain,),
                 )
-                for table, order in _TABLES.items()
-            }
-            events = tuple(_event(link.event) for link in kept.links)
-            return RunRecord(_line(path, row), tables, events, broken)
-        finally:
-            connection.close()
+            )
+            for table, order in _TABLES.items()
+        }
+        events = tuple(_event(link.event) for link in kept.links)
+        return RunRecord(_line(path, row), tables, events, broken)
 
 
 def knows_repository(path: Path, name: str) -> bool:
@@ -117,12 +110,6 @@ def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:
     if len(found) > 1 and found[0][0] != named:
         raise LedgerError(f"Several runs begin with {named!r}: {found[0][0]}, {found[1][0]} and maybe more.")
     return str(found[0][0])
-
-
-def _rows(connection: sqlite3.Connection, statement: str, values: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
-    cursor = connection.execute(statement, values)
-    names = [column[0] for column in cursor.description]
-    return (dict(zip(names, row, strict=True)) for row in cursor)
 
 
 def _line(path: Path, row: dict[str, Any]) -> RunLine:

@@ -6,6 +6,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from review_advisor.adapters.ledger.conditions import JUDGED, PAID_ELSEWHERE, within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
+from review_advisor.adapters.ledger.transactions import one_moment, rows
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.moments import EPOCH
 from review_advisor.core.ledger.periods import Period
@@ -86,13 +88,8 @@ class Added:
 
 def add_up(path: Path, period: Period) -> Added:
     """The sums of a period, all of one moment. Raises ``LedgerError``."""
-    with sentences(path):
-        connection = open_to_read(path)
-        try:
-            connection.execute("BEGIN")
-            return _add_up(connection, period)
-        finally:
-            connection.close()
+    with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
+        return _add_up(connection, period)
 
 
 def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
@@ -132,10 +129,7 @@ def _row(connection: sqlite3.Connection, statement: str, values: list[Any]) -> d
 
 
 def _rows(connection: sqlite3.Connection, statement: str, values: list[Any]) -> Iterator[dict[str, Any]]:
-    cursor = connection.execute(statement, values)
-    names = [column[0] for column in cursor.description]
-    for row in cursor:
-        told = dict(zip(names, row, strict=True))
+    for told in rows(connection, statement, values):
         if not all(_can_be(name, value) for name, value in told.items()):
             raise LedgerError("The ledger is damaged: one of its rows holds what it cannot hold.")
         yield told

@@ -1,10 +1,11 @@
-"""Transactions of the ledger: all or nothing is written, and what is read is of one moment."""
+"""Transactions of the ledger: all or nothing is written, and what is read is of one moment. Rows as they are read."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
 BUSY_SECONDS = 20
 """So long a writer waits for another one."""
@@ -47,6 +48,13 @@ def one_moment(connection: sqlite3.Connection) -> Iterator[None]:
     finally:
         if begun:
             _roll_back(connection)
+
+
+def rows(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """What a statement finds, each row by its columns' names."""
+    cursor = connection.execute(statement, values)
+    names = [column[0] for column in cursor.description]
+    return (dict(zip(names, row, strict=True)) for row in cursor)
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

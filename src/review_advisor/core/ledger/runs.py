@@ -8,11 +8,10 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from review_advisor.core.report.wording import and_unknown, printable_line
+from review_advisor.core.report.wording import and_unknown, printable_line, table
 
 ANY_ERROR = "any"
 NO_ERROR = "none"
-_MANY = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ def letters(text: str) -> int:
     return found
 
 
-def runs_text(lines: Sequence[RunLine], width: int = _MANY) -> str:
+def runs_text(lines: Sequence[RunLine], width: int | None = None) -> str:
     """The runs as a table, one a line, no longer than ``width`` where only the title is shortened."""
     if not lines:
         return "No run matches.\n"
@@ -144,10 +143,10 @@ def runs_text(lines: Sequence[RunLine], width: int = _MANY) -> str:
         for run in lines
     ]
     head = ("run", "started (UTC)", "status", "change", "cost", "consults", "findings", "flags", "title")
-    return _table(head, rows, width)
+    return _lines(head, rows, width)
 
 
-def run_text(record: RunRecord, width: int = _MANY) -> str:
+def run_text(record: RunRecord, width: int | None = None) -> str:
     """One run for a person: its line, then each table that has rows."""
     line = record.line
     about = [
@@ -168,8 +167,8 @@ def run_text(record: RunRecord, width: int = _MANY) -> str:
     for name, rows in record.tables.items():
         if rows:
             shown = [column for column in rows[0] if column in _SHOWN]
-            table = _table(shown, [[_value(row[column]) for column in shown] for row in rows], width)
-            blocks.append(f"{name}\n{table}")
+            told = _lines(shown, [[_value(row[column]) for column in shown] for row in rows], width)
+            blocks.append(f"{name}\n{told}")
     return "\n".join(blocks)
 
 
@@ -204,13 +203,5 @@ def money_words(line: RunLine) -> str:
     return "unknown" if line.cost_usd is None else f"${line.cost_usd:.4f}{and_unknown(line.unpriced)}"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
-    """Columns in line with one another; the last one gives way."""
-    cells = [head, *([printable_line(value) for value in row] for row in rows)]
-    wide = [max(len(row[column]) for row in cells) for column in range(len(head) - 1)]
-    room = max(width - sum(wide) - 2 * len(wide), 12)
-    lines = []
-    for row in cells:
-        last = row[-1] if len(row[-1]) <= room else row[-1][: room - 3] + "..."
-        lines.append("  ".join([*(f"{value:<{w}}" for value, w in zip(row[:-1], wide, strict=True)), last]).rstrip())
-    return "\n".join(lines) + "\n"
+def _lines(head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
+    return table([head, *([printable_line(value) for value in row] for row in rows)], width)

@@ -23,7 +23,7 @@ from review_advisor.core.metrics.targets import (
     Unit,
     format_value,
 )
-from review_advisor.core.report.wording import counted
+from review_advisor.core.report.wording import counted, table
 
 Case = Literal["case", "run"]
 """What a KPI is of: cases that it divides by, such as findings or merges, or the runs whose tokens it divides."""
@@ -244,7 +244,7 @@ def rollup_text(rollup: Rollup) -> str:
         for kpi in rollup.kpis
     ]
     ends = f"{sums.judged:,} with a verdict, {sums.stopped:,} stopped, {sums.unfinished:,} unfinished"
-    return f"{counted(sums.runs, 'run')}: {ends}\n{rollup.money.words()}\n\n{_table([head, *rows])}"
+    return f"{counted(sums.runs, 'run')}: {ends}\n{rollup.money.words()}\n\n{table([head, *rows])}"
 
 
 def alarms_text(found: Sequence[Alarm]) -> str:
@@ -255,11 +255,5 @@ def alarms_text(found: Sequence[Alarm]) -> str:
         value = "-" if kpi.value is None else format_value(kpi.value, kpi.unit)
         cases = f"{kpi.counted} in {rule.window // timedelta(hours=1)} h (from {rule.least} on)"
         lines.append((alarm.state, rule.name, value, rule.allowed.words(kpi.unit), cases))
-    told = _table([("state", "alert", "value", "allowed", "cases"), *lines])
+    told = table([("state", "alert", "value", "allowed", "cases"), *lines])
     return told + "".join(f"{each.rule.name}: {each.rule.means}\n" for each in found if each.state == "raised")
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ("  ".join(f"{cell:<{w}}" for cell, w in zip(row, wide, strict=True)).rstrip() for row in rows)
-    return "\n".join(lines) + "\n"

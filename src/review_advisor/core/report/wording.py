@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def counted(number: int, what: str) -> str:
     """``1 file``, ``2 files``."""
@@ -24,3 +26,14 @@ def printable_line(text: str) -> str:
     """Words from outside on one line of a terminal: what is not to be seen is shown as an escape."""
     line = " ".join(text.split())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+
+
+def table(rows: Sequence[Sequence[str]], width: int | None = None) -> str:
+    """Columns in line with one another; where the lines are longer than ``width``, the last one gives way."""
+    wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    room = None if width is None else max(width - sum(wide) - 2 * len(wide), 12)
+    lines = []
+    for *cells, last in rows:
+        shown = last if room is None or len(last) <= room else last[: room - 3] + "..."
+        lines.append("  ".join([*(f"{cell:<{w}}" for cell, w in zip(cells, wide, strict=True)), shown]).rstrip())
+    return "\n".join(lines) + "\n"
