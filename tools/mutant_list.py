@@ -55,6 +55,8 @@ BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "
 SHAPES = "core/safety/secret_shapes/"
 COMMITTED = "tests/scenarios/test_committed_secrets.py::"
 REPAIR = "core/roles/repair.py"
+STORIES = "tests/simulation/test_stories.py::test_"
+LIVES = "tests/simulation/test_on_github.py::test_"
 
 MUTANTS = (
     Mutant(
@@ -2157,5 +2159,40 @@ MUTANTS = (
         "    if gives_order(line):\n",
         "    if gives_order(line) and line[0].isalnum():\n",
         (f"{SCENARIOS}test_no_other_bot_obeys.py::test_no_line_that_an_escalation_writes_is_obeyed",),
+    ),
+    Mutant(
+        "a review after a force-push builds on the one before",
+        "mockworld/stories/branch.py",
+        "        if earlier.head_sha not in self.github.objects.ancestry(head):\n",
+        "        if not earlier.head_sha:\n",
+        (f"{STORIES}an_example_ends_as_it_says[force_push]",),
+    ),
+    Mutant(
+        "a push leaves the review before it under way",
+        "mockworld/stories/workflow.py",
+        "                self._cancel()\n",
+        "                pass\n",
+        (f"{STORIES}a_push_ends_the_review_of_the_head_before_it",),
+    ),
+    Mutant(
+        "a review that no step of a story plays is no fault",
+        "mockworld/expectations.py",
+        "() if played.story.loose else played.unplayed",
+        "",
+        (f"{STORIES}what_cannot_happen_or_is_left_over_is_a_fault_of_the_story",),
+    ),
+    Mutant(
+        "a finding may be said twice while its first comment stands",
+        "mockworld/promises/on_github.py",
+        "        if said.finding in still:\n",
+        "        if not said.finding:\n",
+        (f"{LIVES}a_second_comment_beside_one_that_stands_is_caught_though_it_is_outdated",),
+    ),
+    Mutant(
+        "a check may be green that nobody approved",
+        "mockworld/promises/on_github.py",
+        "and not after.passed.get(run.commit)",
+        "and not run.commit",
+        (f"{LIVES}a_lie_about_what_stands_on_github_is_caught",),
     ),
 )

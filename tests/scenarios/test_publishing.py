@@ -218,6 +218,14 @@ def test_two_open_pull_requests_with_one_head_never_pass(desk: Desk) -> None:
     assert [check.conclusion for check in desk.checks] == ["success"]
 
 
+def test_a_check_of_a_pull_request_whose_number_only_begins_alike_is_left_alone(desk: Desk) -> None:
+    other = desk.forge.create_check(desk.pull.head_sha, check_in_progress(desk.rules, int(f"{desk.pull.number}2")))
+    desk.publish(desk.reviewed(approve()))
+    theirs = desk.github.repository(REPOSITORY).checks[other]
+    assert (theirs.status, theirs.conclusion) == ("in_progress", None)
+    assert [check.conclusion for check in desk.checks if check.id != other] == ["success"]
+
+
 def test_what_passed_for_one_pull_request_passes_no_other_one_of_the_same_head(desk: Desk) -> None:
     """The first is rejected and closed, a second one of the same commit approved and closed, the first opened again."""
     first, rejection = desk.pull, desk.reviewed(reject(FAULT))

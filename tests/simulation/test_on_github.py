@@ -72,6 +72,13 @@ def test_a_lie_about_what_stands_on_github_is_caught(name: str) -> None:
     assert list(BY_NAME[name](lie()))
 
 
+def test_a_second_comment_beside_one_that_stands_is_caught_though_it_is_outdated() -> None:
+    (said,) = AGAIN.stands.said
+    twice = standing(AGAIN, said=(said, replace(said, state="outdated")))
+    assert list(BY_NAME["a_finding_is_said_once"](AGAIN)) == []
+    assert list(BY_NAME["a_finding_is_said_once"](twice))
+
+
 def test_a_fifth_of_the_seeded_worlds_are_lives() -> None:
     lives = sum(story_of(seed).published for seed in range(1, 501))
     assert abs(lives / 500 - PUBLISHED) < 0.05

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from jsonschema import Draft202012Validator
 from tests.simulation.command import ROOT, STORIES, simulate
 
 from review_advisor.mockworld.expectations import differences, unmet
+from review_advisor.mockworld.github.pull_page import pull_page
 from review_advisor.mockworld.seeds.tally import HARMLESS
 from review_advisor.mockworld.stories.roster import LOST
 from review_advisor.mockworld.stories.stage import play
@@ -64,6 +66,7 @@ WRONG: dict[str, Callable[[Any], Any]] = {
     "exit_code": lambda said: said + 1,
     "asked": lambda said: [] if said else ["executor"],
     "calls": lambda said: {role: number + 1 for role, number in said.items()},
+    "reads": lambda _: ["src/nothing.py"],
     "flags": lambda said: [] if said else ["lost"],
     "repairs": lambda said: [] if said else ["refused"],
     "because": lambda said: f"not {said}",
@@ -219,6 +222,85 @@ def test_a_line_that_nobody_asked_for_is_a_fault_of_the_story_unless_it_is_loose
     (words,) = unmet(play(read_story(text, "s.yaml")))
     assert words.startswith("step 1, review: nobody asked for the line executor: ")
     assert unmet(play(read_story(f"loose: true\n{text}", "s.yaml"))) == ()
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        (
+            "pull_request: {fork: true}\nsteps: [review]",
+            "step 1, review: no review begins: its head is in a fork",
+        ),
+        (
+            "steps: [review, close, review]",
+            "step 3, review: no review begins: the pull request is merged",
+        ),
+        ("steps: [push, review, {push: {}}]", "a review of * began and no step plays it: its head is to be reviewed"),
+        ("steps: [push, publish, review]", "step 2, publish: nothing was published before"),
+        (
+            "steps: [review, {command: {says: dismiss, finding: a fault}}]",
+            "step 2, command: the bot remembers no finding 'a fault'",
+        ),
+        ("steps: [review, {label: {take: bug}}]", "step 2, label: the label bug is not on"),
+        (
+            "steps: [push, {rename: {path: a.py, to: b.py}}, review]",
+            "step 2, rename: no file of the change is called a.py",
+        ),
+        (
+            "steps: [{review: {trouble: {publisher_killed_at: 99}}}]",
+            "step 1, review: its trouble never came: the publication has fewer writes to GitHub",
+        ),
+        (
+            "steps: [push, {queue: {expect: {asked: [executor]}}}, review]",
+            "step 2, queue: expected somebody to be asked*",
+        ),
+        (
+            "steps: [push, {queue: {expect: {outcome: approved}}}, review]",
+            "step 2, queue: expected a review, and none ran",
+        ),
+        (
+            "published: false\nsteps: [{review: {expect: {check: success}}}]",
+            "step 1, review: expected something on GitHub, and the story is not published",
+        ),
+    ],
+)
+def test_what_cannot_happen_or_is_left_over_is_a_fault_of_the_story(text: str, says: str) -> None:
+    played = play(read_story(f"story: s\n{text}\n", "s.yaml"))
+    (words,) = differences(played)
+    assert fnmatch(words, says)
+
+
+def test_a_push_ends_the_review_of_the_head_before_it() -> None:
+    steps = [{"push": {}}, {"push": {}}, "review"]
+    story = play(Story.model_validate({"story": "pushed on", "steps": steps}))
+    first, second, review = story.steps
+    assert unmet(story) == ()
+    assert second.stands is not None
+    assert (second.stands.check_on(first.head), second.stands.check_on(second.head)) == ("cancelled", "in_progress")
+    assert review.head == second.head
+
+
+def test_a_story_that_is_not_published_knows_no_life() -> None:
+    with pytest.raises(StoryError, match="a story that is not published has no queue"):
+        read_story("story: s\npublished: false\nsteps: [review, queue]\n", "s.yaml")
+
+
+def test_the_page_of_a_life_shows_what_everybody_sees() -> None:
+    path = ROOT / "stories" / "closed_and_observed.yaml"
+    played = play(read_story(path.read_text(encoding="utf-8"), path.name))
+    page = pull_page(played.github, played.pull)
+    assert "Count the clicks #40 · Merged" in page
+    assert "two threads count at once" in page
+    assert "merged this as" in page
+    assert "I am not sure" not in page
+
+
+def test_the_page_of_a_life_shows_where_an_outdated_comment_was() -> None:
+    path = ROOT / "stories" / "renamed_file.yaml"
+    played = play(read_story(path.read_text(encoding="utf-8"), path.name))
+    page = pull_page(played.github, played.pull)
+    assert page.count('<span class="tag">Outdated</span>') == 2
+    assert page.count("<code>src/reader.py</code>") == 1
 
 
 def test_the_trace_tells_who_was_asked_what() -> None:

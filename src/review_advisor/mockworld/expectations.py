@@ -54,7 +54,7 @@ def _of_step(step: PlayedStep, before: Standing | None, *, loose: bool) -> Itera
         yield "expected something on GitHub, and the story is not published"
 
 
-OF_REVIEWS = frozenset(("outcome", "exit_code", "asked", "calls", "flags", "repairs", "because"))
+OF_REVIEWS = frozenset(("outcome", "exit_code", "asked", "calls", "reads", "flags", "repairs", "because"))
 ON_GITHUB = frozenset(ExpectBlock.model_fields) - OF_REVIEWS
 
 
@@ -114,6 +114,11 @@ def _of_review(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
     for role, count in expect.calls.items():
         if counts[role] != count:
             yield f"expected {count} of {role}, were {counts[role]}"
+    document = review.document
+    coverage = document.coverage if document is not None else ()
+    reads = frozenset(each.path for each in coverage if each.read == "read" and not each.earlier)
+    if expect.reads is not None and expect.reads != reads:
+        yield f"expected to read {_named(expect.reads)}, read {_named(reads)}"
     if expect.flags is not None and expect.flags != flags_of(review):
         yield f"expected the flags {_named(expect.flags)}, were {_named(flags_of(review))}"
     repairs = tuple(event.result for event in review.events if isinstance(event, Repaired))

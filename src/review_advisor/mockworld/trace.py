@@ -129,6 +129,7 @@ def trace_json(origin: str, played: PlayedStory, unmet: Sequence[str]) -> dict[s
         "story": played.story.story,
         "held": not unmet,
         "unmet": list(unmet),
+        "reviews": [_review_json(review) for review in played.reviews],
         "steps": list(_steps_json(played.steps)),
     }
 
@@ -143,7 +144,7 @@ def _steps_json(steps: Sequence[PlayedStep]) -> Iterator[dict[str, Any]]:
             "begins": step.begins,
             "because": step.because,
             "on_github": list(changes(step, before)),
-            "review": None if step.review is None else _review_json(step.review),
+            "review": None if step.review is None else step.review.number,
         }
         before = step.stands
 

@@ -51,7 +51,9 @@ class Ground:
 
     def repository(self, name: str) -> Repository:
         """A repository. Raises GitHub's 404."""
-        found = {each.casefold(): repository for each, repository in self.repositories.items()}.get(name.casefold())
+        found = self.repositories.get(name)
+        if found is None:
+            found = {each.casefold(): place for each, place in self.repositories.items()}.get(name.casefold())
         if found is None:
             raise missing()
         return found

@@ -28,6 +28,7 @@ class ExpectBlock(Block):
     exit_code: int | None = Field(default=None, description="The exit code; a killed process has none.")
     asked: tuple[RoleName, ...] | None = Field(default=None, description="The roles that were asked, in order.")
     calls: dict[RoleName, int] = Field(default_factory=dict, description="Calls by role; consults under `mid_flight`.")
+    reads: frozenset[str] | None = Field(default=None, description="The files that this review itself reads.")
     flags: frozenset[Flag] | None = Field(default=None, description="Exactly these flags are set.")
     repairs: tuple[RepairResult, ...] | None = Field(default=None, description="What became of its repairs, in order.")
     because: str | None = Field(default=None, description="Words that one of the reasons holds.")
