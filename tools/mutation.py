@@ -136,8 +136,9 @@ def _with_control(trials: dict[int, Trial[Test]]) -> dict[int, Trial[Test]]:
 
 
 def _believed(ends: dict[int, str]) -> dict[int, str]:
-    if ends.pop(_CONTROL, SURVIVED) != SURVIVED:
-        raise SystemExit("the tests fail in a module without any fault: nothing of this can be believed")
+    control = ends.pop(_CONTROL, SURVIVED)
+    if control != SURVIVED:
+        raise SystemExit(f"a module without any fault was {control}, too: nothing of this can be believed")
     return ends
 
 
