@@ -74,7 +74,7 @@ def refuse(sentence: str) -> None:
 def record(path: Path, *documents: OutcomeDocument, until: int | None = None) -> None:
     """Record reviews as they happened; ``until``: each is killed after so many events."""
     for document in documents:
-        with Recorder(path, refuse) as recorder:
+        with closing(Recorder(path, refuse)) as recorder:
             for event in document.events[:until]:
                 recorder(event)
             if until is None:

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sqlite3
+from contextlib import closing
 from dataclasses import asdict, replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -145,7 +146,7 @@ def test_a_killed_review_leaves_its_events_and_is_unfinished(ledger: Path, story
 def test_the_end_is_recorded_as_it_was_stored_not_as_it_first_seemed(ledger: Path) -> None:
     seemed = told()
     stopped = outcome_document([*seemed.events[:-1], replace(_end(seemed), because=("interrupted meanwhile",))])
-    with Recorder(ledger, refuse) as recorder:
+    with closing(Recorder(ledger, refuse)) as recorder:
         for event in seemed.events:
             recorder(event)
         recorder.finish(stopped)
@@ -221,7 +222,7 @@ def test_the_events_of_parts_that_run_in_parallel_are_recorded_in_one_order(ledg
     world.rules = replace(world.rules, shard_tokens=400)
     world.change(*(edited(f"src/{name}.py") for name in "abcdefgh"))
     recorder = Recorder(ledger, refuse)
-    with recorder:
+    with closing(recorder):
         world.jobs = 4
         world.journal = Heard(listeners=[recorder])
         document = world.review()
@@ -239,7 +240,7 @@ def test_two_runs_that_began_in_the_same_moment_are_two(ledger: Path) -> None:
 def test_the_same_run_twice_is_refused_and_said(ledger: Path) -> None:
     said: list[str] = []
     record(ledger, told())
-    with Recorder(ledger, said.append) as recorder:
+    with closing(Recorder(ledger, said.append)) as recorder:
         for event in told().events:
             recorder(event)
         recorder.finish(told())
@@ -304,7 +305,7 @@ def test_a_killed_recording_goes_with_the_review_whose_process_it_was(ledger: Pa
             raise Killed
 
     world.journal = Heard(listeners=[recorder, crash])
-    with pytest.raises(Killed), recorder:
+    with pytest.raises(Killed), closing(recorder):
         world.review()
     assert [run.status for run in list_runs(ledger, RunFilter())] == ["unfinished"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,7 +51,7 @@ def world_of(story: Callable[[MockWorld], None]) -> MockWorld:
 
 def recorded(world: MockWorld, root: Path, ledger: Path, *, dies_before: int | None = None) -> OutcomeDocument | None:
     """One run that records itself; None for one that is killed before its ``dies_before``-th event is in the ledger."""
-    with Recorder(ledger, refuse) as recorder:
+    with closing(Recorder(ledger, refuse)) as recorder:
         world.journal, world.artifacts = Heard(killed_at=dies_before, listeners=[recorder]), MemoryArtifacts()
         try:
             document = run(world, store_of(world, root))

@@ -12,7 +12,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def ledger(tmp_path: Path) -> Path:
 def warnings_of(path: Path, document: OutcomeDocument) -> list[str]:
     """What recording says, while nothing of it reaches the review."""
     said: list[str] = []
-    with Recorder(path, said.append) as recorder:
+    with closing(Recorder(path, said.append)) as recorder:
         for event in document.events:
             recorder(event)
         recorder.finish(document)
@@ -357,7 +357,7 @@ def test_a_name_that_no_file_can_have_is_said_once(tmp_path: Path, name: str) ->
 def test_what_is_no_trouble_of_the_ledger_stays_a_bug(tmp_path: Path) -> None:
     """A warning would hide it."""
     first = replace(told().events[0], at=None)  # type: ignore[arg-type]
-    with Recorder(tmp_path / "ledger.sqlite3", refuse) as recorder, pytest.raises(TypeError):
+    with closing(Recorder(tmp_path / "ledger.sqlite3", refuse)) as recorder, pytest.raises(TypeError):
         recorder(first)
 
 
@@ -460,7 +460,7 @@ def test_what_goes_wrong_in_mid_review_is_said_once(ledger: Path) -> None:
     """Here the table of titles is gone after the third event."""
     said: list[str] = []
     document = told(an_approval_after_consults, 9)
-    with Recorder(ledger, said.append) as recorder:
+    with closing(Recorder(ledger, said.append)) as recorder:
         for number, event in enumerate(document.events):
             recorder(event)
             if number == 2:
@@ -472,6 +472,6 @@ def test_what_goes_wrong_in_mid_review_is_said_once(ledger: Path) -> None:
 
 
 def test_a_ledger_in_order_has_nothing_to_say(tmp_path: Path) -> None:
-    with Recorder(tmp_path / "ledger.sqlite3", refuse):
+    with closing(Recorder(tmp_path / "ledger.sqlite3", refuse)):
         pass
     assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_a_killed_run_is_found_by_what_it_did(tmp_path: Path) -> None:
 def test_while_it_runs_its_rows_are_what_its_events_say(story: Story, tmp_path: Path) -> None:
     """After every event: the same as if they were read anew from all of them."""
     ledger, document = tmp_path / "ledger.sqlite3", told(story)
-    with Recorder(ledger, refuse) as recorder:
+    with closing(Recorder(ledger, refuse)) as recorder:
         for event in document.events[:-1]:
             recorder(event)
             assert verify(ledger).whole, event.kind

@@ -6,8 +6,6 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from review_advisor.adapters.ledger.chains import add_link, begin_chain
 from review_advisor.adapters.ledger.database import open_to_write, sentences
@@ -39,14 +37,6 @@ class Recorder:
         self._events: list[Event] = []
         self._last = FIRST
         self._given_up = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __call__(self, event: Event) -> None:
         """Record one event. Events come one at a time, from whatever thread."""
