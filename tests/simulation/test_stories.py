@@ -172,8 +172,13 @@ def test_every_fault_of_the_vocabulary_can_be_played() -> None:
         ),
         (
             HEAD + "  - review:\n      executor: [aprove]\n",
-            "s.yaml, line 4: steps.1.review.executor.1.says: Input should be 'approve' or 'reject', not 'aprove'.",
+            "s.yaml, line 4: steps.1.review.executor.1.says: unknown word 'aprove'; did you mean 'approve'?",
         ),
+        (
+            HEAD + "  - command: {says: help, may: wirte}\n",
+            "s.yaml, line 3: steps.1.command.may: unknown word 'wirte'; did you mean 'write'?",
+        ),
+        (HEAD + "  - revue\n", "s.yaml, line 3: unknown key 'steps.1.revue'; did you mean 'review'?"),
         (
             "story: s\nswitches:\n  HYDRAFLOW_REVIEW_ADVISOR_ENABLE: off\nsteps: [review]\n",
             (

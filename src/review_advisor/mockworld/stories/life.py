@@ -20,6 +20,7 @@ from review_advisor.mockworld.stories.story_events import (
     QueueStep,
     ReactStep,
 )
+from review_advisor.mockworld.stories.words import nearest
 from review_advisor.mockworld.stories.workflow import Workflow
 from review_advisor.pull_request.begin import Begun
 
@@ -79,7 +80,8 @@ class Life:
         known = memory.findings if memory is not None else ()
         found = [each.id for each in known if each.title == title]
         if not found:
-            raise StoryStepError(f"the bot remembers no finding {title!r}")
+            near = f"; {nearest(title, (each.title for each in known))}" if known else ""
+            raise StoryStepError(f"the bot remembers no finding {title!r}{near}")
         return found[0]
 
     def _labelled(self, told: LabelStep) -> Begun:

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor as Pool
-from concurrent.futures import Future
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import ParamSpec, TypeVar
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.observation.labels import Label
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallStarted, Event
+from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.policy import RepairMode, Rules
-from review_advisor.core.report.repair_text import PATCH_FILE
-from review_advisor.core.report.report_text import headline
 from review_advisor.mockworld.agents import Asked, FakeAdvisorRunner
 from review_advisor.mockworld.editable_copies import Bench
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.stories.branch import Branch, StoryStepError
 from review_advisor.mockworld.stories.life import Life
+from review_advisor.mockworld.stories.one_review import OneAfterTheOther, run
 from review_advisor.mockworld.stories.roster import cast
 from review_advisor.mockworld.stories.standing import Standing, standing
 from review_advisor.mockworld.stories.story import DEFAULT_FILE, ReviewBlock, StepBlock, Story
@@ -40,26 +35,7 @@ from review_advisor.mockworld.world import (
     MemoryJournal,
     MockWorld,
 )
-from review_advisor.ports.review import ArtifactError
 from review_advisor.pull_request.begin import Begun
-
-NOTHING_ASKED = 2
-NOT_TO_ITS_END = 12
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-class OneAfterTheOther(Pool):
-    """A pool that does each task at once: the money is divided as for parallel calls, the order is always the same."""
-
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Do it now. What a kill raises comes out here, as it would end the process."""
-        future: Future[T] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 (handed on as the future's, like every pool does)
-            future.set_exception(error)
-        return future
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +232,7 @@ class _Stage:
         world = self._world(told, agents, change, number)
         environment = dict(self._environment)
         try:
-            over = _run(world)
+            over = run(world)
         finally:
             self._take_back()
         for asked in agents.played:
@@ -302,31 +278,3 @@ class _Stage:
 
 def _because(begun: Begun | None) -> str:
     return "" if begun is None else begun.because
-
-
-@dataclass(frozen=True, slots=True)
-class _Over:
-    """What a review came to."""
-
-    ended: Ended
-    exit_code: int | None
-    because: tuple[str, ...]
-    document: OutcomeDocument | None = None
-
-
-def _run(world: MockWorld) -> _Over:
-    """One review, and its folder. As in the product, a review whose folder cannot be written decides nothing."""
-    artifacts = world.artifacts
-    try:
-        document = world.review()
-        artifacts.write("report.txt", headline(document))  # the whole is written out by the promises that read it
-        if document.repair is not None:
-            artifacts.write(PATCH_FILE, document.repair.patch)
-    except Killed:
-        artifacts.files.clear()
-        return _Over("died", None, ("the process was killed",))
-    except ArtifactError as problem:
-        artifacts.files.clear()
-        asked = any(isinstance(event, CallStarted) for event in world.journal.events)
-        return _Over("broken", NOT_TO_ITS_END if asked else NOTHING_ASKED, (str(problem),))
-    return _Over(document.outcome.value, document.exit_code, document.because, document)

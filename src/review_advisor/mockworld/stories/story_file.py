@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,10 @@ _IN_A_STORY = {
     "bool_parsing": "should be true or false",
 }
 """pydantic's complaints in words of YAML."""
+
+
+_WORD = re.compile(r"'([^']*)'")
+"""A word that would do, as pydantic names it."""
 
 
 class StoryError(ValueError):
@@ -99,8 +104,8 @@ def _complaint(error: ValidationError, node: Any, origin: str) -> str:
     if first["type"] == "extra_forbidden":
         return f"{where}: unknown key {at!r}; {nearest(str(place[-1]), _known(Story, place[:-1]))}"
     said = _IN_A_STORY.get(first["type"]) or first["msg"].removeprefix("Value error, ").rstrip(".")
-    if first["type"] == "literal_error" and isinstance(first["input"], str):
-        said += f", not {first['input']!r}"
+    if first["type"] in ("literal_error", "enum") and isinstance(first["input"], str):
+        said = f"unknown word {first['input']!r}; {nearest(first['input'], _WORD.findall(first['ctx']['expected']))}"
     end = "" if said.endswith("?") else "."
     return f"{where}: {at}: {said}{end}" if at else f"{where}: {said}{end}"
 
