@@ -21,7 +21,7 @@ from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.app.rollup import look_for_alarms
 from review_advisor.app.runs import list_runs
 from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.row import Part
+from review_advisor.core.ledger.row import Participant
 from review_advisor.core.ledger.runs import Between, RunFilter, letters
 
 BAR_LIST = 0.2
@@ -157,7 +157,7 @@ def generate(ledger: Path, runs: int) -> None:
     connection.close()
 
 
-def every_casting() -> Iterator[tuple[Part, ...]]:
+def every_casting() -> Iterator[tuple[Participant, ...]]:
     """Who may take part: one surface or two, models that change with the years, an answer that does not come."""
     errors = ("", "", "timeout", "crash", "rate_limited", "call_budget")
     surfaces = (("pr_review",), ("pr_review", "adr_review"), ("pr_review", "visual_gate"))
@@ -165,7 +165,7 @@ def every_casting() -> Iterator[tuple[Part, ...]]:
         for roles in (("executor", "post_verify"), ("pre_flight", "executor", "mid_flight", "post_verify")):
             asked = product(which, roles)
             parts = {
-                Part(s, r, executor if r == "executor" else advisor, error if r == "post_verify" else "")
+                Participant(s, r, executor if r == "executor" else advisor, error if r == "post_verify" else "")
                 for s, r in asked
             }
             yield tuple(sorted(parts, key=lambda part: (part.surface, part.role)))

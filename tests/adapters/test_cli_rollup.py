@@ -22,7 +22,7 @@ from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.metrics.kpis import Sums
 from review_advisor.core.metrics.prices import Price, PriceError
-from review_advisor.core.observation.labels import Label, Observed
+from review_advisor.core.observation.labels import Observed, ObservedLabel
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.lines import Line, approve, confirm, guidance, lost
 from review_advisor.mockworld.world import MockWorld, edited
@@ -179,8 +179,11 @@ def test_only_an_answer_is_a_consult_before_an_approval_that_was_wrong(tmp_path:
 
         document = told(story, number, pull_request=number)
         record(ledger, document)
-        judged, reverted = Label("", "judged", "judged", "it was merged"), Label("", "reverted", "reverted", "beef")
-        seen = (Label("", "merge", "merged", "cafe"), judged, reverted)
+        judged, reverted = (
+            ObservedLabel("", "judged", "judged", "it was merged"),
+            ObservedLabel("", "reverted", "reverted", "beef"),
+        )
+        seen = (ObservedLabel("", "merge", "merged", "cafe"), judged, reverted)
         keep(ledger, _observed(number, document.head_sha or "", seen))
     assert (sums(ledger).merged_approvals, sums(ledger).missed) == (3, 2)
     assert sums(ledger).consulting == 2
@@ -188,7 +191,7 @@ def test_only_an_answer_is_a_consult_before_an_approval_that_was_wrong(tmp_path:
     assert sums(ledger).missed == 2
 
 
-def _observed(number: int, head_sha: str, seen: tuple[Label, ...]) -> Observed:
+def _observed(number: int, head_sha: str, seen: tuple[ObservedLabel, ...]) -> Observed:
     return Observed(
         at=datetime(2026, 2, 1, tzinfo=UTC),
         run_id=f"observed-{number}",

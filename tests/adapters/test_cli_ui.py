@@ -30,7 +30,7 @@ from review_advisor.adapters.ledger.rows import event_text, write_observation
 from review_advisor.app.dashboard import write_dashboard
 from review_advisor.core.ledger.chain import canonical, links
 from review_advisor.core.ledger.moments import microseconds
-from review_advisor.core.observation.labels import Label, Observed
+from review_advisor.core.observation.labels import Observed, ObservedLabel
 from review_advisor.core.outcome.events import PartEnded
 
 UPLOT = "1.6.32"
@@ -213,7 +213,7 @@ def test_an_empty_ledger_and_an_unfinished_run_have_their_pages(terminal: Termin
 
 
 def test_what_was_observed_of_a_pull_request_is_on_the_pages_of_its_runs(terminal: Terminal, kept: Path) -> None:
-    labels = (Label("", "merge", "merged", "its merge"),)
+    labels = (ObservedLabel("", "merge", "merged", "its merge"),)
     facts: dict[str, Any] = {"repository": "ACME/shop", "pull_request": 7, "head_sha": "a" * 40, "labels": labels}
     keep(kept, Observed(at=datetime(2026, 2, 1, tzinfo=UTC), run_id="observed-1", **facts))
     terminal.run("ui", "--out", "site")

@@ -20,7 +20,7 @@ from review_advisor.adapters.ledger.observations import keep
 from review_advisor.app.dashboard import serving, write_dashboard
 from review_advisor.app.runs import list_runs, show_run
 from review_advisor.core.ledger.runs import Between, RunFilter, RunLine
-from review_advisor.core.observation.labels import Label, Observed
+from review_advisor.core.observation.labels import Observed, ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import RoleSkipped
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -404,7 +404,7 @@ def test_what_cannot_be_told_is_said_beside_what_is(reader: Reader, tmp_path: Pa
     written = Written(tmp_path)
     record(written.ledger, *(told(nothing, number) for number in (1, 2, 3)))
     facts: dict[str, Any] = {"repository": "acme/shop", "pull_request": 7, "head_sha": "a" * 40}
-    seen = (Label("", "merge", "merged", "its merge"),)
+    seen = (ObservedLabel("", "merge", "merged", "its merge"),)
     keep(written.ledger, Observed(at=MADE, run_id="observed-1", labels=seen, **facts))
     meddle(
         written.ledger,

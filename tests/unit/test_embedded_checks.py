@@ -24,7 +24,7 @@ from review_advisor.core.roles import prompts
 from review_advisor.core.safety.fence import fence
 from review_advisor.core.safety.secret_shapes import REDACTED
 from review_advisor.embedded.advice import RUN, SKIP, guide, risks, security_question
-from review_advisor.embedded.checkers import Checks, require_extra
+from review_advisor.embedded.checkers import StaticChecks, require_extra
 from review_advisor.embedded.executor import NoAdvice, best_quote, focus_of, report
 from review_advisor.embedded.judge import judge, quotes
 from review_advisor.embedded.material import Material, material_of
@@ -67,8 +67,8 @@ def transcript(result: PostVerifyResult) -> str:
     return json.dumps({"attempts": [{"attempt": 0, "verdict": result.verdict, "disagreements": points}]})
 
 
-def checks(given: Material, tree: Path | None) -> Checks:
-    return Checks(given.lines, tree)
+def checks(given: Material, tree: Path | None) -> StaticChecks:
+    return StaticChecks(given.lines, tree)
 
 
 def found(tree: Path, path: str, text: str) -> dict[str, str]:

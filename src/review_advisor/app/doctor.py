@@ -52,7 +52,7 @@ def agent_command(
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Diagnosis:
     """One thing a review needs, and who needs it: an agent, both, or the check on GitHub, which is good advice only."""
 
     agent: Literal["claude", "embedded", "both", "github"]
@@ -67,23 +67,23 @@ def repository_top(repo: Path) -> Path:
     return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
 
 
-def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Check, ...]:
+def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Diagnosis, ...]:
     """What is there and what is missing, with how to get it."""
     checks = [_git_check(), _switch_check(environ)]
     try:
         cli = locate(claude_bin, environ, None)
-        checks.append(Check("claude", "claude CLI", True, f"{cli.path}, version {cli.version}"))
+        checks.append(Diagnosis("claude", "claude CLI", True, f"{cli.path}, version {cli.version}"))
     except CliError as problem:
-        checks.append(Check("claude", "claude CLI", False, str(problem)))
+        checks.append(Diagnosis("claude", "claude CLI", False, str(problem)))
     known = credential_present(environ)
-    checks.append(Check("claude", "credential", known, "configured (not tried)" if known else NO_CREDENTIAL))
+    checks.append(Diagnosis("claude", "credential", known, "configured (not tried)" if known else NO_CREDENTIAL))
     for name in EMBEDDED_EXTRAS:
         there = find_spec(name) is not None
-        checks.append(Check("embedded", name, there, "installed" if there else NO_EXTRA))
+        checks.append(Diagnosis("embedded", name, there, "installed" if there else NO_EXTRA))
     return tuple(checks)
 
 
-def examine_workflow(repo: Path) -> tuple[Check, ...]:
+def examine_workflow(repo: Path) -> tuple[Diagnosis, ...]:
     """Whether the workflow in a working tree is the one that this version writes; nothing where there is none."""
     from review_advisor.app.init import WORKFLOW_FILE, drift
 
@@ -93,16 +93,16 @@ def examine_workflow(repo: Path) -> tuple[Check, ...]:
     try:
         found = drift(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
-        return (Check("github", "workflow", False, f"{WORKFLOW_FILE} cannot be read: {error.strerror}."),)
+        return (Diagnosis("github", "workflow", False, f"{WORKFLOW_FILE} cannot be read: {error.strerror}."),)
     if found is None:
-        return (Check("github", "workflow", True, f"{WORKFLOW_FILE} is the one that `init` writes"),)
+        return (Diagnosis("github", "workflow", True, f"{WORKFLOW_FILE} is the one that `init` writes"),)
     says = (
         f"{WORKFLOW_FILE} is not what this version of `init` writes ({found}). Move it away and run `init` to compare."
     )
-    return (Check("github", "workflow", False, says),)
+    return (Diagnosis("github", "workflow", False, says),)
 
 
-def examine_github(repository: str, rules: PublicationRules, environ: Mapping[str, str]) -> tuple[Check, ...]:
+def examine_github(repository: str, rules: PublicationRules, environ: Mapping[str, str]) -> tuple[Diagnosis, ...]:
     """Whether the token serves, whether the check that the rules name can be forged, and whose configuration holds."""
     from review_advisor.adapters.actions import SERVER, read_github
     from review_advisor.adapters.github.branch_rules import open_gate
@@ -113,9 +113,9 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
         reader = open_gate(repository, token=github.token, api_url=github.api_url, clock=SystemClock())
         may_push = reader.may_push()
     except (SourceError, ForgeError) as problem:
-        return (Check("github", "token", False, str(problem)),)
+        return (Diagnosis("github", "token", False, str(problem)),)
     says = "may push" if may_push else "may not push: it can read for a review, and its `publish` would be refused"
-    token = Check("github", "token", may_push, f"GitHub takes the token for {repository}; its account {says}")
+    token = Diagnosis("github", "token", may_push, f"GitHub takes the token for {repository}; its account {says}")
     try:
         remarks = (
             *gate_remarks(reader.gate(rules.login), rules.check_name, rules.login),
@@ -124,27 +124,27 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
             *workflow_remark(own_server=github.server_url != SERVER),
         )
     except ForgeError as problem:
-        return token, Check("github", "required check", False, str(problem))
-    return token, *(Check("github", each.name, each.ok, each.says) for each in remarks)
+        return token, Diagnosis("github", "required check", False, str(problem))
+    return token, *(Diagnosis("github", each.name, each.ok, each.says) for each in remarks)
 
 
-def ready(checks: Sequence[Check]) -> list[str]:
+def ready(checks: Sequence[Diagnosis]) -> list[str]:
     """The agents that can review with what is there."""
     return [
         agent for agent in ("claude", "embedded") if all(check.ok for check in checks if check.agent in (agent, "both"))
     ]
 
 
-def _git_check() -> Check:
+def _git_check() -> Diagnosis:
     try:
-        return Check("both", "git", True, git_version())
+        return Diagnosis("both", "git", True, git_version())
     except SourceError as problem:
-        return Check("both", "git", False, str(problem))
+        return Diagnosis("both", "git", False, str(problem))
 
 
-def _switch_check(environ: Mapping[str, str]) -> Check:
+def _switch_check(environ: Mapping[str, str]) -> Diagnosis:
     try:
         read_switches(environ)
     except SwitchError as problem:
-        return Check("both", "environment", False, str(problem))
-    return Check("both", "environment", True, "every HYDRAFLOW_ variable is readable")
+        return Diagnosis("both", "environment", False, str(problem))
+    return Diagnosis("both", "environment", True, "every HYDRAFLOW_ variable is readable")

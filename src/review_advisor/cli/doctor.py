@@ -13,7 +13,7 @@ from review_advisor.cli.output import plain, put
 from review_advisor.cli.problems import clear_refusals
 
 if TYPE_CHECKING:
-    from review_advisor.app.doctor import Check
+    from review_advisor.app.doctor import Diagnosis
 
 
 @click.command(short_help="Say what is missing for a review, and how to get it.")
@@ -46,6 +46,6 @@ def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str 
     context.exit(0 if agents else 2)
 
 
-def _row(check: Check) -> str:
+def _row(check: Diagnosis) -> str:
     word = "ok" if check.ok else "ADVICE" if check.agent == "github" else "MISSING"
     return f"{word:<7}  {check.agent:<9} {check.name:<14} {plain(check.says)}"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from review_advisor.embedded.cli_session import Session
+from review_advisor.embedded.cli_session import CliSession
 from review_advisor.embedded.command_line import VERSION_LINE, Options, UsageError, parse
 
 _MAX_STDIN = 10_000_000
@@ -30,7 +30,7 @@ def main(words: list[str]) -> int:
 
 
 def _run(options: Options, prompt: str) -> int:
-    session = Session(options, prompt, Path.cwd(), sys.stdout)
+    session = CliSession(options, prompt, Path.cwd(), sys.stdout)
     try:
         if options.script is not None:
             from review_advisor.embedded.script import Script  # noqa: PLC0415 - each mode loads its own half

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from review_advisor.embedded.cli_session import Session, resolved, tokens
+from review_advisor.embedded.cli_session import CliSession, resolved, tokens
 from review_advisor.embedded.command_line import AgentDefinition
 from review_advisor.embedded.hooks import HookRun, HookRunner
 
@@ -60,7 +60,7 @@ class _Task:
 class AgentTool:
     """Asks ``subagent`` for the main loop, with all events and hooks that the real CLI shows."""
 
-    def __init__(self, session: Session, subagent: Subagent) -> None:
+    def __init__(self, session: CliSession, subagent: Subagent) -> None:
         self._session = session
         self._subagent = subagent
         self._hooks = HookRunner(session.options.hooks, session.cwd, self._hook_seen)

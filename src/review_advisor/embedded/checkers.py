@@ -63,7 +63,7 @@ class CheckFinding:
         )
 
 
-class Checks:
+class StaticChecks:
     """The checks for one diff. ``tree`` is the exported head tree, or None: then only the shown lines exist."""
 
     def __init__(self, lines: Sequence[ShownLine], tree: Path | None) -> None:

@@ -24,7 +24,7 @@ def resolved(model: str) -> str:
     return f"embedded-{model}"
 
 
-class Session:
+class CliSession:
     """Writes events to ``out``, one JSON object a line, and ends with exactly one ``result``.
 
     All token figures are estimates (see ``tokens``); money is always 0.

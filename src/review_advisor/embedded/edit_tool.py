@@ -6,12 +6,12 @@ import uuid
 from pathlib import Path
 
 from review_advisor.core.facts.paths import PathRule
-from review_advisor.embedded.cli_session import Session
+from review_advisor.embedded.cli_session import CliSession
 
 _WRITING = "acceptEdits"
 
 
-def write_file(session: Session, path: str, text: str) -> bool:
+def write_file(session: CliSession, path: str, text: str) -> bool:
     """Write ``text`` to ``path`` and show it in the stream; whether it was done. A refusal is an answer too."""
     place = session.cwd / path
     use = f"toolu_{uuid.uuid4().hex[:24]}"
@@ -28,7 +28,7 @@ def write_file(session: Session, path: str, text: str) -> bool:
     return True
 
 
-def _refusal(session: Session, place: Path) -> str | None:
+def _refusal(session: CliSession, place: Path) -> str | None:
     if "Write" not in session.options.tools:
         return "Error: No such tool available: Write"
     resolved, root = place.resolve(), session.cwd.resolve()
@@ -39,7 +39,7 @@ def _refusal(session: Session, place: Path) -> str | None:
     return None
 
 
-def _is_denied(session: Session, root: Path, place: Path) -> bool:
+def _is_denied(session: CliSession, root: Path, place: Path) -> bool:
     """A rule with two leading slashes is anchored at the disk, any other is a glob below the current folder."""
     within = place.relative_to(root).as_posix()
     anchored = f"/{root.as_posix()}/"

@@ -9,7 +9,7 @@ from review_advisor.core.answers.answers import Consult, DisagreementAnswer, Gui
 from review_advisor.core.facts.diff_text import ShownLine
 from review_advisor.core.facts.kinds import Kind, kind_of_path
 from review_advisor.embedded.advice import RUN, risks, security_question
-from review_advisor.embedded.checkers import CheckFinding, Checks
+from review_advisor.embedded.checkers import CheckFinding, StaticChecks
 from review_advisor.embedded.material import Material, PastDisagreement
 
 _RANK = {"critical": 0, "high": 1, "medium": 2, "low": 3}
@@ -30,7 +30,7 @@ Ask = Callable[[Consult], Guidance | NoAdvice]
 
 
 def report(
-    material: Material, checks: Checks, checkers: str, ask: Ask | None, *, may_edit: bool = False
+    material: Material, checks: StaticChecks, checkers: str, ask: Ask | None, *, may_edit: bool = False
 ) -> ReviewReport:
     """The verdict: reject exactly when a finding is critical or high.
 
@@ -74,7 +74,7 @@ def best_quote(lines: Sequence[ShownLine]) -> str:
     return ranked[0].text.strip()[:_LONGEST_QUOTE] if ranked else ""
 
 
-def _advised(material: Material, checks: Checks, ask: Ask | None, notes: list[str]) -> tuple[CheckFinding, ...]:
+def _advised(material: Material, checks: StaticChecks, ask: Ask | None, notes: list[str]) -> tuple[CheckFinding, ...]:
     focus = focus_of(material)
     if ask is None or focus is None:
         return ()
@@ -111,7 +111,7 @@ def _counts(found: Sequence[CheckFinding]) -> str:
     return f"{len(found)} {noun} on added lines, {serious} critical or high{more}."
 
 
-def _gaps(checks: Checks) -> list[str]:
+def _gaps(checks: StaticChecks) -> list[str]:
     if not checks.has_tree:
         return ["ruff: not run: no tree."]
     unread = checks.unread

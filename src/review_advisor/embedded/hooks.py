@@ -38,7 +38,7 @@ class HookRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Permission:
+class HookAnswer:
     """What the PreToolUse hooks said: a reason to refuse, or None; and the input, possibly rewritten."""
 
     refusal: str | None
@@ -75,7 +75,7 @@ class HookRunner:
         self._cwd = cwd
         self._seen = seen
 
-    def permission(self, payload: Mapping[str, Any]) -> Permission:
+    def permission(self, payload: Mapping[str, Any]) -> HookAnswer:
         """Ask the PreToolUse hooks about a use of the Agent tool."""
         tool_input: dict[str, Any] = dict(payload["tool_input"])
         refusal: str | None = None
@@ -87,7 +87,7 @@ class HookRunner:
                 refusal = refusal or str(decision.get("permissionDecisionReason", "denied by a hook"))
             elif decision.get("permissionDecision") == "allow" and isinstance(decision.get("updatedInput"), dict):
                 tool_input = decision["updatedInput"]
-        return Permission(refusal, tool_input)
+        return HookAnswer(refusal, tool_input)
 
     def tell(self, event: str, payload: Mapping[str, Any], names: Sequence[str] = ("Agent", "Task")) -> list[HookRun]:
         """Run every hook of ``event`` that matches one of ``names``, one after the other."""

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from review_advisor.core.answers.answers import Disagreement, PostVerifyResult, ReportedFinding, ReviewReport
 from review_advisor.core.facts.diff_text import ShownLine
 from review_advisor.core.facts.kinds import Kind, kind_of_path
-from review_advisor.embedded.checkers import CheckFinding, Checks
+from review_advisor.embedded.checkers import CheckFinding, StaticChecks
 from review_advisor.embedded.material import Material
 
 _MOST_DISAGREEMENTS = 50
 _LONG_ENOUGH = 8
 
 
-def judge(material: Material, checks: Checks, checkers: str) -> PostVerifyResult:
+def judge(material: Material, checks: StaticChecks, checkers: str) -> PostVerifyResult:
     """Whether the executor's verdict is right. Same material, same result.
 
     An approval is right when no serious finding was missed, and a finding or a quote in the report shows that each
@@ -126,5 +126,5 @@ def _direction(missed: Sequence[CheckFinding], objections: Sequence[Disagreement
     return " ".join(parts)
 
 
-def _words(checkers: str, checks: Checks) -> str:
+def _words(checkers: str, checks: StaticChecks) -> str:
     return f"Static checks, no model: {checkers}." + ("" if checks.has_tree else " ruff: not run: no tree.")

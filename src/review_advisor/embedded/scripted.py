@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from review_advisor.core.answers.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.embedded.agent_tool import AgentTool, Failed, Said
-from review_advisor.embedded.cli_session import Session
+from review_advisor.embedded.cli_session import CliSession
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.edit_tool import write_file
 from review_advisor.embedded.script import CONSULT, Script
@@ -23,7 +23,7 @@ ANSWERS: dict[str, type[BaseModel]] = {
 _BUILT = ("value_error", "assertion_error")
 
 
-def play(session: Session, script: Script) -> int:
+def play(session: CliSession, script: Script) -> int:
     """Take the next reply to this session's question and play it. Returns the exit code."""
     reply = script.take(session.options.question)
     session.init()
@@ -37,7 +37,7 @@ def play(session: Session, script: Script) -> int:
     return _play(session, reply)
 
 
-def _play(session: Session, reply: dict[str, Any]) -> int:
+def _play(session: CliSession, reply: dict[str, Any]) -> int:
     match reply:
         case {"answer": dict(answer)}:
             return _answer(session, answer)
@@ -76,7 +76,7 @@ def _abrupt(reply: dict[str, Any]) -> int:
     return int(reply["crash"])
 
 
-def _answer(session: Session, answer: dict[str, Any]) -> int:
+def _answer(session: CliSession, answer: dict[str, Any]) -> int:
     wrong = schema_errors(session.options.schema, answer)
     if not wrong:
         session.structured(answer)
@@ -102,7 +102,7 @@ def schema_errors(schema: dict[str, Any], answer: dict[str, Any]) -> list[str]:
     return []
 
 
-def _tool_input(session: Session, consult: dict[str, Any]) -> dict[str, Any]:
+def _tool_input(session: CliSession, consult: dict[str, Any]) -> dict[str, Any]:
     agents = session.options.agents
     return {
         "description": "consult the advisor",

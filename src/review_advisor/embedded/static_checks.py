@@ -10,8 +10,8 @@ from pydantic import BaseModel, ValidationError
 from review_advisor.core.answers.answers import Consult, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.embedded.advice import guide
 from review_advisor.embedded.agent_tool import AgentTool, Declined, Said
-from review_advisor.embedded.checkers import Checks, require_extra
-from review_advisor.embedded.cli_session import Session
+from review_advisor.embedded.checkers import StaticChecks, require_extra
+from review_advisor.embedded.cli_session import CliSession
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.executor import Ask, NoAdvice, report
 from review_advisor.embedded.judge import judge
@@ -21,7 +21,7 @@ from review_advisor.embedded.planner import plan
 _ANSWERED = frozenset({ReviewPlan.__name__, ReviewReport.__name__, PostVerifyResult.__name__})
 
 
-def answer(session: Session, prompt: str) -> int:
+def answer(session: CliSession, prompt: str) -> int:
     """Answer the session's question from ``prompt``. Returns the exit code; raises ``UsageError`` if it cannot."""
     if session.options.question not in _ANSWERED:
         raise UsageError(f"Error: the static checks have no answer of the kind {session.options.question!r}")
@@ -32,16 +32,16 @@ def answer(session: Session, prompt: str) -> int:
     return 0
 
 
-def _work(session: Session, material: Material, checkers: str) -> BaseModel:
+def _work(session: CliSession, material: Material, checkers: str) -> BaseModel:
     if session.options.question == ReviewPlan.__name__:
         return plan(material, checkers)
-    checks = Checks(material.lines, session.cwd if "Read" in session.options.tools else None)
+    checks = StaticChecks(material.lines, session.cwd if "Read" in session.options.tools else None)
     if session.options.question == ReviewReport.__name__:
         return report(material, checks, checkers, _ask(session), may_edit="Edit" in session.options.tools)
     return judge(material, checks, checkers)
 
 
-def _ask(session: Session) -> Ask | None:
+def _ask(session: CliSession) -> Ask | None:
     if "Agent" not in session.options.tools or not session.options.agents:
         return None
     advisor = session.options.agents[0].name

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.facts.remark import Reaction, StandingRemark
-from review_advisor.core.observation.labels import JUDGED_AFTER, Label, Value
+from review_advisor.core.observation.labels import JUDGED_AFTER, ObservedLabel, Value
 from review_advisor.core.observation.merged_lines import FindingPlace, lines_at_merge, quoted_lines
 from review_advisor.core.observation.revert_messages import is_revert
 from review_advisor.core.outcome.outcomes import Outcome
@@ -56,7 +56,7 @@ class ObservePhase:
         self._now = now
         self._people: dict[str, bool] = {}
 
-    def observe(self, pull_request: PullRequest) -> tuple[Label, ...]:
+    def observe(self, pull_request: PullRequest) -> tuple[ObservedLabel, ...]:
         """Every label, those of the pull request itself first. Raises ``ForgeError``."""
         number = pull_request.number
         comments = self._forge.comments(number)
@@ -74,34 +74,34 @@ class ObservePhase:
             remark = remarks.get(finding)
             place = self._known.get(finding) or (_place(remark) if remark else None)
             labels += [
-                Label(finding, "at_merge", *self._lines(pull_request, place if at < MOST_FINDINGS else None)),
-                Label(finding, "thread", *self._thread(remark)),
-                Label(finding, "reaction", *self._reaction(remark, pull_request.author)),
-                Label(finding, "dismissal", *_dismissal(findings.get(finding), state)),
+                ObservedLabel(finding, "at_merge", *self._lines(pull_request, place if at < MOST_FINDINGS else None)),
+                ObservedLabel(finding, "thread", *self._thread(remark)),
+                ObservedLabel(finding, "reaction", *self._reaction(remark, pull_request.author)),
+                ObservedLabel(finding, "dismissal", *_dismissal(findings.get(finding), state)),
             ]
         return tuple(labels)
 
-    def _reverted(self, pull_request: PullRequest) -> Iterator[Label]:
+    def _reverted(self, pull_request: PullRequest) -> Iterator[ObservedLabel]:
         """Whether enough time has gone by to judge the merge, and whether a later commit reverts it."""
         if self._history is None:
             return
         merged_at = self._history.merged_at
         judged = self._now - merged_at >= JUDGED_AFTER
         waits = f"it was merged on {merged_at:%Y-%m-%d}, and is judged {JUDGED_AFTER.days} days later"
-        yield Label(
+        yield ObservedLabel(
             "", "judged", "judged" if judged else "unknown", f"merged on {merged_at:%Y-%m-%d}" if judged else waits
         )
         try:
             revert = self._revert(self._history, pull_request)
         except SourceError as problem:
-            yield Label("", "reverted", "unknown", _phrase(problem))
+            yield ObservedLabel("", "reverted", "unknown", _phrase(problem))
             return
         if revert is not None:
-            yield Label("", "reverted", "reverted", f"the message of commit {revert[:12]} says so")
+            yield ObservedLabel("", "reverted", "reverted", f"the message of commit {revert[:12]} says so")
         elif judged:
-            yield Label("", "reverted", "not_reverted", "no later commit says so")
+            yield ObservedLabel("", "reverted", "not_reverted", "no later commit says so")
         else:
-            yield Label("", "reverted", "unknown", waits)
+            yield ObservedLabel("", "reverted", "unknown", waits)
 
     def _revert(self, history: History, pull_request: PullRequest) -> str | None:
         about = (pull_request.repository, pull_request.number, pull_request.merge_commit)
@@ -177,24 +177,24 @@ class ObservePhase:
         return len(asked) == len(unknown)
 
 
-def _merge(pull_request: PullRequest, state: State | None, *, spoke: bool) -> Label:
+def _merge(pull_request: PullRequest, state: State | None, *, spoke: bool) -> ObservedLabel:
     """How it was closed. ``spoke``: the bot said something, so that a summary of it should stand."""
     if pull_request.state != "merged":
-        return Label("", "merge", "closed", "it was closed without a merge")
+        return ObservedLabel("", "merge", "closed", "it was closed without a merge")
     if state is None and spoke:
-        return Label("", "merge", "unknown", f"it was merged, and {_NO_SUMMARY}")
+        return ObservedLabel("", "merge", "unknown", f"it was merged, and {_NO_SUMMARY}")
     if state is not None and _is_current(state, pull_request) and state.outcome in _AGAINST and not state.approved_by:
         said = state.outcome.value.replace("_", " ")
-        return Label("", "merge", "merged_against", f"the review of the merged head ended as {said}")
-    return Label("", "merge", "merged", pull_request.merge_commit[:12] or "GitHub says so")
+        return ObservedLabel("", "merge", "merged_against", f"the review of the merged head ended as {said}")
+    return ObservedLabel("", "merge", "merged", pull_request.merge_commit[:12] or "GitHub says so")
 
 
-def _escalation(pull_request: PullRequest, state: State | None) -> Iterator[Label]:
+def _escalation(pull_request: PullRequest, state: State | None) -> Iterator[ObservedLabel]:
     if state is None:
-        yield Label("", "escalation", "unknown", _NO_SUMMARY)
+        yield ObservedLabel("", "escalation", "unknown", _NO_SUMMARY)
     elif _is_current(state, pull_request) and state.outcome is Outcome.ESCALATED:
         approved = f"@{state.approved_by} approved it" if state.approved_by else "nobody approved it by a command"
-        yield Label("", "escalation", "approved" if state.approved_by else "not_approved", approved)
+        yield ObservedLabel("", "escalation", "approved" if state.approved_by else "not_approved", approved)
 
 
 def _is_current(state: State, pull_request: PullRequest) -> bool:

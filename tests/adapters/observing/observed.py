@@ -21,7 +21,7 @@ from review_advisor.adapters.ledger.transfer import merge
 from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.metrics.kpis import Kpi, kpis
-from review_advisor.core.observation.labels import Label
+from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.mockworld.github.traffic import Moment
 from review_advisor.mockworld.lines import finding
 
@@ -33,7 +33,7 @@ ODD = finding(APP, 31, "value = 31", "low", title="thirty-one is odd")
 ID = finding_id(APP, "correctness", "value = 31")
 ID_ELSEWHERE = finding_id(OTHER, "correctness", "value = 32")
 READS = Moment(kind="read", operation="get pull request")
-OTHER_LABEL = Label("f-0123456789", "thread", "resolved", "@maria resolved its thread")
+OTHER_LABEL = ObservedLabel("f-0123456789", "thread", "resolved", "@maria resolved its thread")
 Labels = dict[tuple[str, str], str]
 
 

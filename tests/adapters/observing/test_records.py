@@ -37,7 +37,7 @@ from review_advisor.adapters.ledger.transfer import Folded, import_lines, merge,
 from review_advisor.app.runs import show_run
 from review_advisor.core.ledger.chain import LedgerError, canonical, links
 from review_advisor.core.ledger.periods import Period
-from review_advisor.core.observation.labels import JUDGED_AFTER, Label, Observed
+from review_advisor.core.observation.labels import JUDGED_AFTER, Observed, ObservedLabel
 from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import RefusedRequest
@@ -177,15 +177,24 @@ def test_what_was_merged_lately_is_observed_again_all_at_once(actions: Actions) 
 @pytest.mark.parametrize(
     "labels, again",
     [
-        ((Label("", "reverted", "unknown", "why"),), True),
-        ((Label("", "reverted", "not_reverted", "no commit"),), True),
-        ((Label("", "reverted", "reverted", "commit beef"),), True),
-        ((Label("", "judged", "judged", "it was"), Label("", "reverted", "reverted", "commit beef")), False),
-        ((Label("", "merge", "closed", "without a merge"), Label("f-1", "at_merge", "unknown", "why")), False),
+        ((ObservedLabel("", "reverted", "unknown", "why"),), True),
+        ((ObservedLabel("", "reverted", "not_reverted", "no commit"),), True),
+        ((ObservedLabel("", "reverted", "reverted", "commit beef"),), True),
+        (
+            (ObservedLabel("", "judged", "judged", "it was"), ObservedLabel("", "reverted", "reverted", "commit beef")),
+            False,
+        ),
+        (
+            (
+                ObservedLabel("", "merge", "closed", "without a merge"),
+                ObservedLabel("f-1", "at_merge", "unknown", "why"),
+            ),
+            False,
+        ),
     ],
 )
 def test_whatever_was_merged_and_is_not_proven_to_be_reverted_is_looked_at_again_for_a_while(
-    tmp_path: Path, labels: tuple[Label, ...], again: bool
+    tmp_path: Path, labels: tuple[ObservedLabel, ...], again: bool
 ) -> None:
     at, ledger = datetime(2026, 1, 5, 9, tzinfo=UTC), tmp_path / "ledger.sqlite3"
     seen = Observed(
@@ -194,7 +203,7 @@ def test_whatever_was_merged_and_is_not_proven_to_be_reverted_is_looked_at_again
     assert keep(ledger, seen) == (seen, True)
     lately = replace(seen, at=at + timedelta(days=20), run_id="observed_2", labels=labels)
     assert keep(ledger, lately) == (replace(lately, labels=seen.labels), False), "nothing that was known is lost"
-    found = replace(lately, labels=(*seen.labels, Label("f-0123456789", "reaction", "up", f"@{MAINTAINER}")))
+    found = replace(lately, labels=(*seen.labels, ObservedLabel("f-0123456789", "reaction", "up", f"@{MAINTAINER}")))
     assert keep(ledger, found) == (found, True)
     assert open_ended(ledger, at) == (((NAME, 7),) if again else ())
     assert open_ended(ledger, at + timedelta(days=1)) == (), "by when it was first seen"
@@ -203,8 +212,11 @@ def test_whatever_was_merged_and_is_not_proven_to_be_reverted_is_looked_at_again
 def test_what_was_closed_first_and_merged_later_is_looked_at_again_from_then_on(tmp_path: Path) -> None:
     at, ledger = datetime(2026, 1, 5, 9, tzinfo=UTC), tmp_path / "ledger.sqlite3"
     about: dict[str, Any] = {"repository": NAME, "pull_request": 7, "head_sha": "a" * 40}
-    keep(ledger, Observed(at=at, run_id="observed_1", labels=(Label("", "merge", "closed", "no merge"),), **about))
-    merged = (Label("", "merge", "merged", "beef"), Label("", "reverted", "unknown", "why"))
+    keep(
+        ledger,
+        Observed(at=at, run_id="observed_1", labels=(ObservedLabel("", "merge", "closed", "no merge"),), **about),
+    )
+    merged = (ObservedLabel("", "merge", "merged", "beef"), ObservedLabel("", "reverted", "unknown", "why"))
     keep(ledger, Observed(at=at + timedelta(days=30), run_id="observed_2", labels=merged, **about))
     assert open_ended(ledger, at + timedelta(days=1)) == ((NAME, 7),)
 

@@ -9,7 +9,7 @@ import pytest
 
 from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.ledger.readings import readings_of, readings_so_far
-from review_advisor.core.ledger.row import Part, Row
+from review_advisor.core.ledger.row import Participant, Row
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -143,7 +143,7 @@ def test_a_question_that_was_denied_is_no_consult_and_nobody_takes_part_in_it() 
     only_denied = [event for event in events[:-1] if not isinstance(event, Consulted)] + denied
     assert readings_so_far(events[:-1]).run["consults"] == 1
     assert readings_so_far(only_denied).run["consults"] == 0
-    consulted = Part("pr_review", "mid_flight", "opus")
+    consulted = Participant("pr_review", "mid_flight", "opus")
     assert consulted in readings_so_far(events[:-1]).casting
     assert consulted not in readings_so_far(only_denied).casting
     assert len(readings_so_far(only_denied).tables["consults"]) == 1, "it is told all the same"

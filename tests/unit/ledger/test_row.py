@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from review_advisor.core.ledger.row import Part, Scalar, casting_of, row, storable, storable_text
+from review_advisor.core.ledger.row import Participant, Scalar, casting_of, row, storable, storable_text
 
 
 @pytest.mark.parametrize(
@@ -37,16 +37,18 @@ def test_a_text_without_half_characters_and_nul_stays_as_it_is() -> None:
 
 def test_each_part_stands_once_in_one_order_whatever_the_order_of_events() -> None:
     parts = [
-        Part("adr_review"),
-        Part("adr_review", "executor", "haiku"),
-        Part("adr_review", "executor", "opus"),
-        Part("adr_review", "executor", "opus", "timeout"),
-        Part("adr_review", "post_verify", "haiku"),
-        Part("pr_review"),
+        Participant("adr_review"),
+        Participant("adr_review", "executor", "haiku"),
+        Participant("adr_review", "executor", "opus"),
+        Participant("adr_review", "executor", "opus", "timeout"),
+        Participant("adr_review", "post_verify", "haiku"),
+        Participant("pr_review"),
     ]
     for shuffled in permutations(parts):
         assert casting_of((*shuffled, parts[0])) == tuple(parts)
 
 
 def test_a_part_is_stored_like_any_text() -> None:
-    assert casting_of([Part("s\0", "r\0", "m\0", "e\0")]) == (Part("s\\x00", "r\\x00", "m\\x00", "e\\x00"),)
+    assert casting_of([Participant("s\0", "r\0", "m\0", "e\0")]) == (
+        Participant("s\\x00", "r\\x00", "m\\x00", "e\\x00"),
+    )

@@ -11,9 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.observation.labels import (
     JUDGED_AFTER,
-    Label,
     Name,
     Observed,
+    ObservedLabel,
     Value,
     observed_text,
     of_findings,
@@ -30,13 +30,13 @@ SEEN = Observed(
     pull_request=7,
     head_sha="a" * 40,
     labels=(
-        Label("", "merge", "merged", "cafe"),
-        Label("", "judged", "judged", "it was merged on 2025-12-01"),
-        Label("", "reverted", "not_reverted", "no later commit"),
-        Label("f-0000000001", "at_merge", "fixed", "the lines are gone"),
-        Label("f-0000000002", "at_merge", "unknown", "its file is too large"),
-        Label("f-0000000002", "reaction", "none", "nobody"),
-        Label("f-0000000004", "reaction", "up", "@maria"),
+        ObservedLabel("", "merge", "merged", "cafe"),
+        ObservedLabel("", "judged", "judged", "it was merged on 2025-12-01"),
+        ObservedLabel("", "reverted", "not_reverted", "no later commit"),
+        ObservedLabel("f-0000000001", "at_merge", "fixed", "the lines are gone"),
+        ObservedLabel("f-0000000002", "at_merge", "unknown", "its file is too large"),
+        ObservedLabel("f-0000000002", "reaction", "none", "nobody"),
+        ObservedLabel("f-0000000004", "reaction", "up", "@maria"),
     ),
 )
 
@@ -68,8 +68,12 @@ def test_only_people_and_reverts_prove_a_finding(
 
 
 def test_a_revert_has_a_say_once_the_merge_is_judged() -> None:
-    young = told(Label("", "judged", "unknown", "7 days later"), Label("", "reverted", "reverted", "commit beef"))
-    judged = told(Label("", "judged", "judged", "it was merged"), Label("", "reverted", "reverted", "commit beef"))
+    young = told(
+        ObservedLabel("", "judged", "unknown", "7 days later"), ObservedLabel("", "reverted", "reverted", "commit beef")
+    )
+    judged = told(
+        ObservedLabel("", "judged", "judged", "it was merged"), ObservedLabel("", "reverted", "reverted", "commit beef")
+    )
     assert [readings_of_observation(each)["observations"][0]["reverted"] for each in (young, judged)] == [None, 1]
 
 
@@ -78,7 +82,7 @@ def test_what_is_unknown_is_not_known() -> None:
         "f-0000000001": {"at_merge": "fixed"}, "f-0000000002": {"reaction": "none"}, "f-0000000004": {"reaction": "up"},
     }  # fmt: skip
     assert of_pull_request(SEEN.labels, "reverted") == "not_reverted"
-    assert of_pull_request([Label("", "reverted", "unknown", "why")], "reverted") is None
+    assert of_pull_request([ObservedLabel("", "reverted", "unknown", "why")], "reverted") is None
 
 
 def test_the_same_facts_are_the_same_whenever_and_in_whatever_order_they_are_seen() -> None:
@@ -90,27 +94,30 @@ def test_the_same_facts_are_the_same_whenever_and_in_whatever_order_they_are_see
     assert replace(SEEN, head_sha="b" * 40).facts != SEEN.facts
 
 
-def told(*labels: Label, head_sha: str = "a" * 40) -> Observed:
+def told(*labels: ObservedLabel, head_sha: str = "a" * 40) -> Observed:
     return replace(SEEN, labels=labels, head_sha=head_sha, run_id="observed_2")
 
 
 def test_what_happened_and_cannot_be_told_any_more_stays_known() -> None:
     why = "git ended while it was read"
     now = told(
-        Label("", "judged", "unknown", why),
-        Label("", "reverted", "unknown", why),
-        Label("f-0000000001", "at_merge", "unknown", why),
-        Label("f-0000000002", "at_merge", "unknown", why),
-        Label("f-0000000002", "reaction", "up", "@maria"),
-        Label("f-0000000003", "at_merge", "unknown", why),
+        ObservedLabel("", "judged", "unknown", why),
+        ObservedLabel("", "reverted", "unknown", why),
+        ObservedLabel("f-0000000001", "at_merge", "unknown", why),
+        ObservedLabel("f-0000000002", "at_merge", "unknown", why),
+        ObservedLabel("f-0000000002", "reaction", "up", "@maria"),
+        ObservedLabel("f-0000000003", "at_merge", "unknown", why),
     )
-    there = (Label("f-0000000003", "at_merge", "there", "they stand"), Label("f-0000000003", "later", "gone", "beef"))
+    there = (
+        ObservedLabel("f-0000000003", "at_merge", "there", "they stand"),
+        ObservedLabel("f-0000000003", "later", "gone", "beef"),
+    )
     assert now.after(told(*SEEN.labels, *there)) == told(
         SEEN.labels[1],
-        Label("", "reverted", "unknown", why),
-        Label("f-0000000001", "at_merge", "fixed", "the lines are gone"),
-        Label("f-0000000002", "at_merge", "unknown", why),
-        Label("f-0000000002", "reaction", "up", "@maria"),
+        ObservedLabel("", "reverted", "unknown", why),
+        ObservedLabel("f-0000000001", "at_merge", "fixed", "the lines are gone"),
+        ObservedLabel("f-0000000002", "at_merge", "unknown", why),
+        ObservedLabel("f-0000000002", "reaction", "up", "@maria"),
         there[0],
         SEEN.labels[6],
         there[1],
@@ -119,35 +126,41 @@ def test_what_happened_and_cannot_be_told_any_more_stays_known() -> None:
 
 @pytest.mark.parametrize("value", ["approved", "not_approved"])
 def test_whether_an_escalation_was_approved_is_final_when_it_is_closed(value: Value) -> None:
-    before = told(Label("", "escalation", value, "by a command or none"))
-    assert told(Label("", "escalation", "unknown", "no summary")).after(before).labels == before.labels
+    before = told(ObservedLabel("", "escalation", value, "by a command or none"))
+    assert told(ObservedLabel("", "escalation", "unknown", "no summary")).after(before).labels == before.labels
 
 
 def test_that_nothing_had_happened_was_true_of_its_moment_only() -> None:
     before = told(
-        Label("", "reverted", "not_reverted", "no"), Label("f-1", "at_merge", "there", "they stand"),
-        Label("f-1", "later", "there", "no"), Label("f-2", "at_merge", "there", "they stand"),
-        Label("f-2", "later", "gone", "beef"),
+        ObservedLabel("", "reverted", "not_reverted", "no"), ObservedLabel("f-1", "at_merge", "there", "they stand"),
+        ObservedLabel("f-1", "later", "there", "no"), ObservedLabel("f-2", "at_merge", "there", "they stand"),
+        ObservedLabel("f-2", "later", "gone", "beef"),
     )  # fmt: skip
     now = told(
-        Label("", "reverted", "unknown", "more than 200 later commits"), Label("f-1", "later", "unknown", "why"),
-        Label("f-1", "at_merge", "there", "they stand"), Label("f-2", "at_merge", "fixed", "the lines are gone"),
+        ObservedLabel("", "reverted", "unknown", "more than 200 later commits"),
+        ObservedLabel("f-1", "later", "unknown", "why"),
+        ObservedLabel("f-1", "at_merge", "there", "they stand"),
+        ObservedLabel("f-2", "at_merge", "fixed", "the lines are gone"),
     )  # fmt: skip
     assert now.after(before) == now
 
 
 def test_what_is_known_now_takes_the_place_of_what_was() -> None:
-    before = told(Label("", "reverted", "not_reverted", "no"), Label("", "escalation", "not_approved", "nobody"))
-    now = told(Label("", "reverted", "reverted", "commit beef"))
+    before = told(
+        ObservedLabel("", "reverted", "not_reverted", "no"), ObservedLabel("", "escalation", "not_approved", "nobody")
+    )
+    now = told(ObservedLabel("", "reverted", "reverted", "commit beef"))
     assert now.after(before) == now, "and of a pull request that is not escalated any more nothing is kept"
 
 
 def test_what_was_known_of_another_head_is_not_known_of_this_one() -> None:
     before = told(
-        Label("", "escalation", "approved", "@maria"), Label("f-1", "thread", "resolved", "n"), head_sha="b" * 40
+        ObservedLabel("", "escalation", "approved", "@maria"),
+        ObservedLabel("f-1", "thread", "resolved", "n"),
+        head_sha="b" * 40,
     )
-    unknown = Label("", "escalation", "unknown", "no summary")
-    assert told(unknown).after(before).labels == (unknown, Label("f-1", "thread", "resolved", "n"))
+    unknown = ObservedLabel("", "escalation", "unknown", "no summary")
+    assert told(unknown).after(before).labels == (unknown, ObservedLabel("f-1", "thread", "resolved", "n"))
 
 
 def test_the_ledgers_rows_say_what_is_proven() -> None:
@@ -160,7 +173,7 @@ def test_the_ledgers_rows_say_what_is_proven() -> None:
 
 def test_a_person_reads_one_line_for_each_label() -> None:
     lines = observed_text(
-        replace(SEEN, labels=(*SEEN.labels, Label("", "merge", "merged", "two\nlines\x1b[2J")))
+        replace(SEEN, labels=(*SEEN.labels, ObservedLabel("", "merge", "merged", "two\nlines\x1b[2J")))
     ).splitlines()
     assert lines[0].split() == ["-", "merge", "merged", "cafe"]
     assert len(lines) == 8
@@ -185,7 +198,7 @@ def test_an_observation_that_somebody_made_up_is_none(wrong: dict[str, object]) 
 
 
 def test_an_observation_is_told_with_all_its_fields() -> None:
-    one = told(Label("f-1", "reaction", "up", "@maria"))
+    one = told(ObservedLabel("f-1", "reaction", "up", "@maria"))
     assert one.as_json() == {
         "run": "observed_2",
         "repository": "octo/app",
@@ -197,16 +210,16 @@ def test_an_observation_is_told_with_all_its_fields() -> None:
 
 
 def test_what_has_happened_stays_true() -> None:
-    happened = {value for value in get_args(Value) if Label("f-1", "thread", value, "").has_happened}
+    happened = {value for value in get_args(Value) if ObservedLabel("f-1", "thread", value, "").has_happened}
     assert happened == {
         *("judged", "reverted", "approved", "not_approved", "fixed", "gone", "resolved", "up", "down", "dismissed"),
     }
-    assert Label("f-1", "at_merge", "there", "").has_happened
-    assert not Label("f-1", "later", "there", "").has_happened
+    assert ObservedLabel("f-1", "at_merge", "there", "").has_happened
+    assert not ObservedLabel("f-1", "later", "there", "").has_happened
 
 
 def test_what_is_known_of_a_finding_is_not_known_of_the_pull_request() -> None:
-    labels = [Label("f-1", "merge", "closed", "x"), Label("", "merge", "merged", "x")]
+    labels = [ObservedLabel("f-1", "merge", "closed", "x"), ObservedLabel("", "merge", "merged", "x")]
     assert of_pull_request(labels, "merge") == "merged"
     assert of_pull_request(labels[:1], "merge") is None
 
@@ -217,8 +230,8 @@ def test_a_merge_counts_as_kept_after_a_week() -> None:
 
 def test_the_ledgers_rows_of_an_observation_are_whole() -> None:
     seen = told(
-        *(Label("", "judged", "judged", "x"), Label("", "reverted", "reverted", "beef")),
-        *(Label("", "escalation", "approved", "@m"), Label("f-1", "reaction", "down", "@m")),
+        *(ObservedLabel("", "judged", "judged", "x"), ObservedLabel("", "reverted", "reverted", "beef")),
+        *(ObservedLabel("", "escalation", "approved", "@m"), ObservedLabel("f-1", "reaction", "down", "@m")),
     )
     rows = readings_of_observation(seen)
     assert rows["observations"] == (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.unit.ledger.test_runs import other
 
 from review_advisor.core.ledger.periods import MOST_PERIODS, Period, periods
-from review_advisor.core.ledger.row import Part
+from review_advisor.core.ledger.row import Participant
 from review_advisor.core.metrics.kpis import Rollup, Sums, kpis
 from review_advisor.core.metrics.prices import Money
 from review_advisor.core.outcome.cost import role_costs
@@ -108,7 +108,10 @@ def test_what_many_runs_used_is_one_line_a_role_and_model_and_an_unknown_cost_is
 
 def test_the_list_comes_in_chunks_of_columns_that_share_their_castings() -> None:
     lines = [other(run_id=f"run-{n}", title=f"<b>{n}") for n in range(CHUNK + 2)]
-    one, two = (Part("pr_review", "executor", "sonnet"),), (Part("pr_review", "executor", "opus", "timeout"),)
+    one, two = (
+        (Participant("pr_review", "executor", "sonnet"),),
+        (Participant("pr_review", "executor", "opus", "timeout"),),
+    )
     castings = {line.run_id: one if n % 2 else two for n, line in enumerate(lines)}
     first, second = list_json(lines, castings, {line.run_id: f"file of {line.run_id}" for line in lines})
     assert [len(each["columns"]["run_id"]) for each in (first, second)] == [CHUNK, 2]

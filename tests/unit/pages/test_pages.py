@@ -18,7 +18,7 @@ from tests.unit.ledger.test_runs import RUN
 
 from review_advisor.adapters.ledger.run_queries import show_run
 from review_advisor.core.answers.answers import Consult, Guidance
-from review_advisor.core.observation.labels import Label
+from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.events import (
     BlindJudged,
@@ -288,9 +288,9 @@ def test_what_became_of_a_finding_stands_with_it_and_of_the_pull_request_apart()
     document = told(STORIES[0])
     (raised,) = document.findings
     labels = (
-        Label("", "merge", "merged", "commit 1234567"),
-        Label(raised.id, "at_merge", "fixed", "<b>its lines</b> are gone"),
-        Label("f-0000000000", "thread", "open", ""),
+        ObservedLabel("", "merge", "merged", "commit 1234567"),
+        ObservedLabel(raised.id, "at_merge", "fixed", "<b>its lines</b> are gone"),
+        ObservedLabel("f-0000000000", "thread", "open", ""),
     )
     page = RunPage(RUN, document.events, document, labels).as_json()
     assert page["became"] == ["merge: merged (commit 1234567)"]

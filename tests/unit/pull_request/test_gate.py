@@ -6,7 +6,7 @@ import pytest
 
 from review_advisor.core.pull_request.gate import (
     Gate,
-    Remark,
+    GateRemark,
     RequiredCheck,
     base_remarks,
     gate_remarks,
@@ -28,17 +28,17 @@ def gate(
     return Gate("main", required, strict=strict, merge_queue=queue, actions=ACTIONS, own=own)
 
 
-def remarks(of: Gate) -> dict[str, Remark]:
+def remarks(of: Gate) -> dict[str, GateRemark]:
     return {each.name: each for each in gate_remarks(of, CHECK, BOT)}
 
 
-def source(*apps: int | None, own: int | None = OWN) -> Remark:
+def source(*apps: int | None, own: int | None = OWN) -> GateRemark:
     return remarks(gate(*apps, own=own))["check's source"]
 
 
 def test_a_check_that_no_rule_requires_stops_no_merge() -> None:
     (none,) = gate_remarks(gate(), CHECK, BOT)
-    assert none == Remark(
+    assert none == GateRemark(
         "required check",
         ok=False,
         says="No rule of main requires the check 'review-advisor', so it stops no merge (none is required)."
@@ -53,7 +53,9 @@ def test_a_check_that_no_rule_requires_stops_no_merge() -> None:
 
 def test_every_rule_that_requires_the_check_is_named_once() -> None:
     found = remarks(gate(OWN, OWN))["required check"]
-    assert found == Remark("required check", ok=True, says="'review-advisor' is required on main by rule 0 and rule 1")
+    assert found == GateRemark(
+        "required check", ok=True, says="'review-advisor' is required on main by rule 0 and rule 1"
+    )
     twice = Gate("main", (RequiredCheck(CHECK, OWN, "rule"),) * 2, True, False, ACTIONS, OWN)
     assert remarks(twice)["required check"].says.endswith(" by rule")
 
@@ -69,7 +71,7 @@ def test_every_rule_that_requires_the_check_is_named_once() -> None:
     ],
 )
 def test_a_check_that_a_workflow_may_write_can_be_forged(apps: tuple[int | None, ...], who: str) -> None:
-    assert source(*apps) == Remark(
+    assert source(*apps) == GateRemark(
         "check's source",
         ok=False,
         says=f"The check may come from {who}: whoever may push a branch can forge it with a workflow of their own."
@@ -80,7 +82,7 @@ def test_a_check_that_a_workflow_may_write_can_be_forged(apps: tuple[int | None,
 @pytest.mark.parametrize("apps", [(OWN,), (OWN, None), (OWN, OWN)])
 def test_a_check_that_only_the_bots_own_app_may_write_is_safe(apps: tuple[int | None, ...]) -> None:
     says = f"only the app 77 can make it pass, which is {BOT}"
-    assert source(*apps) == Remark("check's source", ok=True, says=says)
+    assert source(*apps) == GateRemark("check's source", ok=True, says=says)
 
 
 @pytest.mark.parametrize("apps, named", [((OTHER,), "99"), ((OTHER, OWN), "77, 99"), ((ACTIONS, OTHER), "15, 99")])
@@ -94,7 +96,7 @@ def test_a_check_that_another_app_must_write_never_passes(apps: tuple[int, ...],
 
 def test_an_app_that_the_token_cannot_see_is_to_be_looked_up() -> None:
     says = f"Only the app 99 can make it pass. This token cannot see whether that is {BOT}: look it up."
-    assert source(OTHER, own=None) == Remark("check's source", ok=False, says=says)
+    assert source(OTHER, own=None) == GateRemark("check's source", ok=False, says=says)
 
 
 def test_a_branch_has_to_be_up_to_date_or_a_queue_merges() -> None:
@@ -114,7 +116,7 @@ def test_each_branch_whose_file_is_trusted_needs_a_rule() -> None:
     (default,) = base_remarks("main", {})
     assert (default.ok, default.says.startswith("only the file of main configures reviews")) == (True, True)
     guarded, open_one, absent = base_remarks("main", {"release": True, "next": False, "gone": None})
-    assert guarded == Remark(
+    assert guarded == GateRemark(
         "trusted bases", ok=True, says="release has a configuration of its own, and a rule guards it"
     )
     for found, words in (

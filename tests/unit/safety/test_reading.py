@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.safety.secret_shapes.reading import Reading, read
+from review_advisor.core.safety.secret_shapes.reading import DecodedText, read
 
 MEANT: list[tuple[str, str]] = [
     ("plain words", "plain words"),
@@ -72,5 +72,5 @@ def test_a_part_across_a_joint_stands_in_several_places() -> None:
 
 
 def test_a_text_without_escapes_is_read_as_it_is() -> None:
-    assert read("a b") == Reading("a b")
+    assert read("a b") == DecodedText("a b")
     assert list(read("a b").places(1, 3)) == [(1, 3)]

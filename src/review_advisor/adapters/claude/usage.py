@@ -21,7 +21,7 @@ class _ImpossibleError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class CallUsage:
     """What was used; ``own`` by the main loop alone, None where that is not known.
 
     ``impossible``: the CLI gave a number that cannot be, so that none of its numbers is taken.
@@ -33,7 +33,7 @@ class Account:
     impossible: bool = False
 
 
-def account(result: Mapping[str, Any] | None, messages: Iterable[Mapping[str, Any]], *, results: int) -> Account:
+def account(result: Mapping[str, Any] | None, messages: Iterable[Mapping[str, Any]], *, results: int) -> CallUsage:
     """The result's own numbers; without them, what the messages said, of which some are the ``main`` loop's.
 
     A result tells what the main loop used since the result before it: of several ``results`` the last is not enough.
@@ -48,9 +48,9 @@ def account(result: Mapping[str, Any] | None, messages: Iterable[Mapping[str, An
         else:
             main = _seen(message for message in every if message["main"])
             own = _total((each.usage for each in main), None)
-        return Account(total, by_model, own if own != Usage() else None)
+        return CallUsage(total, by_model, own if own != Usage() else None)
     except _ImpossibleError:
-        return Account(Usage(), (), impossible=True)
+        return CallUsage(Usage(), (), impossible=True)
 
 
 def _reported(result: Mapping[str, Any]) -> tuple[ModelUsage, ...]:

@@ -9,7 +9,7 @@ from review_advisor.adapters.git.attributes import Attributes, attributes_by, ru
 from review_advisor.adapters.git.object_store import RENAMES, ObjectStore
 from review_advisor.adapters.git.run import OutputTooLargeError
 from review_advisor.core.facts.change import SUBMODULE_MODE, FileChange, Status
-from review_advisor.core.facts.patch import Section, split_git_diff
+from review_advisor.core.facts.patch import FilePatch, split_git_diff
 from review_advisor.core.facts.patch_files import count_lines, shown_name
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.ports.review import SourceError
@@ -143,7 +143,7 @@ def _entry(raw: tuple[list[bytes], bytes, bytes], count: tuple[bytes, bytes]) ->
     )
 
 
-def _file(entry: _Entry, sections: Iterator[Section], said: Attributes) -> FileChange:
+def _file(entry: _Entry, sections: Iterator[FilePatch], said: Attributes) -> FileChange:
     typed = entry.status is Status.TYPE_CHANGED
     own = [section for _, section in zip(range(1 + typed), sections, strict=False)]
     hunks = tuple(hunk for section in own for hunk in section.hunks)
@@ -166,7 +166,7 @@ def _file(entry: _Entry, sections: Iterator[Section], said: Attributes) -> FileC
     )
 
 
-def _check(entry: _Entry, own: list[Section], counted: tuple[int, int], *, typed: bool) -> None:
+def _check(entry: _Entry, own: list[FilePatch], counted: tuple[int, int], *, typed: bool) -> None:
     """Stop if the patch's section is not this entry's: a wrong pairing would show one file's text as another's."""
     path = shown_name(entry.name)
     if len(own) != 1 + typed:

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
-from review_advisor.adapters.git.tree_entries import FOLDER_MODE, Entry, entries, escapes
+from review_advisor.adapters.git.tree_entries import FOLDER_MODE, ListedEntry, entries, escapes
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.core.facts.repair import WHOLE, RefusedPath
@@ -35,7 +35,7 @@ class _Reading:
     """What was found so far. ``changed``: lines for ``update-index``, removals first."""
 
     store: ObjectStore
-    head: dict[bytes, Entry]
+    head: dict[bytes, ListedEntry]
     algorithm: str
     depth: int
     removed: list[bytes] = field(default_factory=list)
@@ -146,7 +146,7 @@ def _has_twin(reading: _Reading, path: bytes) -> bool:
     return path.decode("utf-8", "replace").casefold() in reading.folded
 
 
-def _content(file: Path, size: int, algorithm: str, known: Entry | None) -> bytes | str | None:
+def _content(file: Path, size: int, algorithm: str, known: ListedEntry | None) -> bytes | str | None:
     """The new content of a file, or why it cannot be taken; None for the head's own."""
     digest = hashlib.new(algorithm, b"blob %d\0" % size, usedforsecurity=False)
     kept = bytearray()

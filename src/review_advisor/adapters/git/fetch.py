@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
-from review_advisor.adapters.git.repository import Repository, open_repository
+from review_advisor.adapters.git.repository import GitRepository, open_repository
 from review_advisor.adapters.git.run import Reply
 from review_advisor.adapters.git.source import About, GitSource, Sides
 from review_advisor.core.facts.change import OBJECT_NAME
@@ -86,7 +86,7 @@ def open_pull_request(
 
 
 def _fetch_sides(
-    store: ObjectStore, repository: Repository, remote: Remote, pull_request: PullRequest, rules: str
+    store: ObjectStore, repository: GitRepository, remote: Remote, pull_request: PullRequest, rules: str
 ) -> Sides:
     """Both sides of a pull request, from their merge base to its head, fetched into ``store``.
 

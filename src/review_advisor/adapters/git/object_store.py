@@ -7,7 +7,7 @@ import shutil
 import weakref
 from dataclasses import replace
 
-from review_advisor.adapters.git.repository import Repository
+from review_advisor.adapters.git.repository import GitRepository
 from review_advisor.core.facts.change import MOST_RENAMES
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.lifetime.belongings import DEVNULL, make_folder, remove_folder
@@ -47,7 +47,7 @@ class ObjectStore:
     The folder is private, and removed with this object or at exit.
     """
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: GitRepository) -> None:
         try:
             self.folder = make_folder("git")
             self._remove = weakref.finalize(self, remove_folder, self.folder)
@@ -56,7 +56,7 @@ class ObjectStore:
             raise SourceError(f"A temporary folder cannot be filled: {error.strerror} ({error.filename}).") from error
         self.git = replace(repository.git, folder=self.folder, settings=(), environment={"GIT_DIR": str(self.folder)})
 
-    def _fill(self, repository: Repository) -> None:
+    def _fill(self, repository: GitRepository) -> None:
         (self.folder / "objects" / "info").mkdir(parents=True)
         (self.folder / "refs").mkdir()
         (self.folder / "HEAD").write_text("ref: refs/heads/unborn\n", encoding="ascii")
@@ -117,7 +117,7 @@ class ObjectStore:
         listed = self.folder / "shallow"
         return frozenset(listed.read_bytes().split()) if listed.is_file() else frozenset()
 
-    def staged_tree(self, repository: Repository) -> str:
+    def staged_tree(self, repository: GitRepository) -> str:
         """The tree that a commit of the index would have. Raises ``SourceError`` while a merge is unresolved."""
         if not repository.index.exists():
             return self.empty_tree()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.adapters.git.patch_source import PatchSource
-from review_advisor.adapters.git.repository import Repository, open_repository
+from review_advisor.adapters.git.repository import GitRepository, open_repository
 from review_advisor.adapters.git.source import About, GitSource, Sides
 from review_advisor.ports.review import SourceError
 
@@ -79,7 +79,7 @@ def _head_of(repo: Path) -> tuple[ObjectStore, str] | None:
     return store, store.tree(head)
 
 
-def _merge_base(repository: Repository, store: ObjectStore, ref: str, head: str) -> str:
+def _merge_base(repository: GitRepository, store: ObjectStore, ref: str, head: str) -> str:
     base = store.merge_base(repository.commit(ref), head)
     if base is None:
         advice = repository.advice("compare them with A..B instead, or")

@@ -30,7 +30,7 @@ _WHERE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class GitRepository:
     """An existing repository, bare or not."""
 
     git: Git
@@ -68,7 +68,7 @@ class Repository:
         return name if reply.code == 0 and _OBJECT_NAME.fullmatch(name) else None
 
 
-def open_repository(folder: Path) -> Repository:
+def open_repository(folder: Path) -> GitRepository:
     """The repository that holds ``folder``, at any depth. Raises ``SourceError``."""
     if not folder.is_dir():
         raise SourceError(f"{folder} is not a folder: give the path of a git repository.")
@@ -90,7 +90,7 @@ def open_repository(folder: Path) -> Repository:
     return _located(git, reply.stdout)
 
 
-def _located(git: Git, output: bytes) -> Repository:
+def _located(git: Git, output: bytes) -> GitRepository:
     lines = [os.fsdecode(line) for line in output.removesuffix(b"\n").split(b"\n")]
     try:
         object_format, shallow, objects, index, shallow_file = lines
@@ -98,7 +98,7 @@ def _located(git: Git, output: bytes) -> Repository:
         raise SourceError(
             f"git cannot place {git.folder}: git 2.31 or newer is needed, and a path without line breaks."
         ) from None
-    return Repository(git, object_format, shallow == "true", Path(objects), Path(index), Path(shallow_file))
+    return GitRepository(git, object_format, shallow == "true", Path(objects), Path(index), Path(shallow_file))
 
 
 def _is_ownership(stderr: bytes) -> bool:

@@ -11,7 +11,7 @@ from typing import IO
 
 from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.adapters.git.run import Git
-from review_advisor.adapters.git.tree_entries import Entry, entries, escapes
+from review_advisor.adapters.git.tree_entries import ListedEntry, entries, escapes
 from review_advisor.core.facts.patch_files import shown_name
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.lifetime.belongings import make_folder, remove_folder
@@ -60,7 +60,7 @@ def _write(git: Git, tree: str, root: Path, bounds: TreeBounds) -> None:
         raise SourceError(f"The reviewed tree cannot be written out: {error.strerror} ({where}).") from error
 
 
-def _prepare(entry: Entry, place: bytes, names: IO[bytes], files: IO[bytes]) -> None:
+def _prepare(entry: ListedEntry, place: bytes, names: IO[bytes], files: IO[bytes]) -> None:
     if any(map(escapes, entry.path.split(b"/"))):
         raise SourceError(f"The tree holds a path that must not be written to disk: {shown_name(entry.path)!r}.")
     if entry.has_content:

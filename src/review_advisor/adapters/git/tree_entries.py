@@ -26,7 +26,7 @@ _IGNORED = dict.fromkeys(
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListedEntry:
     """One file, folder, link or submodule of a tree. ``size`` is 0 for what has no content of its own."""
 
     mode: str
@@ -53,7 +53,7 @@ class Missing:
     names: tuple[str, ...] = ()
 
 
-def entries(git: Git, tree: str, bounds: TreeBounds) -> Iterator[Entry]:
+def entries(git: Git, tree: str, bounds: TreeBounds) -> Iterator[ListedEntry]:
     """Everything in a tree, each folder before what it holds. No more than one entry is in memory.
 
     Raises ``SourceError`` where the tree is larger than ``bounds``.
@@ -113,8 +113,8 @@ def _split(output: IO[bytes] | None) -> Iterator[bytes]:
             raise SourceError("The tree holds a name that no file can have: it is too long.")
 
 
-def _entry(record: bytes) -> Entry:
+def _entry(record: bytes) -> ListedEntry:
     facts, _, path = record.partition(b"\t")
     mode, _, name, size = facts.decode("ascii").split()
     length = int(size) if size.isdigit() else _ABSENT if size == "BAD" else 0
-    return Entry(mode, name, path, length)
+    return ListedEntry(mode, name, path, length)

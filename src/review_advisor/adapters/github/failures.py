@@ -35,7 +35,7 @@ _LIMIT_WORDS = ("rate limit", "abuse detection")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """One answer of GitHub's, unread. Names of ``headers`` are in lower case."""
 
     status: int
@@ -47,7 +47,7 @@ class Unanswered(ForgeUnavailable):
     """A read may be tried again."""
 
 
-def failure(doing: str, answer: Answer, now: datetime) -> ForgeError | None:
+def failure(doing: str, answer: Response, now: datetime) -> ForgeError | None:
     """What an answer's status says against it; None if it says nothing."""
     status = answer.status
     if status < _MULTIPLE_CHOICES:
@@ -103,7 +103,7 @@ def _refusal(text: str) -> Refusal:
         return Refusal()
 
 
-def _is_limit(answer: Answer, message: str) -> bool:
+def _is_limit(answer: Response, message: str) -> bool:
     if answer.status == _TOO_MANY:
         return True
     return answer.status == _FORBIDDEN and (

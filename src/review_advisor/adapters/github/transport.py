@@ -9,7 +9,7 @@ from github import Auth, Github
 from github.Requester import HTTPSRequestsConnectionClass, RequestsResponse
 
 from review_advisor.adapters.github.address import ApiAddress
-from review_advisor.adapters.github.failures import Answer, Unanswered
+from review_advisor.adapters.github.failures import Response, Unanswered
 from review_advisor.core.safety.secret_shapes import REDACTED
 from review_advisor.ports.forge import ForgeMissing
 
@@ -41,17 +41,17 @@ class Exchange:
             api_version=_API_VERSION,
         ).requester
 
-    def rest(self, doing: str, verb: str, path: str, parameters: Mapping[str, str], body: object = None) -> Answer:
+    def rest(self, doing: str, verb: str, path: str, parameters: Mapping[str, str], body: object = None) -> Response:
         """The answer of a path below the base URL. Raises ``Unanswered``, and ``ForgeMissing`` for a redirect."""
         return self._send(doing, verb, path, parameters, body)
 
-    def graph(self, doing: str, query: str, variables: Mapping[str, Any]) -> Answer:
+    def graph(self, doing: str, query: str, variables: Mapping[str, Any]) -> Response:
         """The same of GraphQL, whose address PyGithub derives: GitHub Enterprise has it at ``/api/graphql``."""
         return self._send(
             doing, "POST", self._requester.graphql_url, {}, {"query": query, "variables": dict(variables)}
         )
 
-    def _send(self, doing: str, verb: str, url: str, parameters: Mapping[str, str], body: object) -> Answer:
+    def _send(self, doing: str, verb: str, url: str, parameters: Mapping[str, str], body: object) -> Response:
         try:
             status, headers, text = self._requester.requestJson(
                 verb, url, dict(parameters), dict(_HEADERS), body, self._connection
@@ -62,7 +62,7 @@ class Exchange:
             raise ForgeMissing(f"GitHub could not {doing}: it has moved; use the repository's present name.") from None
         except (OSError, ValueError, OverflowError) as error:  # requests' errors are OSErrors; bad headers the others
             raise Unanswered(f"GitHub did not {doing}: no answer came ({type(error).__name__}).") from error
-        return Answer(status, headers, text if status < _REFUSED else text.replace(self._token, REDACTED))
+        return Response(status, headers, text if status < _REFUSED else text.replace(self._token, REDACTED))
 
 
 class _NotFollowed(Exception):  # noqa: N818 (it says what was done)

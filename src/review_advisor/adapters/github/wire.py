@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.adapters.github.failures import Answer, Unanswered, failure, graph_failure, unreadable
+from review_advisor.adapters.github.failures import Response, Unanswered, failure, graph_failure, unreadable
 from review_advisor.adapters.github.graph_answers import GraphAnswer, Root
 from review_advisor.adapters.github.transport import Exchange
 from review_advisor.ports.forge import ForgeError
@@ -106,7 +106,7 @@ class Wire:
         self._pace()
         self._graph(doing, mutation, variables, partly=False)
 
-    def _rest(self, doing: str, verb: str, path: str, parameters: Mapping[str, str], body: object = None) -> Answer:
+    def _rest(self, doing: str, verb: str, path: str, parameters: Mapping[str, str], body: object = None) -> Response:
         return self._accepted(doing, self._exchange.rest(doing, verb, path, parameters, body))
 
     def _graph(self, doing: str, query: str, variables: Mapping[str, Any], *, partly: bool) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class Wire:
             raise graph_failure(doing, envelope.errors)
         return envelope.data or {}
 
-    def _accepted(self, doing: str, answer: Answer) -> Answer:
+    def _accepted(self, doing: str, answer: Response) -> Response:
         found = failure(doing, answer, self._clock.now())
         if found is not None:
             raise found
@@ -142,11 +142,11 @@ class Wire:
         self._last_write = self._clock.monotonic()
 
 
-def _read(doing: str, answer: Answer | dict[str, Any], shape: type[Value]) -> Value:
+def _read(doing: str, answer: Response | dict[str, Any], shape: type[Value]) -> Value:
     """An answer, or the data in one, as what it has to be. Raises ``ForgeError``."""
     reader = TypeAdapter(shape)
     try:
-        return reader.validate_json(answer.text) if isinstance(answer, Answer) else reader.validate_python(answer)
+        return reader.validate_json(answer.text) if isinstance(answer, Response) else reader.validate_python(answer)
     except ValidationError as error:
         raise unreadable(doing, error) from None
 

@@ -18,8 +18,8 @@ from review_advisor.adapters.ledger.rows import known
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.moments import LATEST, microseconds, moment_of
 from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.row import Part
-from review_advisor.core.observation.labels import Label
+from review_advisor.core.ledger.row import Participant
+from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 
@@ -36,7 +36,7 @@ _ELSEWHERE = f"""
 class Castings:
     """Who took part: ``parts`` by casting, and the casting of each run."""
 
-    parts: dict[int, tuple[Part, ...]]
+    parts: dict[int, tuple[Participant, ...]]
     of_run: dict[str, int]
 
 
@@ -51,7 +51,7 @@ class RecordedRun:
     events: tuple[Event, ...]
     document: OutcomeDocument | None
     paid_elsewhere: frozenset[int]
-    labels: tuple[Label, ...] = ()
+    labels: tuple[ObservedLabel, ...] = ()
     unlabelled: str = ""
 
 
@@ -62,12 +62,12 @@ def read_castings(path: Path, run_ids: Iterable[str]) -> Castings:
         rows = connection.execute("SELECT run_id, CAST(casting AS INTEGER) FROM runs JOIN chains ON chains.id = chain")
         of_run = {str(run_id): int(casting) for run_id, casting in rows if run_id in wanted}
         known = set(of_run.values())
-        parts: dict[int, list[Part]] = {casting: [] for casting in known}
+        parts: dict[int, list[Participant]] = {casting: [] for casting in known}
         for casting, *words in connection.execute(
             "SELECT casting, surface, role, model, error FROM casting_parts ORDER BY casting, surface, role, model"
         ):
             if casting in known:
-                parts[casting].append(Part(*map(str, words)))
+                parts[casting].append(Participant(*map(str, words)))
     return Castings({casting: tuple(its) for casting, its in parts.items()}, of_run)
 
 
@@ -117,7 +117,7 @@ def _kept(connection: sqlite3.Connection, run_id: str) -> RecordedRun:
         return replace(kept, unlabelled=str(trouble))
 
 
-def _labels(connection: sqlite3.Connection, repository: str | None, number: int | None) -> tuple[Label, ...]:
+def _labels(connection: sqlite3.Connection, repository: str | None, number: int | None) -> tuple[ObservedLabel, ...]:
     """What is known of a pull request. Raises ``LedgerError`` where what was seen last cannot be told."""
     found = connection.execute(_OBSERVED, (number, repository)).fetchone()
     if found is None or observation_in(read_chain(connection, found[0])) is None:

@@ -15,7 +15,7 @@ from review_advisor.adapters.ledger.chains import read_chain, read_chains
 from review_advisor.adapters.ledger.conditions import JUDGED, of_repository
 from review_advisor.adapters.ledger.transactions import savepoint
 from review_advisor.core.ledger.chain import Chain, LedgerError, canonical
-from review_advisor.core.ledger.row import Part, Readings, Row, Scalar, Tables
+from review_advisor.core.ledger.row import Participant, Readings, Row, Scalar, Tables
 from review_advisor.core.observation.labels import Observed
 from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.outcome.events import Event
@@ -77,7 +77,7 @@ def write_readings(connection: sqlite3.Connection, chain: int, readings: Reading
 
 
 def add_readings(
-    connection: sqlite3.Connection, chain: int, tables: Tables, casting: Sequence[Part], used: Row
+    connection: sqlite3.Connection, chain: int, tables: Tables, casting: Sequence[Participant], used: Row
 ) -> None:
     """Add the rows that one more event of an unfinished run tells, and bring the run's own row up to date.
 
@@ -184,7 +184,7 @@ def _repository(connection: sqlite3.Connection, name: str | None) -> int | None:
     return None if name is None else _shared(connection, "repositories", "name", name)
 
 
-def write_casting(connection: sqlite3.Connection, parts: Sequence[Part]) -> int:
+def write_casting(connection: sqlite3.Connection, parts: Sequence[Participant]) -> int:
     """The number of a casting, which is stored if it is new. To be called within a transaction."""
     rows: list[dict[str, Any]] = [asdict(part) for part in parts]
     casting = _shared(connection, "castings", "key", canonical(rows))

@@ -40,7 +40,7 @@ class PatchError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class FilePatch:
     """One file's part of a patch: the header lines as bytes (no line ends), and its hunks."""
 
     header: tuple[bytes, ...]
@@ -52,10 +52,10 @@ class Section:
         return any(line.startswith((b"Binary files ", b"GIT binary patch")) for line in self.header)
 
 
-def split_git_diff(data: bytes) -> tuple[Section, ...]:
+def split_git_diff(data: bytes) -> tuple[FilePatch, ...]:
     """The sections of ``git diff`` output, in order. Every line must be accounted for; raises ``PatchError``."""
     lines = _lines(data)
-    sections: list[Section] = []
+    sections: list[FilePatch] = []
     at = 0
     while at < len(lines):
         if not lines[at].startswith(_FILE):
@@ -65,14 +65,14 @@ def split_git_diff(data: bytes) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def split_patch(data: bytes) -> tuple[Section, ...]:
+def split_patch(data: bytes) -> tuple[FilePatch, ...]:
     """The sections of a patch from anywhere: ``git diff``, ``git format-patch``, ``diff -u``.
 
     Text before, between and after the sections (a mail's message and signature) is passed over, as ``git apply``
     does. Raises ``PatchError`` for a hunk that is cut short or has no file, and for a merge's combined diff.
     """
     lines = _lines(data)
-    sections: list[Section] = []
+    sections: list[FilePatch] = []
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -104,14 +104,14 @@ def _plain_header(lines: Sequence[bytes], at: int) -> bool:
     )
 
 
-def _section(lines: Sequence[bytes], start: int) -> tuple[Section, int]:
+def _section(lines: Sequence[bytes], start: int) -> tuple[FilePatch, int]:
     """The section whose first line is ``lines[start]``, and the index behind it."""
     at = start + 1
     while at < len(lines) and lines[at].startswith(_HEADER):
         at += 1
     header = tuple(line.removesuffix(b"\r") for line in lines[start:at])
     hunks, at = _hunks(lines, at)
-    return Section(header, hunks), at
+    return FilePatch(header, hunks), at
 
 
 def _hunks(lines: Sequence[bytes], at: int) -> tuple[tuple[Hunk, ...], int]:

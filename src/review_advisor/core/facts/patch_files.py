@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.patch import PatchError, Section, split_patch
+from review_advisor.core.facts.patch import FilePatch, PatchError, split_patch
 
 _ABSENT = "000000"
 _REGULAR = "100644"
@@ -45,7 +45,7 @@ def count_lines(hunks: Sequence[Hunk]) -> tuple[int, int]:
     return marks.count("+"), marks.count("-")
 
 
-def _file(section: Section) -> FileChange:
+def _file(section: FilePatch) -> FileChange:
     header = _fields(section)
     old, new = _names(section, header)
     old_mode, new_mode = _modes(header, absent_old=old is None, absent_new=new is None)
@@ -92,7 +92,7 @@ _KEYS = (
 )
 
 
-def _fields(section: Section) -> dict[str, bytes]:
+def _fields(section: FilePatch) -> dict[str, bytes]:
     fields: dict[str, bytes] = {}
     for key, rest in map(_split_header, section.header):
         if key in fields:
@@ -118,7 +118,7 @@ def _modes(header: dict[str, bytes], *, absent_old: bool, absent_new: bool) -> t
     return (_ABSENT if absent_old else shown_name(old)), (_ABSENT if absent_new else shown_name(new))
 
 
-def _names(section: Section, header: dict[str, bytes]) -> tuple[bytes | None, bytes | None]:
+def _names(section: FilePatch, header: dict[str, bytes]) -> tuple[bytes | None, bytes | None]:
     """The old and the new name, None for an absent side; all header lines must agree."""
     where = repr(shown_name(section.header[0]))
     old: bytes | None

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from review_advisor.core.ledger.event_rows import duration_ms, rows_of_events
-from review_advisor.core.ledger.row import Part, Readings, Row, casting_of, row, storable_text
+from review_advisor.core.ledger.row import Participant, Readings, Row, casting_of, row, storable_text
 from review_advisor.core.ledger.runs import letters
 from review_advisor.core.metrics.spending import spent
 from review_advisor.core.outcome.cost import role_costs, total_usage, used_within
@@ -37,7 +37,7 @@ def readings_so_far(events: Sequence[Event]) -> Readings:
     return Readings(_name(first), casting, run, {**_about(first), **rows_of_events(first.policy, events)})
 
 
-def used_so_far(policy: Policy, events: Iterable[Event]) -> tuple[tuple[Part, ...], Row]:
+def used_so_far(policy: Policy, events: Iterable[Event]) -> tuple[tuple[Participant, ...], Row]:
     """Who took part by now, and what that came to: the columns of a run's row that grow while it is under way."""
     every = tuple(events)
     calls = [event for event in every if isinstance(event, CallEnded)]
@@ -113,9 +113,9 @@ def _about(about: PolicyFrozen | OutcomeDocument) -> dict[str, tuple[Row, ...]]:
     }
 
 
-def _casting(policy: Policy, events: Iterable[Event]) -> tuple[Part, ...]:
+def _casting(policy: Policy, events: Iterable[Event]) -> tuple[Participant, ...]:
     advisors = {its.surface: its.advisor_model for its in policy.surfaces}
-    parts = [Part(surface.value) for surface in advisors]
+    parts = [Participant(surface.value) for surface in advisors]
     for event in events:
         if isinstance(event, CallEnded):
             parts += _parts(event)
@@ -124,22 +124,22 @@ def _casting(policy: Policy, events: Iterable[Event]) -> tuple[Part, ...]:
     return casting_of(parts)
 
 
-def _parts(call: CallEnded) -> Iterator[Part]:
+def _parts(call: CallEnded) -> Iterator[Participant]:
     """A call by the model that was asked for, and by the one that answered."""
     error = "" if call.ended == "answered" else call.reason or call.ended
     for model in _models(call.requested_model, call.resolved_model):
-        yield Part(call.surface.value, call.role.value, model, error)
+        yield Participant(call.surface.value, call.role.value, model, error)
     for each in used_within(call):
         if each.role is not call.role:
-            yield Part(call.surface.value, each.role.value, each.model)
+            yield Participant(call.surface.value, each.role.value, each.model)
 
 
-def _consulted(event: Consulted, advisors: Mapping[Surface, str]) -> Iterator[Part]:
+def _consulted(event: Consulted, advisors: Mapping[Surface, str]) -> Iterator[Participant]:
     """The same for a consult. Why it failed is told in the CLI's words."""
     note = event.note
     error = "" if note.status == "answered" else (note.reason or note.status)[:_LONGEST_REASON]
     for model in _models(advisors[event.surface], note.resolved_model):
-        yield Part(event.surface.value, Role.MID_FLIGHT.value, model, error)
+        yield Participant(event.surface.value, Role.MID_FLIGHT.value, model, error)
 
 
 def _models(requested: str, resolved: str) -> set[str]:

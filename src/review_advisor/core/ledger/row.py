@@ -16,7 +16,7 @@ _LARGEST = 10**15
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Participant:
     """Who took part in a run. ``role`` is empty for a surface in which nobody was asked, ``error`` for an answer."""
 
     surface: str
@@ -30,7 +30,7 @@ class Readings:
     """All rows of one run. ``run`` lacks what the ledger numbers itself: repository and casting."""
 
     repository: str | None
-    casting: tuple[Part, ...]
+    casting: tuple[Participant, ...]
     run: Row
     tables: Tables
 
@@ -56,7 +56,7 @@ def storable_text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
 
 
-def casting_of(parts: Iterable[Part]) -> tuple[Part, ...]:
+def casting_of(parts: Iterable[Participant]) -> tuple[Participant, ...]:
     """Each part once, in an order of their own: runs in which the same took part have the same casting."""
-    kept = {Part(*map(storable_text, (p.surface, p.role, p.model, p.error))) for p in parts}
+    kept = {Participant(*map(storable_text, (p.surface, p.role, p.model, p.error))) for p in parts}
     return tuple(sorted(kept, key=lambda part: (part.surface, part.role, part.model, part.error)))

@@ -46,7 +46,7 @@ _HAPPENED = ("judged", "reverted", "approved", "not_approved", "fixed", "gone", 
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class ObservedLabel:
     """One fact about a finding, or about the pull request where ``finding`` is empty.
 
     ``source`` is what shows it; of an unknown one, why nobody can tell.
@@ -76,7 +76,7 @@ class Observed:
     repository: str
     pull_request: int
     head_sha: str
-    labels: tuple[Label, ...]
+    labels: tuple[ObservedLabel, ...]
 
     @property
     def facts(self) -> tuple[object, ...]:
@@ -105,7 +105,7 @@ class Observed:
         return {**about, "at": self.at.isoformat(), "head_sha": self.head_sha, "labels": told}
 
 
-def of_findings(labels: Iterable[Label]) -> dict[str, dict[Name, Value]]:
+def of_findings(labels: Iterable[ObservedLabel]) -> dict[str, dict[Name, Value]]:
     """What is known of each finding."""
     found: dict[str, dict[Name, Value]] = {}
     for label in labels:
@@ -114,7 +114,7 @@ def of_findings(labels: Iterable[Label]) -> dict[str, dict[Name, Value]]:
     return found
 
 
-def of_pull_request(labels: Iterable[Label], name: Name) -> Value | None:
+def of_pull_request(labels: Iterable[ObservedLabel], name: Name) -> Value | None:
     """What is known of the pull request itself; None for nothing."""
     return next((e.value for e in labels if not e.finding and e.name == name and e.value != UNKNOWN), None)
 

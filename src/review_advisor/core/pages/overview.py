@@ -10,7 +10,7 @@ from typing import Any
 
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.readings import UNFINISHED
-from review_advisor.core.ledger.row import Part
+from review_advisor.core.ledger.row import Participant
 from review_advisor.core.ledger.runs import RunLine
 from review_advisor.core.metrics.kpis import Kpi, Rollup
 from review_advisor.core.metrics.targets import ADVISOR_SHARE, CONSULT_RATE, Target, format_value
@@ -86,7 +86,7 @@ def overview_json(
 
 
 def list_json(
-    lines: Sequence[RunLine], castings: Mapping[str, tuple[Part, ...]], files: Mapping[str, str]
+    lines: Sequence[RunLine], castings: Mapping[str, tuple[Participant, ...]], files: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     """The list in chunks of columns. Runs share the same few castings: each chunk holds its own.
 
@@ -94,7 +94,7 @@ def list_json(
     """
     for start in range(0, len(lines), CHUNK):
         chunk = [shown_line(line) for line in lines[start : start + CHUNK]]
-        known: dict[tuple[Part, ...], int] = {}
+        known: dict[tuple[Participant, ...], int] = {}
         of_run = [known.setdefault(castings.get(str(row["run_id"]), ()), len(known)) for row in chunk]
         columns = {column: [row[column] for row in chunk] for column in _COLUMNS}
         columns["file"] = [files[line.run_id] for line in lines[start : start + CHUNK]]

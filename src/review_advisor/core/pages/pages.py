@@ -8,7 +8,7 @@ from typing import Any
 
 from review_advisor.core.answers.findings import merged_into
 from review_advisor.core.ledger.runs import RunLine, money_words
-from review_advisor.core.observation.labels import Label
+from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.cost import RoleCost, role_costs
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen
@@ -30,7 +30,7 @@ class RunPage:
     line: RunLine
     events: tuple[Event, ...] = ()
     document: OutcomeDocument | None = None
-    labels: tuple[Label, ...] = ()
+    labels: tuple[ObservedLabel, ...] = ()
     paid_elsewhere: frozenset[int] = frozenset()
     trouble: str = ""
     unlabelled: str = ""

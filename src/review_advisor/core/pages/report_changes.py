@@ -26,7 +26,7 @@ class FindingChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ReportChange:
     """The reports before and after an intervention, by the numbers of their events; None where there is none.
 
     ``patch`` is the repair that was accepted in between.
@@ -59,7 +59,7 @@ class Change:
         }
 
 
-def changes(events: Sequence[Event]) -> dict[int, Change]:
+def changes(events: Sequence[Event]) -> dict[int, ReportChange]:
     """By the number of its event: what each veto and each answered consult led to, within its part of its surface."""
     parts: dict[tuple[Surface, int], list[_Numbered]] = defaultdict(list)
     for number, event in enumerate(events):
@@ -68,7 +68,7 @@ def changes(events: Sequence[Event]) -> dict[int, Change]:
     return dict(found for steps in parts.values() for found in _within(steps))
 
 
-def _within(steps: Sequence[_Numbered]) -> Iterator[tuple[int, Change]]:
+def _within(steps: Sequence[_Numbered]) -> Iterator[tuple[int, ReportChange]]:
     for place, (number, event) in enumerate(steps):
         if _intervenes(event):
             yield number, _change(steps[:place], steps[place + 1 :])
@@ -80,7 +80,7 @@ def _intervenes(event: Step) -> bool:
     return isinstance(event, Verified) and event.judged.result.verdict == "VETO"
 
 
-def _change(earlier: Sequence[_Numbered], later: Sequence[_Numbered]) -> Change:
+def _change(earlier: Sequence[_Numbered], later: Sequence[_Numbered]) -> ReportChange:
     before = next(((n, e) for n, e in reversed(earlier) if isinstance(e, Reported)), None)
     after = next(((n, e) for n, e in later if isinstance(e, Reported)), None)
     until_judged: list[Step] = []
@@ -91,7 +91,7 @@ def _change(earlier: Sequence[_Numbered], later: Sequence[_Numbered]) -> Change:
     repairs = [event for event in until_judged if isinstance(event, Repaired) and event.result == "accepted"]
     old = before[1].report if before else None
     new = after[1].report if after else None
-    return Change(
+    return ReportChange(
         before[0] if before else None,
         after[0] if after else None,
         (old.verdict if old else "", new.verdict if new else ""),

@@ -35,7 +35,7 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class GateRemark:
     """One thing about the gate. ``ok`` is False where something is to be done, which ``says`` then names."""
 
     name: str
@@ -43,7 +43,7 @@ class Remark:
     says: str
 
 
-def gate_remarks(gate: Gate, check_name: str, login: str) -> tuple[Remark, ...]:
+def gate_remarks(gate: Gate, check_name: str, login: str) -> tuple[GateRemark, ...]:
     """What a maintainer should know about the check named ``check_name`` on this branch. The bot writes as ``login``.
 
     A check that no rule names stops no merge. One that any app may make, or GitHub Actions may make, can be made by
@@ -56,55 +56,57 @@ def gate_remarks(gate: Gate, check_name: str, login: str) -> tuple[Remark, ...]:
             f"No rule of {gate.branch} requires the check {check_name!r}, so it stops no merge ({others}). "
             f"Require it by that name, in a ruleset or in the branch protection."
         )
-        return (Remark("required check", ok=False, says=says),)
+        return (GateRemark("required check", ok=False, says=says),)
     found = (
         f"{check_name!r} is required on {gate.branch} by {' and '.join(dict.fromkeys(each.source for each in ours))}"
     )
-    return Remark("required check", ok=True, says=found), _source(gate, ours, login), _freshness(gate)
+    return GateRemark("required check", ok=True, says=found), _source(gate, ours, login), _freshness(gate)
 
 
-def base_remarks(branch: str, bases: Mapping[str, bool | None]) -> tuple[Remark, ...]:
+def base_remarks(branch: str, bases: Mapping[str, bool | None]) -> tuple[GateRemark, ...]:
     """Whose configuration holds. ``bases``: the branches that the file of ``branch``, the default one, names.
 
     Each with whether a rule guards it; None for one that is not there.
     """
     if not bases:
         says = f"only the file of {branch} configures reviews, whatever the base branch of a pull request is"
-        return (Remark("trusted bases", ok=True, says=says),)
+        return (GateRemark("trusted bases", ok=True, says=says),)
     return tuple(_base(name, guarded=guarded) for name, guarded in bases.items())
 
 
-def _base(name: str, *, guarded: bool | None) -> Remark:
+def _base(name: str, *, guarded: bool | None) -> GateRemark:
     if guarded:
-        return Remark("trusted bases", ok=True, says=f"{name} has a configuration of its own, and a rule guards it")
+        return GateRemark("trusted bases", ok=True, says=f"{name} has a configuration of its own, and a rule guards it")
     what = "There is no branch" if guarded is None else "No rule guards the branch"
     does = "make it" if guarded is None else "push to it"
     says = (
         f"{what} {name}, which github.trusted_bases names: whoever may push can {does}, and their file then configures"
         " the reviews of pull requests into it. Protect it, or take it off the list."
     )
-    return Remark("trusted bases", ok=False, says=says)
+    return GateRemark("trusted bases", ok=False, says=says)
 
 
-def memory_remark(sealed: str, login: str) -> Remark:
+def memory_remark(sealed: str, login: str) -> GateRemark:
     """How far what is remembered of pull requests is believed. ``sealed``: how the newest one's is; empty for none."""
     if sealed == "signed":
         says = "what the summary comments remember is signed, and nothing else is believed"
-        return Remark("memory", ok=True, says=says)
+        return GateRemark("memory", ok=True, says=says)
     if not sealed:
-        return Remark("memory", ok=True, says="no check of a review stands yet, so it is not seen whether it is signed")
+        return GateRemark(
+            "memory", ok=True, says="no check of a review stands yet, so it is not seen whether it is signed"
+        )
     if login != ACTIONS_LOGIN:
         says = f"what the summary comments remember is not signed; only {login} writes the checks that vouch for it"
-        return Remark("memory", ok=True, says=says)
+        return GateRemark("memory", ok=True, says=says)
     says = (
         "What the summary comments remember is not signed. It counts as far as our checks and people's own comments"
         " bear it out; any workflow that may write checks can still make the next review skip files. Give `begin` and"
         " `publish` a key in the secret REVIEW_ADVISOR_STATE_KEY."
     )
-    return Remark("memory", ok=False, says=says)
+    return GateRemark("memory", ok=False, says=says)
 
 
-def workflow_remark(*, own_server: bool) -> tuple[Remark, ...]:
+def workflow_remark(*, own_server: bool) -> tuple[GateRemark, ...]:
     """Whose workflow file runs on ``pull_request_target``. ``own_server``: it is not github.com."""
     if not own_server:
         return ()
@@ -113,10 +115,10 @@ def workflow_remark(*, own_server: bool) -> tuple[Remark, ...]:
         " older server takes it from the base branch, which whoever may push can make: there, keep every secret in an"
         " environment that only the default branch may use, and require the check from a GitHub App."
     )
-    return (Remark("workflow's source", ok=False, says=says),)
+    return (GateRemark("workflow's source", ok=False, says=says),)
 
 
-def _source(gate: Gate, ours: list[RequiredCheck], login: str) -> Remark:
+def _source(gate: Gate, ours: list[RequiredCheck], login: str) -> GateRemark:
     apps = {each.app for each in ours if each.app is not None}
     pinned = apps - {gate.actions}
     if pinned:
@@ -126,13 +128,13 @@ def _source(gate: Gate, ours: list[RequiredCheck], login: str) -> Remark:
         f"The check may come from {who}: whoever may push a branch can forge it with a workflow of their own. "
         "Let a GitHub App of your own publish it, and require the check from that app."
     )
-    return Remark("check's source", ok=False, says=says)
+    return GateRemark("check's source", ok=False, says=says)
 
 
-def _pinned(gate: Gate, apps: set[int], login: str) -> Remark:
+def _pinned(gate: Gate, apps: set[int], login: str) -> GateRemark:
     required = f"the app {', '.join(map(str, sorted(apps)))}"
     if apps == {gate.own}:
-        return Remark("check's source", ok=True, says=f"only {required} can make it pass, which is {login}")
+        return GateRemark("check's source", ok=True, says=f"only {required} can make it pass, which is {login}")
     if gate.own is None:
         says = f"Only {required} can make it pass. This token cannot see whether that is {login}: look it up."
     else:
@@ -140,21 +142,23 @@ def _pinned(gate: Gate, apps: set[int], login: str) -> Remark:
             f"Only {required} can make it pass, and the bot writes as {login}, which is the app {gate.own}: it never "
             "passes. Let `github.login` and the required app be the same."
         )
-    return Remark("check's source", ok=False, says=says)
+    return GateRemark("check's source", ok=False, says=says)
 
 
-def _freshness(gate: Gate) -> Remark:
+def _freshness(gate: Gate) -> GateRemark:
     if gate.merge_queue:
-        return Remark("merge queue", ok=True, says="a queue merges: its check is answered from the pull request's own")
+        return GateRemark(
+            "merge queue", ok=True, says="a queue merges: its check is answered from the pull request's own"
+        )
     if gate.strict:
-        return Remark("up to date", ok=True, says="a branch must be up to date before its merge")
+        return GateRemark("up to date", ok=True, says="a branch must be up to date before its merge")
     unseen = gate.strict is None
     says = (
         f"This token cannot see whether a branch must be up to date with {gate.branch} before its merge. "
         if unseen
         else f"A branch may be merged that is behind {gate.branch}: what was reviewed is then not what is merged. "
     ) + "Require branches to be up to date, or use a merge queue."
-    return Remark("up to date", ok=False, says=says)
+    return GateRemark("up to date", ok=False, says=says)
 
 
 def _listed(required: tuple[RequiredCheck, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from review_advisor.core.observation.labels import Label
+from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import finding_in
 from review_advisor.mockworld.stories.branch import Branch, StoryStepError
@@ -31,7 +31,7 @@ class Came:
 
     begun: Begun | None = None
     head: str = ""
-    observed: tuple[Label, ...] = ()
+    observed: tuple[ObservedLabel, ...] = ()
 
 
 class Life:
@@ -101,7 +101,7 @@ class Life:
             raise StoryStepError(f"no comment in the diff is about {told.finding!r}")
         self._branch.github.reacts(found[-1], "THUMBS_UP" if told.thumb == "up" else "THUMBS_DOWN", by=told.by)
 
-    def _closed(self, told: CloseStep) -> tuple[Label, ...]:
+    def _closed(self, told: CloseStep) -> tuple[ObservedLabel, ...]:
         github, pull = self._branch.github, self._branch.pull
         if not told.merged:
             github.closes(pull, by=told.by)

@@ -9,7 +9,7 @@ from itertools import count
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.observation.labels import Label
+from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.policy import RepairMode, Rules
@@ -85,7 +85,7 @@ class PlayedStep:
     because: str = ""
     problem: str = ""
     stands: Standing | None = None
-    observed: tuple[Label, ...] = ()
+    observed: tuple[ObservedLabel, ...] = ()
     killed: bool = False
     due: frozenset[str] = frozenset()
 

@@ -10,7 +10,7 @@ from itertools import count
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
-from review_advisor.core.observation.labels import Label
+from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.memory import earlier_review
 from review_advisor.core.pull_request.rules import PublicationRules
@@ -165,7 +165,7 @@ class Workflow:
             unfinished.is_known(bot, what.run.head)
             PublishPhase(bot, NoPatcher(), unfinished.stands).publish(number, what.outcome, asked=what.run.begun.asked)
 
-    def observe(self, after_days: int) -> tuple[Label, ...]:
+    def observe(self, after_days: int) -> tuple[ObservedLabel, ...]:
         """What is observed of the closed pull request, so many days later."""
         branch, pull = self._branch, self._branch.pull
         history = MergedHistory(branch.github, pull) if pull.merged else None

@@ -33,7 +33,7 @@ _BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DecodedText:
     """``text`` as it is read, in pieces: each begins at one of ``starts``, and in the original at one of ``origins``.
 
     A piece with a width stands for so many characters of the original, any other for as many as it has. At ``joints``
@@ -61,7 +61,7 @@ class Reading:
         return began, began + (self.widths[piece] or 1)
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> DecodedText:
     """``text`` as it is read."""
     parts: list[str] = []
     starts, origins, widths, joints = [0], [0], [0], []
@@ -83,9 +83,9 @@ def read(text: str) -> Reading:
         origins.append(at)
         widths.append(0)
     if not parts:
-        return Reading(text)
+        return DecodedText(text)
     parts.append(text[at:])
-    return Reading("".join(parts), tuple(starts), tuple(origins), tuple(widths), tuple(joints))
+    return DecodedText("".join(parts), tuple(starts), tuple(origins), tuple(widths), tuple(joints))
 
 
 def _sign_after(found: re.Match[str]) -> int:
