@@ -37,7 +37,7 @@ from review_advisor.core.roles.calls import CreditExhaustedError
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
 from review_advisor.mockworld.github.page import Record
-from review_advisor.mockworld.github.records import CheckRun, Comment, Happened, Review
+from review_advisor.mockworld.github.records import CheckRun, Comment, Review, TimelineEntry
 from review_advisor.mockworld.lines import Line, approve, confirm, reject
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.pull_request.bot import Bot
@@ -144,7 +144,7 @@ def texts(record: Record) -> Iterator[str]:
             yield from (record.name, record.title or "", record.conclusion or "", record.summary or "")
             for note in record.annotations:
                 yield from (note.path, str(note.start_line), note.level, note.title or "", note.message)
-        case Happened():
+        case TimelineEntry():
             yield from (record.by, record.words)
 
 
@@ -240,8 +240,8 @@ def _second_push() -> Picture:
 
 def _escalation() -> Picture:
     story = _escalated()
-    label = Happened(RULES.login, f"added the {story.pull.labels[0].name} label")
-    asked = Happened(RULES.login, f"requested a review from {story.pull.requested_users[0]}")
+    label = TimelineEntry(RULES.login, f"added the {story.pull.labels[0].name} label")
+    asked = TimelineEntry(RULES.login, f"requested a review from {story.pull.requested_users[0]}")
     return Picture("escalation", (*story.pull.comments, label, asked))
 
 

@@ -11,8 +11,8 @@ from tests.simulation.forged import NOTED
 
 from review_advisor.mockworld.promises.on_github import PROMISES_ON_GITHUB, After, afters, broken_on_github
 from review_advisor.mockworld.seeds.worlds import PUBLISHED, story_of
+from review_advisor.mockworld.stories.snapshot import Snapshot
 from review_advisor.mockworld.stories.stage import PlayedStory, play
-from review_advisor.mockworld.stories.standing import Standing
 from review_advisor.mockworld.stories.story import Story
 
 REJECTS = {"review": {"executor": [{"says": "reject", "findings": [NOTED]}]}}
@@ -115,7 +115,7 @@ def test_a_review_of_a_head_that_moved_is_cancelled_there_and_says_nothing() -> 
 def test_the_reviews_of_one_story_share_their_pull_request() -> None:
     twice = played(REJECTS, MOVES, "review")
     assert broken_on_github(twice) == ()
-    after: list[Standing] = [step.stands for step in twice.steps if step.review is not None and step.stands is not None]
+    after: list[Snapshot] = [step.stands for step in twice.steps if step.review is not None and step.stands is not None]
     assert [len(each.summaries) for each in after] == [1, 1]
     assert [each.check_on(each.head) for each in after] == ["failure", "success"]
 

@@ -10,8 +10,8 @@ from review_advisor.core.report.wording import counted
 from review_advisor.mockworld.promises.flips import told_still
 from review_advisor.mockworld.promises.on_github import broken_on_github
 from review_advisor.mockworld.seeds.sweep import judge
+from review_advisor.mockworld.stories.snapshot import Snapshot
 from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
-from review_advisor.mockworld.stories.standing import Standing
 from review_advisor.mockworld.stories.story_expect import ExpectBlock
 
 
@@ -25,7 +25,7 @@ def unmet(played: PlayedStory) -> tuple[str, ...]:
 def differences(played: PlayedStory) -> tuple[str, ...]:
     """What is not as the story says, one sentence each."""
     found: list[str] = []
-    before: Standing | None = None
+    before: Snapshot | None = None
     for step in played.steps:
         found += [f"{_name(step)}: {words}" for words in _of_step(step, before, loose=played.story.loose)]
         before = step.stands
@@ -36,7 +36,7 @@ def _name(step: PlayedStep) -> str:
     return f"step {step.number}, {step.told.kind.replace('_', ' ')}"
 
 
-def _of_step(step: PlayedStep, before: Standing | None, *, loose: bool) -> Iterator[str]:
+def _of_step(step: PlayedStep, before: Snapshot | None, *, loose: bool) -> Iterator[str]:
     if step.problem and not loose:
         yield step.problem
     happening = step.told.happening
@@ -66,7 +66,7 @@ def _of_no_review(expect: ExpectBlock) -> Iterator[str]:
         yield "expected a review, and none ran"
 
 
-def _on_github(expect: ExpectBlock, step: PlayedStep, stands: Standing, before: Standing | None) -> Iterator[str]:
+def _on_github(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: Snapshot | None) -> Iterator[str]:
     check, title = stands.check_on(step.head), stands.title_on(step.head)
     if expect.check is not None and expect.check != check:
         yield f"expected the check to be {expect.check}, was {check} ({title})"
@@ -80,7 +80,7 @@ def _on_github(expect: ExpectBlock, step: PlayedStep, stands: Standing, before: 
     yield from _in_words(expect, step, stands, before)
 
 
-def _in_words(expect: ExpectBlock, step: PlayedStep, stands: Standing, before: Standing | None) -> Iterator[str]:
+def _in_words(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: Snapshot | None) -> Iterator[str]:
     if expect.findings is not None and expect.findings != stands.findings:
         yield f"expected the findings {_listed(expect.findings)}, were {_listed(stands.findings)}"
     summary = "\n".join(stands.summaries)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from review_advisor.core.report.wording import counted
+from review_advisor.mockworld.stories.snapshot import Snapshot, visible_lines
 from review_advisor.mockworld.stories.stage import PlayedStep
-from review_advisor.mockworld.stories.standing import Standing, visible_lines
 
 
 def step_words(step: PlayedStep) -> str:
@@ -25,7 +25,7 @@ def _variables(switches: Mapping[str, str]) -> str:
     return ": " + ", ".join(f"{name}={value}" for name, value in switches.items())
 
 
-def begins(step: PlayedStep, before: Standing | None) -> str:
+def begins(step: PlayedStep, before: Snapshot | None) -> str:
     """What the bot made of it, where nothing else says so."""
     if step.begins:
         return f"begins a review: {step.because}"
@@ -33,7 +33,7 @@ def begins(step: PlayedStep, before: Standing | None) -> str:
     return f"begins no review: {step.because}" if step.because and not answered else ""
 
 
-def changes(step: PlayedStep, before: Standing | None) -> Iterator[str]:
+def changes(step: PlayedStep, before: Snapshot | None) -> Iterator[str]:
     """What is different on GitHub after a step, a line each."""
     now = step.stands
     if now is None:
@@ -60,6 +60,6 @@ def changes(step: PlayedStep, before: Standing | None) -> Iterator[str]:
     yield from (f"observed: {each.name.replace('_', ' ')} is {each.value}, {each.source}" for each in step.observed)
 
 
-def _headings(stands: Standing) -> list[str]:
+def _headings(stands: Snapshot) -> list[str]:
     lines = (visible_lines(each) for each in stands.summaries)
     return [next((line.lstrip("# ") for line in each if line.startswith("#")), each[0]) for each in lines]

@@ -22,8 +22,8 @@ from review_advisor.core.safety.terminal import one_line
 from review_advisor.mockworld.agents import Asked
 from review_advisor.mockworld.expectations import flags_of
 from review_advisor.mockworld.promises.reading import answer_of, fault_of, split_prompt
+from review_advisor.mockworld.stories.snapshot import Snapshot
 from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
-from review_advisor.mockworld.stories.standing import Standing
 from review_advisor.mockworld.timeline import begins, changes, step_words
 
 LONGEST = 100
@@ -32,7 +32,7 @@ LONGEST = 100
 def trace_text(origin: str, played: PlayedStory, unmet: Sequence[str]) -> str:
     """The whole story as lines of text, and whether it ended as it says."""
     lines = [f"{origin}: {one_line(played.story.story)}"]
-    before: Standing | None = None
+    before: Snapshot | None = None
     for step in played.steps:
         lines += ["", f"  {step.number} {one_line(step_words(step))}"]
         lines += [f"    {_short(words)}"] if (words := begins(step, before)) else []
@@ -135,7 +135,7 @@ def trace_json(origin: str, played: PlayedStory, unmet: Sequence[str]) -> dict[s
 
 
 def _steps_json(steps: Sequence[PlayedStep]) -> Iterator[dict[str, Any]]:
-    before: Standing | None = None
+    before: Snapshot | None = None
     for step in steps:
         yield {
             "number": step.number,

@@ -13,7 +13,6 @@ from review_advisor.mockworld.github.records import (
     AccountKind,
     App,
     Comment,
-    Happened,
     Issue,
     Label,
     Protection,
@@ -27,6 +26,7 @@ from review_advisor.mockworld.github.records import (
     ReviewState,
     ReviewThread,
     Team,
+    TimelineEntry,
     Token,
 )
 from review_advisor.mockworld.object_names import FILE_MODE
@@ -317,7 +317,7 @@ class GitHub(Ground):
 
     def happens(self, pull: Pull, by: str, words: str) -> None:
         """GitHub writes a line into the conversation."""
-        pull.happened.append(Happened(by, words, self.tick()))
+        pull.happened.append(TimelineEntry(by, words, self.tick()))
 
     def label(self, repository: Repository, name: str) -> Label:
         """The repository's label of this name, whatever its case; made if there is none."""

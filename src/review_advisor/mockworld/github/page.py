@@ -12,7 +12,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from review_advisor.mockworld.github.patches import shown_lines
-from review_advisor.mockworld.github.records import CheckAnnotation, CheckRun, Comment, Happened, Review, ReviewThread
+from review_advisor.mockworld.github.records import (
+    CheckAnnotation,
+    CheckRun,
+    Comment,
+    Review,
+    ReviewThread,
+    TimelineEntry,
+)
 
 THEMES = ("light", "dark")
 LINES_ABOVE = 3
@@ -38,7 +45,7 @@ EMOJI = {
 """What the bot's headings begin with, drawn: not every machine has a font for it."""
 
 
-Record = Comment | Review | CheckRun | Happened
+Record = Comment | Review | CheckRun | TimelineEntry
 
 
 def page(
@@ -77,7 +84,7 @@ def _record(record: Record, patches: Mapping[str, str]) -> str:
             return _said(record.author, "reviewed", markdown(record.body)) + "\n".join(threads)
         case CheckRun():
             return _check(record)
-        case Happened():
+        case TimelineEntry():
             return f'<p class="event"><b>{_name(record.by)}</b> {html.escape(record.words)}</p>'
 
 

@@ -191,7 +191,7 @@ class Issue:
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class TimelineEntry:
     """A line of the conversation that GitHub writes itself."""
 
     by: str
@@ -236,7 +236,7 @@ class Pull:
     reviews: list[Review] = field(default_factory=list)
     requested_users: list[str] = field(default_factory=list)
     requested_teams: list[str] = field(default_factory=list)
-    happened: list[Happened] = field(default_factory=list)
+    happened: list[TimelineEntry] = field(default_factory=list)
 
     @property
     def merged(self) -> bool:

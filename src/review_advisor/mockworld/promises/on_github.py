@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.promises import Broken
 from review_advisor.mockworld.promises.publication import CONCLUSIONS, VERDICTS
+from review_advisor.mockworld.stories.snapshot import Snapshot
 from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
-from review_advisor.mockworld.stories.standing import Standing
 from review_advisor.mockworld.stories.story_events import CommandStep
 
 ESCALATED = 11
@@ -26,8 +26,8 @@ class After:
     """
 
     step: PlayedStep
-    stands: Standing
-    before: Standing | None
+    stands: Snapshot
+    before: Snapshot | None
     passed: Mapping[str, bool]
 
     @property
@@ -45,7 +45,7 @@ class After:
 
 def afters(story: PlayedStory) -> Iterator[After]:
     """Every step of a published story."""
-    before: Standing | None = None
+    before: Snapshot | None = None
     passed: dict[str, bool] = {}
     for step in story.steps:
         if step.stands is None:
@@ -61,7 +61,7 @@ def afters(story: PlayedStory) -> Iterator[After]:
         before = step.stands
 
 
-def _escalated(stands: Standing | None) -> bool:
+def _escalated(stands: Snapshot | None) -> bool:
     return stands is not None and stands.memory is not None and stands.memory.outcome == "escalated"
 
 
@@ -147,7 +147,7 @@ def publishing_again_writes_nothing(after: After) -> Iterator[str]:
         yield f"{first} became {second}"
 
 
-def _unfinished(stands: Standing) -> bool:
+def _unfinished(stands: Snapshot) -> bool:
     return any(run.status != "completed" for run in stands.checks)
 
 

@@ -34,7 +34,7 @@ class StoryStepError(ValueError):
     """A step that cannot happen as the story tells it. One sentence."""
 
 
-class Branch:
+class HeadBranch:
     """One pull request: pushes move it, and reviews read from it what git and GitHub would tell them.
 
     ``whole``: GitHub has the files themselves and not only their names, for whoever reads them there.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import finding_in
-from review_advisor.mockworld.stories.branch import Branch, StoryStepError
-from review_advisor.mockworld.stories.standing import standing
+from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
+from review_advisor.mockworld.stories.snapshot import snapshot
 from review_advisor.mockworld.stories.story import StepBlock
 from review_advisor.mockworld.stories.story_events import (
     CloseStep,
@@ -37,7 +37,7 @@ class Came:
 class Life:
     """Lets people and GitHub do what a step says."""
 
-    def __init__(self, branch: Branch, workflow: Workflow) -> None:
+    def __init__(self, branch: HeadBranch, workflow: Workflow) -> None:
         self._branch = branch
         self._workflow = workflow
 
@@ -76,7 +76,7 @@ class Life:
                 return f"{WORD} {told.says}"
 
     def _id_of(self, title: str) -> str:
-        memory = standing(self._branch.github, self._branch.pull, self._workflow.rules).memory
+        memory = snapshot(self._branch.github, self._branch.pull, self._workflow.rules).memory
         known = memory.findings if memory is not None else ()
         found = [each.id for each in known if each.title == title]
         if not found:

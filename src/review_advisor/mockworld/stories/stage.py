@@ -17,11 +17,11 @@ from review_advisor.mockworld.agents import Asked, FakeAdvisorRunner
 from review_advisor.mockworld.editable_copies import Bench
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.stories.branch import Branch, StoryStepError
+from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.stories.life import Life
 from review_advisor.mockworld.stories.one_review import OneAfterTheOther, run
 from review_advisor.mockworld.stories.roster import cast
-from review_advisor.mockworld.stories.standing import Standing, standing
+from review_advisor.mockworld.stories.snapshot import Snapshot, snapshot
 from review_advisor.mockworld.stories.story import DEFAULT_FILE, ReviewBlock, StepBlock, Story
 from review_advisor.mockworld.stories.story_change import PushBlock
 from review_advisor.mockworld.stories.story_expect import Ended
@@ -84,7 +84,7 @@ class PlayedStep:
     begins: bool = False
     because: str = ""
     problem: str = ""
-    stands: Standing | None = None
+    stands: Snapshot | None = None
     observed: tuple[ObservedLabel, ...] = ()
     killed: bool = False
     due: frozenset[str] = frozenset()
@@ -133,7 +133,7 @@ class _Stage:
         self._flips = 0
         self._own: dict[str, str | None] = {}
         self._reviews = count(1)
-        self.branch = Branch(GitHub(), story.pull_request, whole=story.published)
+        self.branch = HeadBranch(GitHub(), story.pull_request, whole=story.published)
         self._workflow = Workflow(self.branch, self._clock) if story.published else None
         self._opened = False
         if story.steps[0].push is None:
@@ -153,7 +153,7 @@ class _Stage:
             except StoryStepError as problem:
                 played = PlayedStep(number, told, self.branch.pull.head_sha, problem=str(problem))
             if self._workflow is not None:
-                stands = standing(self.branch.github, self.branch.pull, self._workflow.rules)
+                stands = snapshot(self.branch.github, self.branch.pull, self._workflow.rules)
                 played = replace(played, stands=stands, due=frozenset(run.head for run in self._workflow.due))
             yield played
 

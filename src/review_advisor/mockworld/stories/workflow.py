@@ -19,7 +19,7 @@ from review_advisor.mockworld.github.history import MergedHistory
 from review_advisor.mockworld.github.payloads import time_of
 from review_advisor.mockworld.github.traffic import Moment, NoAnswer, killed
 from review_advisor.mockworld.lines import Killed
-from review_advisor.mockworld.stories.branch import Branch, StoryStepError
+from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.stories.story import TroubleBlock
 from review_advisor.observation.phase import ObservePhase
 from review_advisor.ports.review import Clock
@@ -64,7 +64,7 @@ class Workflow:
     last publication that did not come, ``killed`` says whether it was killed.
     """
 
-    def __init__(self, branch: Branch, clock: Clock) -> None:
+    def __init__(self, branch: HeadBranch, clock: Clock) -> None:
         self.rules = PublicationRules()
         self.due: deque[Run] = deque()
         self._branch = branch

@@ -17,8 +17,8 @@ _HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A comment of the bot in the diff. ``finding`` is the id of what it is about; ``line`` where it was made."""
+class DiffComment:
+    """A comment of the bot in the diff, about a ``finding`` (its id); ``line`` is where it stands, or stood."""
 
     finding: str
     path: str
@@ -32,15 +32,16 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """``checks`` are the bot's check runs on any commit, ``memory`` is what its one summary remembers.
+class Snapshot:
+    """What stands on the pull request at one moment.
 
-    ``pending`` are the id and the text of each review that somebody has not submitted.
+    ``checks`` are the bot's check runs on any commit, ``memory`` is what its one summary remembers. ``pending`` are the
+    id and the text of each review that somebody has not submitted.
     """
 
     head: str
     checks: tuple[CheckRun, ...]
-    said: tuple[Said, ...]
+    said: tuple[DiffComment, ...]
     summaries: tuple[str, ...]
     answers: tuple[str, ...]
     labels: frozenset[str]
@@ -65,12 +66,12 @@ class Standing:
         return {} if self.memory is None else {each.title: each.status for each in self.memory.findings}
 
 
-def standing(github: GitHub, pull: Pull, rules: PublicationRules) -> Standing:
+def snapshot(github: GitHub, pull: Pull, rules: PublicationRules) -> Snapshot:
     """What stands now. Later changes do not touch it."""
     own = [each for each in pull.comments if rules.is_ours(each.author)]
     summaries = [each for each in own if each.body.startswith(SUMMARY)]
     checks = github.repository(pull.repository).checks.values()
-    return Standing(
+    return Snapshot(
         head=pull.head_sha,
         checks=tuple(replace(run) for run in checks if is_check_of(pull.number, run.external_id)),
         said=tuple(_said(each) for review in pull.reviews if rules.is_ours(review.author) for each in review.threads),
@@ -84,12 +85,12 @@ def standing(github: GitHub, pull: Pull, rules: PublicationRules) -> Standing:
     )
 
 
-def _said(thread: ReviewThread) -> Said:
+def _said(thread: ReviewThread) -> DiffComment:
     first = thread.comments[0]
     state: Literal["open", "resolved", "outdated"] = "outdated" if thread.outdated else "open"
     state = "resolved" if thread.resolved_by else state
     title = visible_lines(first.body)[0].strip("*")
-    return Said(finding_in(first.body) or "", first.path, first.line or first.original_line, title, state)
+    return DiffComment(finding_in(first.body) or "", first.path, first.line or first.original_line, title, state)
 
 
 def _memory(summary: Comment, rules: PublicationRules) -> State | None:
