@@ -12,6 +12,7 @@ from typing import Protocol
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.patch_files import files_of_patch
 from review_advisor.core.facts.repair import Edits
+from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.mockworld import object_names
 from review_advisor.mockworld.editable_copies import Edit
 from review_advisor.mockworld.lines import Written
@@ -107,3 +108,11 @@ class Checkout:
             change=replace(change, files=changed_between(self.base, now)),
             touched=changed_between(self.head, now),
         )
+
+
+class NoPatcher:
+    """git, for a bot that pushes nothing."""
+
+    def apply(self, patch: str, files: tuple[CommittedFile, ...]) -> tuple[CommittedFile, ...]:
+        """See ``Patcher``."""
+        raise AssertionError(f"nothing is to be pushed, not {patch!r} to {len(files)} files")

@@ -8,11 +8,11 @@ from review_advisor.core.facts.change import Change
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.mockworld.checkout import NoPatcher
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.listing import listing_of
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.pull_page import pull_page
-from review_advisor.mockworld.stories.workflow import NoPatcher
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.publish import PublishPhase

@@ -14,7 +14,7 @@ from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.memory import earlier_review
 from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.writes import CommittedFile
+from review_advisor.mockworld.checkout import NoPatcher
 from review_advisor.mockworld.github.history import MergedHistory
 from review_advisor.mockworld.github.payloads import time_of
 from review_advisor.mockworld.github.traffic import Moment, NoAnswer, killed
@@ -32,14 +32,6 @@ from review_advisor.pull_request.unfinished import Unfinished
 
 NO_OUTCOME = "There is no outcome to publish: the review's job ended without one."
 NO_TROUBLE = TroubleBlock()
-
-
-class NoPatcher:
-    """git, for a bot that pushes nothing."""
-
-    def apply(self, patch: str, files: tuple[CommittedFile, ...]) -> tuple[CommittedFile, ...]:
-        """See ``Patcher``."""
-        raise AssertionError(f"nothing is to be pushed, not {patch!r} to {len(files)} files")
 
 
 @dataclass(frozen=True, slots=True)
