@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.simulation.forged import NOTED
 
+from review_advisor.mockworld.github.pull_page import pull_page
 from review_advisor.mockworld.promises.on_github import PROMISES_ON_GITHUB, After, afters, broken_on_github
 from review_advisor.mockworld.seeds.worlds import PUBLISHED, story_of
 from review_advisor.mockworld.stories.snapshot import Snapshot
@@ -70,6 +71,31 @@ def test_a_lie_about_what_stands_on_github_is_caught(name: str) -> None:
     truth, lie = LIES[name]
     assert list(BY_NAME[name](truth)) == []
     assert list(BY_NAME[name](lie()))
+
+
+@pytest.mark.parametrize("first", [1, 501])
+def test_the_page_of_every_life_can_be_drawn(first: int) -> None:
+    for seed in range(first, first + 150):
+        if (story := story_of(seed)).published:
+            life = play(story)
+            assert f"#{life.pull.number} · " in pull_page(life.github, life.pull)
+
+
+@pytest.mark.parametrize(
+    "steps, state", [(["push"], "In progress"), (["push", {"close": {"merged": False}}], "Closed")]
+)
+def test_the_page_of_a_life_shows_a_check_that_has_not_ended(steps: list[Any], state: str) -> None:
+    life = played(*steps)
+    assert state in pull_page(life.github, life.pull)
+
+
+def test_html_that_people_write_is_shown_as_text() -> None:
+    body = "<script>x</script> and <b>this</b>"
+    told = {"story": "html", "loose": True, "pull_request": {"body": body}}
+    life = play(Story.model_validate({**told, "steps": ["push", {"comment": {"says": body}}]}))
+    page = pull_page(life.github, life.pull)
+    assert page.count("&lt;script&gt;x&lt;/script&gt;") == 2
+    assert "<script" not in page
 
 
 def test_a_second_comment_beside_one_that_stands_is_caught_though_it_is_outdated() -> None:

@@ -27,13 +27,21 @@ LINES_ABOVE = 3
 KEPT_HTML = re.compile(r"(?:<!--.*?-->|</?details>|<summary>[^<]*</summary>|</?sub>|\s)+", re.DOTALL)
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 LEVELS = {"failure": "Check failure", "warning": "Check warning", "notice": "Check notice"}
-STATES = {"success": "Passed", "failure": "Failed", "action_required": "Action required"}
+STATES = {
+    "success": "Passed",
+    "failure": "Failed",
+    "action_required": "Action required",
+    "cancelled": "Cancelled",
+    "in_progress": "In progress",
+}
 SIGNS = {
     "success": ("passed", "M4.5 8.5l2.5 2.5 4.5-5.5"),
     "failure": ("failed", "M5 5l6 6M11 5l-6 6"),
     "action_required": ("asks", "M8 4v5M8 11v1.2"),
     "stopped": ("failed", "M4 8h8"),
     "unverified": ("asks", ""),
+    "cancelled": ("muted", "M4 8h8"),
+    "in_progress": ("asks", ""),
 }
 EMOJI = {
     "\u2705": "success",
@@ -78,10 +86,10 @@ def _record(record: Record, patches: Mapping[str, str]) -> str:
     match record:
         case Comment():
             edited = " · edited" if record.editor else ""
-            return _said(record.author, f"commented{edited}", markdown(record.body))
+            return _said(record.author, f"commented{edited}", record.body)
         case Review():
             threads = (_thread(thread, patches) for thread in record.threads)
-            return _said(record.author, "reviewed", markdown(record.body)) + "\n".join(threads)
+            return _said(record.author, "reviewed", record.body) + "\n".join(threads)
         case CheckRun():
             return _check(record)
         case TimelineEntry():
@@ -91,12 +99,12 @@ def _record(record: Record, patches: Mapping[str, str]) -> str:
 # --- Markdown --------------------------------------------------------------------------------------------------------
 
 
-def markdown(text: str, replaced: Sequence[str] = ()) -> str:
+def markdown(text: str, replaced: Sequence[str] = (), *, by: str = "[bot]") -> str:
     """A body as GitHub shows it. ``replaced`` are the lines that a suggestion in it would take the place of.
 
-    Raises ``ValueError`` for HTML of which GitHub would not keep all.
+    HTML that a person writes is shown as text. Raises ``ValueError`` for a bot's HTML of which GitHub would drop some.
     """
-    made = MarkdownIt("gfm-like", {"linkify": False, "html": True, "breaks": True})
+    made = MarkdownIt("gfm-like", {"linkify": False, "html": by.endswith("[bot]"), "breaks": True})
     for kind in ("html_block", "html_inline"):
         made.add_render_rule(kind, _kept)
     made.add_render_rule("fence", _fence)
@@ -145,7 +153,7 @@ def sign(state: str) -> str:
 def _said(author: str, did: str, body: str) -> str:
     return (
         f'<div class="said">{_face(author)}<div class="box">'
-        f'<div class="head"><b>{_name(author)}</b>{_bot(author)} {did}</div>{body}</div></div>'
+        f'<div class="head"><b>{_name(author)}</b>{_bot(author)} {did}</div>{markdown(body, by=author)}</div></div>'
     )
 
 
@@ -164,7 +172,7 @@ def _thread(thread: ReviewThread, patches: Mapping[str, str]) -> str:
     tags = "".join(f' <span class="tag">{state}</span>' for state, holds in states if holds)
     said = "".join(
         f'<div class="remark">{_face(each.author)}<b>{_name(each.author)}</b>{_bot(each.author)}'
-        f"{markdown(each.body, _lines(patch, begin, last))}</div>"
+        f"{markdown(each.body, _lines(patch, begin, last), by=each.author)}</div>"
         for each in thread.comments
     )
     rows = "".join(_rows(patch, begin, last))
@@ -194,7 +202,7 @@ def _row(kind: str, number: str, mark: str, text: str) -> str:
 
 
 def _check(run: CheckRun) -> str:
-    state = run.conclusion or ""
+    state = run.conclusion or "in_progress"
     notes = "".join(map(_note, run.annotations))
     return (
         f'<div class="check"><h1>{sign(state)} {html.escape(run.title or "")}<small>{html.escape(run.name)} · '
