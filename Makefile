@@ -50,7 +50,7 @@ $(READY): requirements/dev.txt pyproject.toml tools/check_python.py
 	@$(PYTHON) tools/check_python.py
 	@echo "setup 1/3: virtual environment in .venv"
 	@$(PY) -c '' 2>/dev/null || $(PYTHON) -m venv --clear .venv
-	@echo "setup 2/3: $$(grep -c '^[a-z].*==' requirements/dev.txt) pinned packages, checked by hash (half a minute the first time)"
+	@echo "setup 2/3: $$(grep -c '^[a-z].*==' requirements/dev.txt) pinned packages, checked by hash (half a minute to a few minutes the first time)"
 	@$(PIP) install --require-hashes --only-binary :all: --requirement requirements/dev.txt
 	@echo "setup 3/3: review-advisor itself"
 	@$(PIP) install --no-deps --no-build-isolation --editable .

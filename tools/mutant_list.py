@@ -1935,8 +1935,8 @@ MUTANTS = (
     Mutant(
         "a revert proves nothing",
         "core/observation/labels.py",
-        'if reverted and known.get("at_merge")',
-        'if not reverted and known.get("at_merge")',
+        "    if reverted:\n        return True",
+        "    if not reverted:\n        return True",
         (f"{UNIT}observation/test_labels.py::test_only_people_and_reverts_prove_a_finding",),
     ),
     Mutant(

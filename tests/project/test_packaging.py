@@ -1,9 +1,12 @@
-"""What package tools read of the project: hooks for pre-commit that name real options."""
+"""What package tools read of the project: the wheel, and hooks for pre-commit that name real options."""
 
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import click
@@ -34,3 +37,17 @@ def test_the_hook_without_a_model_brings_the_static_checks_along() -> None:
 
 def test_money_is_spent_only_when_the_hook_is_asked_for() -> None:
     assert [hook["stages"] for hook in HOOKS if "--agent embedded" not in hook["entry"]] == [["manual"]]
+
+
+def test_the_wheel_is_small_and_holds_the_product_alone(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert wheel.stat().st_size < 1_000_000
+    assert {name.partition("/")[0].partition("-")[0] for name in names} <= {"review_advisor"}
+    assert "review_advisor/agents/hydraflow-review-advisor.md" in names
+    (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+    said = zipfile.ZipFile(wheel).read(metadata).decode()
+    assert "Description-Content-Type: text/markdown" in said
+    assert (ROOT / "README.md").read_text(encoding="utf-8") in said

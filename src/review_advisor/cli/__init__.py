@@ -34,7 +34,7 @@ def group() -> None:
     """Review a change with three advisor roles around a cheap executor (ADR-0059).
 
     Exit codes: 0 approved, 10 changes requested, 11 escalated to a human, 12 stopped (the review did not
-    run to its end), 2 usage or setup error, 130 and 143 interrupted, 1 a bug.
+    run to its end), 2 usage or setup error, 129, 130 and 143 interrupted, 1 a bug.
     """
 
 

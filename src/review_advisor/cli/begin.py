@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from review_advisor.pull_request.begin import Begun
 
 
-@click.command(short_help="In CI: decide on an event, and make its check stand.")
+@click.command(short_help="In CI: decide what an event asks for, and create its check.")
 @click.option(
     "--event",
     envvar="GITHUB_EVENT_PATH",
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     help="The event's payload. [default: GITHUB_EVENT_PATH]",
 )
 def begin(event: str) -> None:
-    """Decide what an event on GitHub asks for, and make the check stand that says so.
+    """Decide what an event on GitHub asks for, and create the check that says so.
 
     A push begins a review, a comment may give a command, a merge queue asks for the check of a commit. What a workflow
     has to know next goes to GITHUB_OUTPUT, or to stdout where that is not set: review, pull-request, head-sha, asked

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 FILE = click.Path(path_type=Path)
 
 
-@click.command(short_help="In CI: put an outcome on its pull request.")
+@click.command(short_help="In CI: publish an outcome on its pull request.")
 @click.argument("outcome", type=FILE)
 @click.option("--pr", "pull_request", required=True, metavar="OWNER/REPO#N", help="The pull request.")
 @click.option("--head", default="", metavar="SHA", help="The commit that was to be reviewed. [default: any]")
 @click.option("--asked", is_flag=True, help="A person asked for the review: it counts as no automatic round.")
 @click.option("--sarif", type=FILE, metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
 def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Path | None) -> None:
-    """Make a pull request say what the review in OUTCOME came to.
+    """Publish the review in OUTCOME on its pull request.
 
     The check, the comments on the diff, the summary, labels and requests. Doing it again changes nothing. Without a
-    sound outcome the check fails and says that no review ran. Exit code 0 once all of it stands, whatever the verdict.
+    sound outcome the check fails and says that no review ran. Exit code 0 once all is written, whatever the verdict.
     """
     with clear_refusals():
         from review_advisor.app.begin_and_publish import PublishOptions, read_document, run_publish
@@ -41,7 +41,7 @@ def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Pat
             _in_the_log(read_document(outcome, os.environ))
             raise Ended(f"{denied} The findings are in the log only.", NOT_TO_ITS_END) from None
         except ForgeError as problem:
-            raise Ended(f"{problem} What stands may be incomplete: run it again.", NOT_TO_ITS_END) from None
+            raise Ended(f"{problem} The publication may be incomplete: run it again.", NOT_TO_ITS_END) from None
     _leave(done, sarif)
     check = done.published.check
     note(f"{check.name}: {plain(check.title)} ({check.conclusion or 'in progress'})")
@@ -66,7 +66,7 @@ def _leave(done: PublishedReview, sarif: Path | None) -> None:
         if sarif is not None:
             sarif.write_text(sarif_json(document, __version__), encoding="utf-8", errors="replace")
     except OSError as error:
-        note(f"Everything stands on the pull request, but a file cannot be written: {error.strerror}.")
+        note(f"The outcome is published, but a file cannot be written: {error.strerror}.")
 
 
 def _in_the_log(document: OutcomeDocument | str) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PATH = click.Path(path_type=Path)
 EXAMPLES = """\b
 Examples:
-  review-advisor review --base main            what this branch brings
+  review-advisor review --base main            the changes on this branch
   review-advisor review --range v1.2..HEAD     a range of commits
   review-advisor review --staged               what the next commit will hold
   review-advisor review --patch fix.diff       a patch, without its repository
@@ -30,7 +30,7 @@ Examples:
 
 @click.command(short_help="Review a change; the verdict is the exit code.", epilog=EXAMPLES)
 @click.option("--range", "revisions", metavar="A..B", help="From A to B (A...B: from their merge base).")
-@click.option("--base", metavar="REF", help="What HEAD brought since it left REF.")
+@click.option("--base", metavar="REF", help="The changes on HEAD since its merge base with REF.")
 @click.option("--staged", is_flag=True, help="What is staged.")
 @click.option("--patch", type=PATH, metavar="FILE", help="A patch file; no tree, so no reading tools.")
 @click.option("--pr", metavar="PR", help="A pull request: OWNER/REPO#N, its address, or N with GITHUB_REPOSITORY.")

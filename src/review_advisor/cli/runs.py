@@ -81,7 +81,7 @@ _FILTERS = (
     click.option(
         "--error",
         metavar="REASON",
-        help="An answer did not come, for this reason (timeout, ...) or for any; none: the run lacks no answer.",
+        help="An answer did not come, for this reason (timeout, ...) or for any; none: every answer came.",
     ),
     click.option(
         "--cost", "cost_usd", type=between, metavar="A..B", help="What it cost as far as that is known, in US dollars."
@@ -95,7 +95,7 @@ _FILTERS = (
         metavar="N",
         help="The pull request's number.",
     ),
-    click.option("--text", help="Words that stand in its title."),
+    click.option("--text", help="Words in its title."),
     click.option("--since", type=moment, metavar="WHEN", help="It began then or later: a date, or 24h, 7d, 2w ago."),
     click.option("--until", type=moment, metavar="WHEN", help="It began before."),
     click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many at most."),
@@ -155,7 +155,7 @@ def show(run: str, ledger_file: Path, as_json: bool) -> None:
 def export(run: str, folder: Path, ledger_file: Path, as_json: bool) -> None:
     """Write the events of one run to DIR and, if it is over, the files of its review.
 
-    Below runs/ the same stands as advisor-harness lays out a run.
+    The folder runs/ holds the same in the layout of advisor-harness.
     """
     with ledger_refusals():
         from review_advisor.app.ledger import export_run

@@ -27,7 +27,7 @@ SEEDS = re.compile(r"(\d{1,12})\.\.(\d{1,12})")
     "--html",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Draw the check and the comments of one story, as they stand on GitHub in the end.",
+    help="Draw the check and the comments of one story, as they are on GitHub in the end.",
 )
 @click.option("--schema", is_flag=True, help="Print the JSON schema of a story.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -3,7 +3,7 @@
 change  -> policy, frozen
 for each surface that applies:
     plan    <- pre-flight, if its trigger fires
-    loop:   executor, post-verify, ruling, over each of its parts (see ``review_loop``)
+    loop:   executor, post-verify, ruling, over each of its parts (see ``loop``)
 outcome <- the surfaces' outcomes, the worst wins
 """
 

@@ -122,10 +122,10 @@ def of_pull_request(labels: Iterable[ObservedLabel], name: Name) -> Value | None
 def proved_right(known: dict[Name, Value], *, reverted: bool) -> bool | None:
     """Whether people proved a finding right, or wrong; None where nobody said anything.
 
-    ``reverted``: the whole pull request was reverted, which outweighs every opinion unless the finding's lines were
-    gone at the merge. A dismissal outweighs a reaction. Lines that are gone prove nothing: they change for any reason.
+    ``reverted``: the whole pull request was reverted, which outweighs every opinion. A dismissal outweighs a reaction.
+    Lines that are gone prove nothing: they change for any reason.
     """
-    if reverted and known.get("at_merge") not in ("fixed", "gone"):
+    if reverted:
         return True
     if known.get("dismissal") == "dismissed":
         return False
