@@ -48,6 +48,7 @@ DEAD = "tests/adapters/test_dead_runs.py::test_"
 TOLD = "tests/adapters/test_told_to_end.py::test_"
 CONSULTS, CONSULTED = "review/consults.py", f"{UNIT}test_consults.py::"
 HOOK = "tests/adapters/test_consult_hook.py::"
+BEYOND_THE_CAP = "tests/attacks/test_consults_beyond_the_cap.py::"
 CAPPED = f"{SCENARIOS}test_the_consult_cap.py::"
 TURNS = f"{SCENARIOS}test_calls_at_a_time.py::"
 RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "review/dispatch.py", "review/loop.py"
@@ -346,16 +347,28 @@ MUTANTS = (
         "adapters/claude/consult_server.py",
         "if _is_users(connection, self._user):",
         "if True:",
-        (
-            "tests/attacks/test_consults_beyond_the_cap.py::test_another_users_process_gets_no_answer_and_counts_nothing",
-        ),
+        (f"{BEYOND_THE_CAP}test_another_users_process_gets_no_answer_and_counts_nothing",),
     ),
     Mutant(
         "whoever holds the line keeps the consult hook from its answer",
         "adapters/claude/consult_server.py",
         "threading.Thread(target=self._converse, args=(connection,), daemon=True).start()",
         "self._converse(connection)",
-        ("tests/attacks/test_consults_beyond_the_cap.py::test_whoever_holds_the_line_keeps_nobody_from_an_answer",),
+        (f"{BEYOND_THE_CAP}test_whoever_holds_the_line_keeps_nobody_from_an_answer",),
+    ),
+    Mutant(
+        "one failed accept ends the server of consults",
+        "adapters/claude/consult_server.py",
+        "self._over.wait(_PAUSE_SECONDS)\n                continue",
+        "return",
+        (f"{BEYOND_THE_CAP}test_a_process_that_is_short_of_descriptors_for_a_moment_answers_afterwards",),
+    ),
+    Mutant(
+        "a thread that cannot be started ends the server of consults",
+        "adapters/claude/consult_server.py",
+        "except RuntimeError:",
+        "except TimeoutError:",
+        (f"{BEYOND_THE_CAP}test_a_process_that_is_short_of_threads_leaves_one_hook_unanswered_and_hears_the_next",),
     ),
     Mutant(
         "the consult hook waits for ever",

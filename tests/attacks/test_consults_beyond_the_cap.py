@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -9,6 +10,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.adapters.consulting import after, ask_hook, before, consults_of_a_call, serving
@@ -111,6 +113,7 @@ def folder(tmp_path: Path) -> Path:
 def said_to(folder: Path, event: bytes) -> bytes:
     """What the server of the call says to anybody who has found its socket."""
     with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(20)
         client.connect(str(folder / SOCKET))
         client.sendall(event)
         client.shutdown(socket.SHUT_WR)
@@ -141,6 +144,40 @@ def test_whoever_holds_the_line_keeps_nobody_from_an_answer(folder: Path) -> Non
     with serving(folder, consults_of_a_call()), socket.socket(socket.AF_UNIX) as silent:
         silent.connect(str(folder / SOCKET))
         silent.sendall(b'{"hook_event_name": "PreTool')
+        assert b'"allow"' in said_to(folder, json.dumps(before("t1")).encode())
+
+
+def test_a_process_that_is_short_of_descriptors_for_a_moment_answers_afterwards(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept, failures = socket.socket.accept, [OSError(errno.EMFILE, "Too many open files")] * 2
+
+    def short(listener: socket.socket) -> tuple[socket.socket, Any]:
+        if failures:
+            raise failures.pop()
+        return accept(listener)
+
+    monkeypatch.setattr(socket.socket, "accept", short)
+    with serving(folder, consults_of_a_call()):
+        assert b'"allow"' in said_to(folder, json.dumps(before("t1")).encode())
+    assert failures == []
+
+
+def test_a_process_that_is_short_of_threads_leaves_one_hook_unanswered_and_hears_the_next(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, failures = threading.Thread.start, [RuntimeError("can't start new thread")]
+
+    def short(thread: threading.Thread) -> None:
+        if failures:
+            raise failures.pop()
+        start(thread)
+
+    with serving(folder, consults_of_a_call()), socket.socket(socket.AF_UNIX) as client:
+        monkeypatch.setattr(threading.Thread, "start", short)
+        client.settimeout(20)
+        client.connect(str(folder / SOCKET))
+        assert client.recv(1) == b""
         assert b'"allow"' in said_to(folder, json.dumps(before("t1")).encode())
 
 

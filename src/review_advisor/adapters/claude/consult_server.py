@@ -24,6 +24,8 @@ _LONGEST_ADDRESS = 103
 """Bytes of a path that every system takes: macOS has room for 104, the one at the end included."""
 _CHUNK = 65_536
 _LOOK_SECONDS = 0.5
+_PAUSE_SECONDS = 0.05
+"""Between two tries while the process is short of descriptors or threads."""
 _CREDENTIALS = struct.Struct("3i")
 """Process, user and group."""
 
@@ -43,7 +45,7 @@ class ConsultServer:
         self._limits = limits
         self._user = os.getuid() if user is None else user
         self._granted: dict[str, str] = {}
-        self._over = False
+        self._over = threading.Event()
         self._listener = socket.socket(socket.AF_UNIX)
         self._accepting = threading.Thread(target=self._accept, daemon=True)
 
@@ -59,7 +61,7 @@ class ConsultServer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._over = True
+        self._over.set()
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes who waits there, but not on every system
         self._accepting.join()
@@ -79,14 +81,20 @@ class ConsultServer:
         )
 
     def _accept(self) -> None:
-        while not self._over:
+        """Serve until the block is over: a shortage of descriptors or threads costs time or one answer at most."""
+        while not self._over.is_set():
             try:
                 connection, _ = self._listener.accept()
             except TimeoutError:
                 continue
             except OSError:
-                return  # the block is over
-            threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
+                self._over.wait(_PAUSE_SECONDS)
+                continue
+            try:
+                threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
+            except RuntimeError:
+                connection.close()
+                self._over.wait(_PAUSE_SECONDS)
 
     def _converse(self, connection: socket.socket) -> None:
         with connection, suppress(OSError, ValueError):
