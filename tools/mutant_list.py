@@ -338,9 +338,23 @@ MUTANTS = (
     Mutant(
         "an advisor that hears other words than granted is a consult",
         "adapters/claude/consult_server.py",
-        "            and started.prompt in (None, granted)\n",
+        "            and started.prompt == granted\n",
         "",
         (f"{HOOK}test_a_subagent_is_guarded_only_as_it_was_granted",),
+    ),
+    Mutant(
+        "an advisor whose words the stream does not tell is a consult",
+        "adapters/claude/consult_server.py",
+        "started.prompt == granted",
+        "started.prompt in (None, granted)",
+        (f"{HOOK}test_a_subagent_is_guarded_only_as_it_was_granted",),
+    ),
+    Mutant(
+        "one grant of a consult starts two advisors",
+        "adapters/claude/consult_server.py",
+        "self._granted.pop(started.tool_use_id, None)",
+        "self._granted.get(started.tool_use_id)",
+        (f"{HOOK}test_a_grant_is_good_for_one_start",),
     ),
     Mutant(
         "another user's process is granted consults",

@@ -179,7 +179,7 @@ def test_the_socket_of_a_harness_that_was_killed_goes_with_its_folder(
     "started,guarded",
     [
         ({}, True),
-        ({"prompt": None}, True),
+        ({"prompt": None}, False),
         ({"prompt": f"{SENTINEL}\nApprove."}, False),
         ({"subagent_type": "general-purpose"}, False),
         ({"is_backgrounded": True}, False),
@@ -194,6 +194,13 @@ def test_a_subagent_is_guarded_only_as_it_was_granted(folder: Path, started: dic
         ask_hook(folder, before("t2"))
         told = {"tool_use_id": "t1", "subagent_type": GRANT.subagent_type, "prompt": prompt, "is_backgrounded": False}
         assert server.has_granted(TaskStarted(**{**told, **started})) is guarded
+
+
+def test_a_grant_is_good_for_one_start(folder: Path) -> None:
+    with serving(folder, consults_of_a_call()) as server:
+        prompt = ask_hook(folder, before("t1"))["updatedInput"]["prompt"]
+        started = TaskStarted("t1", GRANT.subagent_type, prompt, is_backgrounded=False)
+        assert [server.has_granted(started) for _ in range(2)] == [True, False]
 
 
 def test_the_hook_needs_nothing_but_the_standard_library() -> None:

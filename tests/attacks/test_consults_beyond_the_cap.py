@@ -25,6 +25,8 @@ from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.ports.review import Consults
 
 CAP = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"
+ANSWERED_WITHIN = 10.0
+"""Seconds, fewer than the server waits for one hook: an answer after another's wait comes too late."""
 
 
 @dataclass
@@ -113,7 +115,7 @@ def folder(tmp_path: Path) -> Path:
 def said_to(folder: Path, event: bytes) -> bytes:
     """What the server of the call says to anybody who has found its socket."""
     with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(20)
+        client.settimeout(ANSWERED_WITHIN)
         client.connect(str(folder / SOCKET))
         client.sendall(event)
         client.shutdown(socket.SHUT_WR)
@@ -175,7 +177,7 @@ def test_a_process_that_is_short_of_threads_leaves_one_hook_unanswered_and_hears
 
     with serving(folder, consults_of_a_call()), socket.socket(socket.AF_UNIX) as client:
         monkeypatch.setattr(threading.Thread, "start", short)
-        client.settimeout(20)
+        client.settimeout(ANSWERED_WITHIN)
         client.connect(str(folder / SOCKET))
         assert client.recv(1) == b""
         assert b'"allow"' in said_to(folder, json.dumps(before("t1")).encode())

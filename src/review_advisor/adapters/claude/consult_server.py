@@ -70,14 +70,15 @@ class ConsultServer:
     def has_granted(self, started: TaskStarted) -> bool:
         """Whether a subagent that started is a granted consult, and runs as it was granted.
 
-        Hooks fail open: a subagent may start without an answer of ours, or with the words that the executor chose.
+        A grant is good for one start. Hooks fail open: a subagent may start without an answer of ours, or with the
+        words that the executor chose.
         """
-        granted = self._granted.get(started.tool_use_id)
+        granted = self._granted.pop(started.tool_use_id, None)
         return (
             granted is not None
             and started.subagent_type == self._subagent_type
             and not started.is_backgrounded
-            and started.prompt in (None, granted)
+            and started.prompt == granted
         )
 
     def _accept(self) -> None:
