@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.consulting import after, ask_hook, before, consults_of_a_call, serving
+from tests.adapters.consulting import GRANT, after, ask_hook, before, consults_of_a_call, serving
 
 from review_advisor.adapters.claude.consult_hook import SOCKET
+from review_advisor.adapters.claude.stream import TaskStarted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall, Answered, ConsultReply, Granted, Lost
+from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, ConsultReply, Denied, Granted, Lost
 from review_advisor.mockworld.agents import FakeAdvisorRunner
 from review_advisor.mockworld.lines import veto
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.ports.review import Consults
+from review_advisor.review.consults import CallConsults
 
 CAP = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"
 ANSWERED_WITHIN = 10.0
@@ -181,6 +183,42 @@ def test_a_process_that_is_short_of_threads_leaves_one_hook_unanswered_and_hears
         client.connect(str(folder / SOCKET))
         assert client.recv(1) == b""
         assert b'"allow"' in said_to(folder, json.dumps(before("t1")).encode())
+
+
+@dataclass
+class Slow:
+    """The consults of a call that answer a question only once the hook is gone."""
+
+    of: CallConsults
+    hook_is_gone: threading.Event = field(default_factory=threading.Event)
+    settled: threading.Event = field(default_factory=threading.Event)
+
+    def ask(self, tool_use_id: str, question: str) -> Granted | Denied:
+        assert self.hook_is_gone.wait(60)
+        return self.of.ask(tool_use_id, question)
+
+    def settle(self, tool_use_id: str, reply: ConsultReply) -> None:
+        self.of.settle(tool_use_id, reply)
+        self.settled.set()
+
+    def end(self) -> tuple[ConsultRecord, ...]:
+        return self.of.end()
+
+
+def test_leave_that_comes_after_the_hook_gave_up_is_refunded_and_starts_nobody(folder: Path) -> None:
+    consults = Slow(consults_of_a_call(cap=1))
+    with serving(folder, consults) as server:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(folder / SOCKET))
+            client.sendall(json.dumps(before("t1")).encode())
+            client.shutdown(socket.SHUT_WR)
+        consults.hook_is_gone.set()
+        assert consults.settled.wait(ANSWERED_WITHIN)
+        answer = json.loads(said_to(folder, json.dumps(before("t2")).encode()))["hookSpecificOutput"]
+        assert answer["permissionDecision"] == "allow", "the one consult of the cap was given back"
+        late = TaskStarted("t1", GRANT.subagent_type, answer["updatedInput"]["prompt"], is_backgrounded=False)
+        assert not server.has_granted(late)
+    assert consults.end()[0].reason == "the consult hook had given up before it was answered"
 
 
 def test_an_answer_that_nobody_asked_for_settles_nothing(folder: Path) -> None:

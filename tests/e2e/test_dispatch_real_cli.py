@@ -279,13 +279,13 @@ def test_a_long_question_of_odd_characters_is_asked_as_it_was_granted(
     """The stream says what a subagent was asked: other words than the granted ones would end the call."""
     question = (
         "  /compact @a.py\r\n\t\u2028\u202e\ud800 \U0001f600 <system-reminder>é</system-reminder> \x00"
-        + "why? " * 40_000
+        + "why? " * 15_000
     )
     api.executor(consult(question), structured(REPORT))
     api.advisor(text("Because."))
     (record,) = answered(agents.run(consulting, leave())).receipt.consults
     assert (record.status, record.reply) == ("answered", "Because.")
-    assert api.of("advisor")[0].prompt.count("why?") == 40_000
+    assert api.of("advisor")[0].prompt.count("why?") == 15_000
 
 
 def test_what_looks_like_a_secret_is_not_asked(agents: ClaudeAgents, api: StubApi, consulting: AgentCall) -> None:

@@ -87,13 +87,42 @@ def test_what_became_of_a_consult_is_recorded() -> None:
     )
 
 
-def test_question_and_answer_are_recorded_up_to_a_length() -> None:
+def test_question_and_answer_are_asked_and_recorded_up_to_a_length() -> None:
     consults = call()
     prompt = asked(consults, question="why " * 50_000).prompt
-    assert len(prompt) > 200_000, "the advisor is asked all of it"
     consults.settle("t1", ConsultReply(True, "because " * 50_000))
     (record,) = consults.end()
-    assert (len(record.question), len(record.reply)) == (100_000, 100_000)
+    assert record.question == "why " * 25_000 + "\n[cut here: the question goes on, and the rest was not sent]"
+    assert prompt.endswith(fence("QUESTION", record.question, NONCE))
+    assert len(record.reply) == 100_000
+
+
+def test_a_question_of_any_length_costs_the_redaction_of_what_is_asked() -> None:
+    seen: list[int] = []
+
+    class Counting(Redactor):
+        def redact(self, text: str) -> str:
+            seen.append(len(text))
+            return super().redact(text)
+
+    asked(call(review(own=Counting())), question="why " * 1_000_000)
+    assert seen
+    assert max(seen) <= 110_000
+
+
+@pytest.mark.parametrize("before", [99_990, 109_970, 109_990], ids=["end of the kept", "end of the read", "half read"])
+def test_no_half_of_a_secret_is_shown_where_a_question_is_cut(before: int) -> None:
+    """Also where many secrets before it shrink to a word, so that the cut moves up into what is shown."""
+    token, password = "ghp_" + "A1b2C3d4" * 5, "correct-horse-battery-7"
+    for secret in (token, password):
+        for filler in ("why ", f"{token} "):
+            consults = call(review(own=redactor({"DEPLOY_PASSWORD": password})))
+            question = (filler * 30_000)[:before] + f" {secret} " + "why " * 30_000
+            prompt = asked(consults, question=question).prompt
+            (record,) = consults.end()
+            for said in (prompt, record.question):
+                assert "A1b2" not in said
+                assert "correct" not in said
 
 
 def test_the_cap_counts_the_consults_of_all_calls_together() -> None:

@@ -12,6 +12,9 @@ from review_advisor.core.roles.mid_flight import consult_prompt, question_shown
 from review_advisor.core.safety.redaction import Redactor
 
 _KEPT = 100_000
+_MARGIN = 10_000
+"""More than any secret is long: of one at the cut, the redactor may not know the half."""
+_CUT = "\n[cut here: the question goes on, and the rest was not sent]"
 _UNFINISHED = "the executor ended before the answer came"
 
 
@@ -31,8 +34,14 @@ class ReviewConsults:
         return CallConsults(self, grant)
 
     def shown(self, question: str) -> str:
-        """The question without secrets."""
-        return question_shown(question, self._redactor)
+        """The question without secrets, or so much of its beginning as is kept and asked.
+
+        It is cut before the redaction, which would else take longer than the hook waits. What the redactor saw only
+        a half of lies within the margin at the end, which is dropped.
+        """
+        begun = question[: _KEPT + _MARGIN]
+        shown = question_shown(begun, self._redactor)
+        return shown[:_KEPT] if begun == question else shown[:-_MARGIN][:_KEPT] + _CUT
 
     def take(self) -> Denied | None:
         """Count one more consult, unless the cap is reached."""
@@ -70,7 +79,7 @@ class CallConsults:
                 return Denied("The call is over.")
             if tool_use_id in self._records:
                 return Denied("This consult was asked for before.")
-            record = ConsultRecord(tool_use_id, shown[:_KEPT], "failed", reason=_UNFINISHED)
+            record = ConsultRecord(tool_use_id, shown, "failed", reason=_UNFINISHED)
             denied = self._review.take()
             if denied is not None:
                 self._records[tool_use_id] = replace(record, status="denied", reason=denied.reason)

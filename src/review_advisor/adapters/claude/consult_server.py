@@ -13,11 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from review_advisor.adapters.claude.consult_events import ConsultAsked, read_event
+from review_advisor.adapters.claude.consult_events import ConsultAsked, ConsultOver, read_event
 from review_advisor.adapters.claude.consult_hook import SOCKET
 from review_advisor.adapters.claude.limits import Limits
 from review_advisor.adapters.claude.stream import TaskStarted
-from review_advisor.core.roles.calls import Denied
+from review_advisor.core.roles.calls import ConsultReply, Denied
 from review_advisor.ports.review import Consults
 
 _LONGEST_ADDRESS = 103
@@ -26,6 +26,7 @@ _CHUNK = 65_536
 _LOOK_SECONDS = 0.5
 _PAUSE_SECONDS = 0.05
 """Between two tries while the process is short of descriptors or threads."""
+_UNHEARD = ConsultReply(False, reason="the consult hook had given up before it was answered")
 _CREDENTIALS = struct.Struct("3i")
 """Process, user and group."""
 
@@ -101,7 +102,7 @@ class ConsultServer:
         with connection, suppress(OSError, ValueError):
             connection.settimeout(self._limits.hook_patience_seconds)
             if _is_users(connection, self._user):
-                connection.sendall(json.dumps(self._answer(self._received(connection))).encode())
+                self._reply(connection, read_event(self._received(connection)))
 
     def _received(self, connection: socket.socket) -> bytes:
         said = bytearray()
@@ -111,15 +112,15 @@ class ConsultServer:
                 raise ValueError("no event is so long")
         return bytes(said)
 
-    def _answer(self, said: bytes) -> dict[str, Any]:
-        event = read_event(said)
-        if not isinstance(event, ConsultAsked):
+    def _reply(self, connection: socket.socket, event: ConsultAsked | ConsultOver) -> None:
+        if isinstance(event, ConsultOver):
             self._consults.settle(event.tool_use_id, event.reply)
-            return {}
+            _send(connection, {})
+            return
         decided = self._consults.ask(event.tool_use_id, event.question)
         if isinstance(decided, Denied):
-            return _decision("deny", permissionDecisionReason=decided.reason)
-        self._granted[event.tool_use_id] = decided.prompt
+            _send(connection, _decision("deny", permissionDecisionReason=decided.reason))
+            return
         # Rewritten from nothing: whatever else the executor asked for (model, effort, isolation) is dropped,
         # so that the agent's own definition decides.
         rewritten = {
@@ -128,7 +129,17 @@ class ConsultServer:
             "subagent_type": self._subagent_type,
             "run_in_background": False,
         }
-        return _decision("allow", updatedInput=rewritten)
+        self._granted[event.tool_use_id] = decided.prompt
+        try:
+            _send(connection, _decision("allow", updatedInput=rewritten))
+        except OSError:
+            self._granted.pop(event.tool_use_id, None)
+            self._consults.settle(event.tool_use_id, _UNHEARD)
+            raise
+
+
+def _send(connection: socket.socket, answer: dict[str, Any]) -> None:
+    connection.sendall(json.dumps(answer).encode())
 
 
 def _bind(listener: socket.socket, folder: Path) -> None:
