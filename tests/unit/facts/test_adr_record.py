@@ -79,3 +79,34 @@ def test_a_record_is_known_by_the_beginning_of_its_name() -> None:
 def test_a_fence_within_a_line_begins_no_code() -> None:
     text = f"# K\nStatus\n## Context\nas in x ``` y\n## Decision\n{DECIDED}\n## Consequences\n"
     assert structure_faults(text) == ()
+
+
+UNDERLINED = (
+    f"Keep\n====\nStatus\n\nContext\n-------\nx\n\nDecision\n--------\n{DECIDED}\n\n{{}}Consequences\n------------\ny\n"
+)
+
+
+def test_a_line_in_a_block_of_code_is_no_heading_whatever_stands_below_it() -> None:
+    text = UNDERLINED.format("```\nConsequences\n------------\n```\n\nNo ").replace(
+        "No Consequences\n----", "No\n\n----"
+    )
+    assert structure_faults(text) == ("section 'Consequences' is missing",)
+
+
+@pytest.mark.parametrize("sign", '=~^"*-')
+def test_a_heading_may_be_underlined_with_any_of_six_signs(sign: str) -> None:
+    text = UNDERLINED.format("").replace("Decision\n--------", f"Decision\n{sign * 3}")
+    assert "section 'Decision' is missing" not in structure_faults(text)
+    text = text.replace(f"Decision\n{sign * 3}", f"Decision\n{sign * 2}")
+    assert "section 'Decision' is missing" in structure_faults(text)
+
+
+@pytest.mark.parametrize("line", ["- Consequences", " Consequences", "> Consequences"])
+def test_only_a_line_that_begins_with_a_word_is_underlined(line: str) -> None:
+    text = UNDERLINED.format("").replace("\nConsequences\n", f"\n{line}\n")
+    assert structure_faults(text) == ("section 'Consequences' is missing",)
+
+
+def test_the_line_under_a_heading_counts_as_no_part_of_the_decision() -> None:
+    text = UNDERLINED.format("").replace(f"Decision\n--------\n{DECIDED}", "Decision\n" + "-" * 80 + "\nshort")
+    assert structure_faults(text) == ("its decision has fewer than 60 characters",)

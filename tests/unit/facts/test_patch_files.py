@@ -80,6 +80,12 @@ def test_a_header_that_names_no_file_or_several_is_refused(patch: str, said: str
     assert str(refused.value) == said
 
 
+def test_a_quote_within_an_unquoted_name_begins_no_quoted_one() -> None:
+    assert only('diff --git a/x "y" z b/x "y" z\nindex 1..2 100644\n').paths == ('x "y" z',)
+    with pytest.raises(PatchError):
+        files_of_patch(b'diff --git z"a/x" "b/x"\nindex 1..2 100644\n')
+
+
 @pytest.mark.parametrize("pair", ['"a/\\303\\274" "b/\\303\\274"', '"a/\\303\\274" b/ü', 'a/ü "b/\\303\\274"'])
 def test_either_name_may_be_quoted(pair: str) -> None:
     assert only(f"diff --git {pair}\nindex 1..2 100644\n").paths == ("ü",)

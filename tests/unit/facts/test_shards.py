@@ -177,6 +177,17 @@ def test_a_script_that_git_calls_binary_is_named_once() -> None:
     assert must_be_read(Change("x", files=(tool,)), ["tool.bin"]) == ()
 
 
+@pytest.mark.parametrize("executable", [True, False])
+@pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.parametrize("path", ["static/logo.png", "tool.bin"])
+def test_only_binary_media_that_nobody_can_execute_has_to_be_read_on_request(
+    path: str, binary: bool, executable: bool
+) -> None:
+    file = FileChange(Status.ADDED, path, new_mode=EXECUTABLE_MODE if executable else "100644", binary=binary)
+    named = must_be_read(Change("x", files=(file,)), [path])
+    assert bool(named) is (path.endswith(".png") and binary and not executable)
+
+
 @pytest.mark.parametrize("length", range(400, 404))
 @pytest.mark.parametrize("of", ["files", "hunks", "lines"])
 def test_every_part_is_filled_as_the_first_one_is(of: str, length: int) -> None:

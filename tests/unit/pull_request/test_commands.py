@@ -2,7 +2,16 @@
 
 import pytest
 
-from review_advisor.core.pull_request.commands import Misspelt, ReviewAgain, read_command
+from review_advisor.core.pull_request.commands import (
+    ApproveEscalation,
+    Command,
+    Dismiss,
+    Explain,
+    Help,
+    Misspelt,
+    ReviewAgain,
+    read_command,
+)
 
 SAID = "/advisor review"
 
@@ -77,3 +86,61 @@ def test_what_could_hide_it_above_makes_it_none(above: str) -> None:
 )
 def test_code_is_text(body: str) -> None:
     assert read_command(body) is None
+
+
+FINDING = "f-0123456789"
+SHA = "0123456789abcdef0123456789abcdef01234567"
+NO_FINDING = Misspelt("Name a finding by its id, `f-` and all its digits, as the comment about it has it.")
+NO_HEAD = Misspelt("Name the head commit with all its digits, and say why.")
+NO_COMMAND = Misspelt("This is not one of the commands.")
+
+
+@pytest.mark.parametrize(
+    "words, command",
+    [
+        ("", Help()),
+        ("help", Help()),
+        ("review", ReviewAgain()),
+        (f"explain {FINDING}", Explain(FINDING)),
+        (f"dismiss {FINDING} it is wrong", Dismiss(FINDING, "it is wrong")),
+        (f"dismiss  {FINDING}\tit  is wrong ", Dismiss(FINDING, "it  is wrong")),
+        (f"approve-escalation {SHA} I looked", ApproveEscalation(SHA, "I looked")),
+        (f"dismiss {FINDING} " + "x" * 500, Dismiss(FINDING, "x" * 500)),
+        (f"dismiss {FINDING} " + "x" * 501, Dismiss(FINDING, "x" * 500)),
+        (f"approve-escalation {SHA} " + "x" * 501, ApproveEscalation(SHA, "x" * 500)),
+    ],
+)
+def test_each_command_is_read_to_its_end(words: str, command: Command) -> None:
+    assert read_command(f"/advisor {words}".rstrip(" ") if not words else f"/advisor {words}") == command
+
+
+@pytest.mark.parametrize(
+    "words, why",
+    [
+        ("reviews", NO_COMMAND),
+        ("review please", NO_COMMAND),
+        ("help me", NO_COMMAND),
+        ("Review", NO_COMMAND),
+        ("approve", NO_COMMAND),
+        ("explain", NO_FINDING),
+        (f"explain {FINDING} please", NO_FINDING),
+        ("dismiss", NO_FINDING),
+        (f"dismiss {FINDING}", NO_FINDING),
+        ("approve-escalation", NO_HEAD),
+        (f"approve-escalation {SHA}", NO_HEAD),
+        (f"approve-escalation {SHA[:7]} I looked", NO_HEAD),
+        (f"approve-escalation {SHA}0 I looked", NO_HEAD),
+        (f"approve-escalation x{SHA} I looked", NO_HEAD),
+        *(
+            (said.format(name), NO_FINDING)
+            for said in ("explain {}", "dismiss {} it is wrong")
+            for name in (FINDING[:-1], f"{FINDING}0", f"{FINDING}.", f"x{FINDING}", FINDING.upper(), FINDING[2:])
+        ),
+    ],
+)
+def test_what_does_not_fit_to_its_end_is_no_command_and_how_to_say_it_is_told(words: str, why: Misspelt) -> None:
+    assert read_command(f"/advisor {words}") == why
+
+
+def test_two_commands_in_a_comment_are_none() -> None:
+    assert read_command(f"{SAID}\n\n/advisor help") == Misspelt("A comment may hold one command only.")

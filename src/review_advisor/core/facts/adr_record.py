@@ -71,6 +71,6 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         if heading is not None:
             yield len(heading["depth"]), heading["title"].strip()
         elif not in_code and re.match(r"\w", line) and (mark := _UNDERLINE.fullmatch(below)):
-            yield 1 + '=-~^"*'.index(mark[1]), line.strip()
+            yield 1 + '=-~^"*'.index(mark[1]), line
         elif in_code or not _UNDERLINE.fullmatch(line):
             yield 0, line
