@@ -1,4 +1,5 @@
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
@@ -180,3 +181,51 @@ def test_only_what_is_shown_to_the_last_character_is_exact() -> None:
     assert is_exact("    return x  # @ada #12 ```\n")
     for changed in ("a\r\nb", "a\u200bb", "⚠\ufe0f", "::error::x", "<!-- review-advisor:summary -->", "\ud800"):
         assert not is_exact(changed)
+
+
+@pytest.mark.parametrize("text, quoted", [("", ">"), ("a", "> a"), ("a\n\nb", "> a\n>\n> b"), ("a\n", "> a\n>")])
+def test_each_line_of_a_quotation_is_marked(text: str, quoted: str) -> None:
+    assert quote(text) == quoted
+
+
+@pytest.mark.parametrize(
+    "text, most, made",
+    [
+        ("", 0, ""),
+        ("abc", 3, "abc"),
+        ("abcd", 3, "abc [cut here: 1 more characters]"),
+        ("abc\ndefghij", 8, "abc\ndefg\n[cut here: 3 more characters]"),
+        ("abcd\nefghij", 8, "abcd\nefg\n[cut here: 3 more characters]"),
+        ("abcde\nfghij", 8, "abcde\n[cut here: 6 more characters]"),
+        ("x" * 2_000, 1_000, "x" * 1_000 + " [cut here: 1,000 more characters]"),
+    ],
+)
+def test_a_text_is_cut_at_a_lines_end_only_in_its_second_half(text: str, most: int, made: str) -> None:
+    assert shortened(text, most) == made
+
+
+@pytest.mark.parametrize("text, most, made", [("abcd", 4, "abcd"), ("abcde", 4, "abc…"), ("ab cde", 4, "ab…")])
+def test_a_line_that_is_cut_ends_with_a_sign_within_its_limit(text: str, most: int, made: str) -> None:
+    assert plain_line(text, most) == made
+
+
+@pytest.mark.parametrize(
+    "text, made",
+    [
+        *((f"{sign} x", f"\\{sign} x") for sign in "#+=:"),
+        ("--- x", "\\--- x"),
+        ("1. x", "1\\. x"),
+        ("12) x", "12\\) x"),
+        ("123456. x", "123456\\. x"),
+        ("1 x", "1 x"),
+        ("x 1. # y", "x 1. # y"),
+    ],
+)
+def test_the_beginning_of_a_line_opens_no_block(text: str, made: str) -> None:
+    assert phrase(text) == made
+
+
+@pytest.mark.parametrize("make, most", [(prose, 4_000), (code_block, 4_000), (phrase, 600), (code, 300)])
+def test_a_text_is_cut_after_as_many_characters_as_its_place_takes(make: Callable[[str], str], most: int) -> None:
+    assert "cut here" not in make("x" * most)
+    assert "cut here: 1 more characters" in make("x" * (most + 1))

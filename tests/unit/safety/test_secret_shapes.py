@@ -175,6 +175,7 @@ def test_an_id_in_another_file_makes_nothing_a_secret() -> None:
 
 
 TEXT = pem(DRAW, "RSA PRIVATE KEY")
+KEY = mark("private key")
 WRAPPED = {
     "as it is": TEXT,
     "48 columns": pem(DRAW, columns=48),
@@ -411,3 +412,22 @@ def test_no_line_disappears_and_a_redacted_text_stays_as_it_is(text: str) -> Non
     once = redact(text)
     assert once.count("\n") == text.count("\n")
     assert redact(once) == once
+
+
+def test_the_shortest_token_is_found_where_nothing_stands_beside_it() -> None:
+    assert redact("xoxb-x7Kq2Zv9Bm") == mark("Slack token")
+
+
+@pytest.mark.parametrize("line", ["short", "a" * 15, "x7Kq2Zv9Bm4Tj6R"])
+def test_a_short_line_is_of_a_key_only_as_the_last_of_several(line: str) -> None:
+    head, first, *_, foot = TEXT.strip().split("\n")
+    assert redact(f"{head}\n{line}\n{foot}\n") == f"{head}\n{line}\n{foot}\n"
+    assert redact(f"{head}\n{first}\n{line}\n{foot}\n") == f"{head}\n{KEY}\n{KEY}\n{foot}\n"
+    assert redact(f"{head}\n{first}\n{line}\nwords\n") == f"{head}\n{KEY}\n{line}\nwords\n"
+
+
+@pytest.mark.parametrize("lines, shown", [(0, KEY), (8, KEY), (9, "")])
+def test_a_key_may_have_up_to_eight_header_lines(lines: int, shown: str) -> None:
+    head, _, line, *_ = TEXT.split("\n")
+    headers = "".join(f"Comment: {number}\n" for number in range(lines))
+    assert redact(f"{head}\n{headers}{line}\nwords\n") == f"{head}\n{headers}{shown or line}\nwords\n"

@@ -40,7 +40,7 @@ _OPENING, _CLOSING = "\"'([{", ".,;:!?)]}\"'"
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", "`": "&#96;", **{sign: f"\\{sign}" for sign in "\\*_[]|~"}}
 )
-_BLOCK_START = re.compile(r"([#+=:-]|\d{1,9}(?=[.)]))")
+_BLOCK_START = re.compile(r"[#+=:-]|\d{1,9}(?=[.)])")
 _SPAN = re.compile(r"`([^`\n]+)`")
 _STRONG = re.compile(r"(?<!\S)\\\*\\\*(?=[^\s\\])((?:[^\\]|\\[^*])*?[^\s\\])\\\*\\\*(?=[.,:;!?)]*(?:\s|$))")
 """Whole words between escaped double stars."""

@@ -14,7 +14,7 @@ IN_URL = "password in a URL"
 _SHORTEST_USER = 16
 _URL = re.compile(r":(?:\\{0,2}/){2}([^\s/?#:@\"'<>\\]{0,80})(?::([^\s/@\"'<>\\]{3,200}))?@(?=[\w\[$])")
 _OPTIONS = (
-    ("-u", re.compile(r"(?:(?<=\s-u)|(?<=--user)|(?<=--proxy-user))[ =]{1,2}[\"']?[\w.@-]{1,60}:([^\s\"']{6,200})")),
+    ("-u", re.compile(r"(?:(?<=\s-u)|(?<=--user)|(?<=--proxy-user))[ =]{1,2}[\"']?[\w.@-]{1,60}:([^\s\"']{8,200})")),
     ("mysql", re.compile(r"mysql[^\n|;]{0,200}?[ \t]-p[\"']?([^\s\"']{8,200})")),
     ("mariadb", re.compile(r"mariadb[^\n|;]{0,200}?[ \t]-p[\"']?([^\s\"']{8,200})")),
     ("sshpass", re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?([^\s\"']{8,200})")),
@@ -45,7 +45,7 @@ def placed(text: str) -> Found:
 
 def in_urls(text: str) -> Found:
     """The passwords in URLs, and users that can only be tokens."""
-    if "@" not in text or "/" not in text:
+    if "@" not in text:
         return
     for found in _URL.finditer(text):
         if found[2] is not None and telling_password(found[2]):
