@@ -81,6 +81,11 @@ def test_a_cut_text_ends_with_everything_closed(blocks: list[str], most: int) ->
     assert sum("<details>" in each for each in html) == sum("</details>" in each for each in html)
 
 
+def test_a_section_is_closed_only_where_a_line_begins_with_its_end() -> None:
+    said = "<details><summary>T</summary>\n\nwords about </details>"
+    assert cut(f"{said}\n{'x' * 500}", 200) == f"{said}\n\n</details>\n\n{LEFT_OUT}"
+
+
 def test_the_log_shows_ten_of_a_level_and_says_how_many_it_does_not() -> None:
     lines = list(log_lines(told(STORIES["300 findings"])))
     assert lines[0] == "review-advisor: Changes requested: 74 critical, 76 high, 76 medium, 74 low"

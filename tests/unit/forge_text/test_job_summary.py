@@ -43,3 +43,14 @@ def test_each_disagreement_of_a_dispute_is_told_with_what_it_is_against() -> Non
     page = job_summary(told(STORIES["escalated"]))
     assert "- blocking: seven is taken\n  - against: the change is fine" in page
     assert "Suggested direction: look at line 7" in page
+
+
+def test_an_empty_line_stands_between_two_findings() -> None:
+    document = told(STORIES["changes requested"])
+    blocks = job_summary(document).split("\n\n")
+    assert len([block for block in blocks if block.startswith("- **")]) == len(document.findings) == 2
+    assert not any("\n- **" in block for block in blocks)
+
+
+def test_the_page_leaves_other_steps_the_rest_of_githubs_mebibyte() -> None:
+    assert MOST_JOB_SUMMARY == 1_000_000

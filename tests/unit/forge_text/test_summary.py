@@ -224,3 +224,9 @@ def test_a_memory_that_does_not_fit_gives_way_in_part() -> None:
     assert len(kept.findings) + kept.forgotten == len(many)
     assert f"*{kept.forgotten:,} earlier findings no longer fit" in body
     assert len(body.encode()) <= MOST_CHARACTERS
+
+
+def test_a_comment_has_no_empty_lines_for_what_it_does_not_say() -> None:
+    state = remembers(told())
+    assert amended(SUMMARY, state) == f"{SUMMARY}\n\n{state_block(state)}"
+    assert summary_did_not_run("No credit.", None).endswith("starts a review.")

@@ -11,7 +11,7 @@ import pytest
 
 from review_advisor.core.metrics.kpis import Alarm, Kpi, Rollup, Sums, alarms, alarms_text, kpis, rollup_text, windows
 from review_advisor.core.metrics.prices import Money, Price, Unpriced, money
-from review_advisor.core.metrics.targets import DAY, DEGRADED, RULES, SELF_REPAIR, WEEK, Target
+from review_advisor.core.metrics.targets import DAY, DEGRADED, RULES, SELF_REPAIR, WEEK, Target, format_value
 
 RULES_FOR_PROMETHEUS = Path(__file__).parents[3] / "docs" / "observability" / "prometheus-rules.yml"
 
@@ -153,6 +153,16 @@ def test_an_alert_is_raised_over_its_own_window_and_is_the_only_one(name: str, b
     assert [each.rule.name for each in found if each.state == "raised"] == [name]
     told = alarms_text(found)
     assert told.splitlines()[-1].startswith(f"{name}: ")
+
+
+def test_each_alert_is_a_line_with_its_value_or_a_dash_where_there_is_none() -> None:
+    for found in (alarms({DAY: HEALTHY, WEEK: HEALTHY}), alarms({DAY: Sums(), WEEK: Sums()})):
+        _, *lines = alarms_text(found).splitlines()
+        assert len(lines) == len(found)
+        for line, each in zip(lines, found, strict=True):
+            value = "-" if each.kpi.value is None else format_value(each.kpi.value, each.kpi.unit)
+            state = each.state.split()
+            assert line.split()[: len(state) + 2] == [*state, each.rule.name, value]
 
 
 def test_a_limit_itself_is_allowed() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from review_advisor.core.metrics.spans import Span, review_span
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded, Event
+from review_advisor.core.outcome.events import CallEnded, Consulted, Event
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason, ModelUsage, Usage
 from review_advisor.mockworld.lines import Line, approve, confirm, finding, garbage, guidance, lost, plan, veto
@@ -78,10 +78,13 @@ def test_the_review_says_what_came_of_it_and_which_change_it_was() -> None:
     attributes = review_span(world.review()).attributes
     assert attributes["review_advisor.outcome"] == "approved"
     assert attributes["review_advisor.exit_code"] == 0
-    assert attributes["vcs.owner.name"] == "octo"
-    assert attributes["vcs.repository.name"] == "hello"
-    assert attributes["vcs.change.id"] == "7"
-    assert attributes["vcs.ref.head.revision"] == "a" * 40
+    assert {name: value for name, value in attributes.items() if name.startswith("vcs.")} == {
+        "vcs.owner.name": "octo",
+        "vcs.repository.name": "hello",
+        "vcs.change.id": "7",
+        "vcs.ref.base.revision": world.source.stated.base_sha,
+        "vcs.ref.head.revision": "a" * 40,
+    }
 
 
 def test_a_change_without_a_name_of_its_own_has_none_here() -> None:
@@ -279,6 +282,17 @@ def test_consults_whose_use_nobody_reported_are_told_without_it() -> None:
     (asked,) = of(review_span(world.review()), Role.MID_FLIGHT)
     assert asked.attributes["review_advisor.consults"] == 2
     assert [name for name in asked.attributes if name.startswith("gen_ai.usage.")] == []
+
+
+def test_a_consult_that_was_lost_does_not_hide_the_model_that_answered_the_next_one() -> None:
+    world = MockWorld()
+    world.agents.script(Role.EXECUTOR, approve().after_asking("one?", "two?"))
+    world.agents.script(Role.MID_FLIGHT, lost(LostReason.CRASH), guidance("look at the key"))
+    document = world.review()
+    notes = [event.note for event in document.events if isinstance(event, Consulted)]
+    assert (notes[0].resolved_model, bool(notes[1].resolved_model)) == ("", True)
+    (asked,) = of(review_span(document), Role.MID_FLIGHT)
+    assert asked.attributes["gen_ai.response.model"] == notes[1].resolved_model
 
 
 # --- content -----------------------------------------------------------------------------------------------------

@@ -27,7 +27,10 @@ from review_advisor.core.outcome.events import (
     Consulted,
     Event,
     PolicyFrozen,
+    Repaired,
+    Reported,
     ReviewStopped,
+    Verified,
 )
 from review_advisor.core.pages.entries import entry_json, entry_of
 from review_advisor.core.pages.pages import RunPage
@@ -227,6 +230,24 @@ def test_the_repair_that_was_accepted_is_part_of_what_a_veto_changed(tmp_path: P
     vetoed, _ = entries(page, "verified")
     assert "+    return sum(rows) / len(rows) if rows else 0" in vetoed["change"]["patch"]
     assert vetoed["change"]["patch"] == entries(page, "repaired")[0]["patch"] == page["repair"]
+
+
+def test_a_repair_after_the_next_judgement_is_no_part_of_what_an_earlier_veto_changed() -> None:
+    events = told(a_repair).events
+    reported, repaired, vetoed = (
+        next(each for each in events if isinstance(each, kind)) for kind in (Reported, Repaired, Verified)
+    )
+    assert isinstance(repaired, Repaired)
+    first, second = changes([reported, vetoed, reported, vetoed, repaired, reported]).values()
+    assert (first.before, first.after, first.patch) == (0, 2, "")
+    assert (second.before, second.after, second.patch) == (2, 5, repaired.patch)
+
+
+@pytest.mark.parametrize("result, tone", [("accepted", "good"), *((each, "warn") for each in ("withdrawn", "refused"))])
+def test_only_an_accepted_repair_is_shown_as_good(result: Any, tone: str) -> None:
+    repaired = next(each for each in told(a_repair).events if isinstance(each, Repaired))
+    entry = entry_of(replace(repaired, result=result))
+    assert (entry.title, entry.tone) == (f"Repair: {result}", tone)
 
 
 def test_a_veto_after_which_nothing_was_reported_has_changed_nothing() -> None:

@@ -190,7 +190,7 @@ ONE_SHORTER = [
 
 @pytest.mark.parametrize("kind, example, part", ONE_SHORTER, ids=[f"{each[1]} {each[2]}" for each in ONE_SHORTER])
 def test_with_one_character_less_in_any_part_it_is_no_token_of_that_issuer(kind: str, example: str, part: int) -> None:
-    place = [each for each in PART.finditer(example)][part]
+    place = list(PART.finditer(example))[part]
     shorter = f"{example[: place.start()]}{{{place[1]}{int(place[2]) - 1}}}{example[place.end() :]}"
     told = drawn(shorter).replace("<", "").replace(">", "")
     assert mark(kind) not in redact(f"setting: '{told}'"), told

@@ -89,9 +89,7 @@ class FindingList:
         return self._at(max(0, shorter - 1))
 
     def _at(self, length: int) -> FindingList:
-        if length < self.files:
-            return replace(self, listed=0, files=length)
-        return replace(self, listed=length - self.files)
+        return replace(self, listed=max(0, length - self.files), files=min(length, self.files))
 
     def _counted(self, rest: tuple[Listed, ...]) -> str:
         if not rest:

@@ -100,7 +100,7 @@ def _count(environ: Mapping[str, str], name: str, default: int, ceiling: int) ->
 def _model(environ: Mapping[str, str], surface: Surface, who: Literal["ADVISOR", "EXECUTOR"], default: str) -> str:
     for name in model_variables(surface, who):
         value = _value(environ, name)
-        if value and (value.startswith("-") or not value.isprintable() or " " in value):
+        if value.startswith("-") or not value.isprintable() or " " in value:
             raise SwitchError(f"{name} is {value!r}: use a model's name or alias, such as {default}.")
         if value:
             return value
