@@ -201,6 +201,9 @@ class _Stage:
         run = self._workflow.next_run()
         if isinstance(run, str):
             raise StoryStepError(f"no review begins: {run}")
+        if run.head != change.head_sha:
+            self._workflow.publish(run, None)
+            raise StoryStepError(f"its review does not run: it began for {run.head[:8]}, and a push moved the head")
         review = self._review(block, self._workflow.remembered(change, run))
         self._workflow.publish(run, review.document, block.trouble)
         problem = "its trouble never came: the publication has fewer writes to GitHub" if self._workflow.unmet else ""
