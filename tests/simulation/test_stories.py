@@ -285,19 +285,6 @@ def test_a_push_ends_the_review_of_the_head_before_it() -> None:
     assert review.head == second.head
 
 
-def test_a_review_of_a_fork_does_not_run_on_a_head_that_nobody_admitted() -> None:
-    steps = [{"push": {}}, {"label": {"put": "review-this-fork"}}, {"push": {}}, "review"]
-    story = play(Story.model_validate({"story": "moved on", "pull_request": {"fork": True}, "steps": steps}))
-    _, admitted, pushed, review = story.steps
-    assert (admitted.begins, pushed.begins, story.reviews) == (True, False, ())
-    assert differences(story) == (
-        f"step 4, review: its review does not run: it began for {admitted.head[:8]}, and a push moved the head",
-    )
-    assert review.stands is not None
-    assert review.stands.check_on(pushed.head) == "action_required"
-    assert review.stands.check_on(admitted.head) == "cancelled"
-
-
 def test_a_story_that_is_not_published_knows_no_life() -> None:
     with pytest.raises(StoryError, match="a story that is not published has no queue"):
         read_story("story: s\npublished: false\nsteps: [review, queue]\n", "s.yaml")

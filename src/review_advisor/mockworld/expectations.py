@@ -44,10 +44,12 @@ def _of_step(step: PlayedStep, before: Snapshot | None, *, loose: bool) -> Itera
     if step.review is not None:
         yield from _of_review(expect, step.review)
         yield from (f"nobody asked for the line {line}" for line in step.review.unsaid)
+        yield from step.review.spared
     elif expect.model_fields_set & OF_REVIEWS:
         yield from _of_no_review(expect)
     if expect.begins is not None and expect.begins is not step.begins:
-        yield f"expected {'a' if expect.begins else 'no'} review to begin: {step.because}"
+        why = f": {step.because}" if step.because else ", and nothing begins one"
+        yield f"expected {'a' if expect.begins else 'no'} review to begin{why}"
     if step.stands is not None:
         yield from _on_github(expect, step, step.stands, before)
     elif expect.model_fields_set & ON_GITHUB:
@@ -110,7 +112,7 @@ def _of_review(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
     if expect.asked is not None and expect.asked != asked:
         yield f"expected to ask {', '.join(expect.asked) or 'nobody'}, asked {', '.join(asked) or 'nobody'}"
     counts = Counter(asked)
-    counts["mid_flight"] = sum(len(each.advice) for each in review.asked)
+    counts["mid_flight"] = sum(said.line is not None for each in review.asked for said in each.advice)
     for role, count in expect.calls.items():
         if counts[role] != count:
             yield f"expected {count} of {role}, were {counts[role]}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, assert_never
 
 from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld import lines
 from review_advisor.mockworld.agents import FakeAdvisorRunner
@@ -24,6 +25,7 @@ from review_advisor.mockworld.stories.story_lines import (
     PlanLine,
     SpokenLine,
 )
+from review_advisor.mockworld.world import MockWorld
 
 LOST: dict[Fault, LostReason] = {
     "crash": LostReason.CRASH,
@@ -77,6 +79,25 @@ def _struck(trouble: TroubleBlock) -> dict[int, Line]:
     if trouble.auth_gone_at_call is not None:
         found[trouble.auth_gone_at_call] = replace(lines.authentication_gone(), fault="auth_gone")
     return found
+
+
+def unmet_troubles(trouble: TroubleBlock, world: MockWorld, *, published: bool) -> Iterator[str]:
+    """The troubles of a review that is over which never came, one sentence each."""
+    calls, events = len(world.agents.asked), len(world.journal.events)
+    for name, at in (("credit_gone", trouble.credit_gone_at_call), ("auth_gone", trouble.auth_gone_at_call)):
+        if at is not None and at > calls:
+            yield f"its trouble never came: {name}_at_call is {at}, and the review has {counted(calls, 'call')}"
+    if trouble.killed_at_event is not None and trouble.killed_at_event > events:
+        at = trouble.killed_at_event
+        yield f"its trouble never came: killed_at_event is {at}, and the review has {counted(events, 'event')}"
+    if trouble.disk_full_at_write is not None and not world.artifacts.refused:
+        at = trouble.disk_full_at_write
+        yield f"its trouble never came: disk_full_at_write is {at}, and the review writes fewer artefacts"
+    if not published and any(getattr(trouble, name) is not None for name in OF_PUBLICATION):
+        yield "its trouble never came: the story is not published"
+
+
+OF_PUBLICATION = ("publisher_killed_at", "second_publisher_at", "answer_lost_at")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,10 +71,11 @@ def snapshot(github: GitHub, pull: Pull, rules: PublicationRules) -> Snapshot:
     own = [each for each in pull.comments if rules.is_ours(each.author)]
     summaries = [each for each in own if each.body.startswith(SUMMARY)]
     checks = github.repository(pull.repository).checks.values()
+    reviews = [each for each in pull.reviews if rules.is_ours(each.author) and each.state != "PENDING"]
     return Snapshot(
         head=pull.head_sha,
         checks=tuple(replace(run) for run in checks if is_check_of(pull.number, run.external_id)),
-        said=tuple(_said(each) for review in pull.reviews if rules.is_ours(review.author) for each in review.threads),
+        said=tuple(_said(each) for review in reviews for each in review.threads),
         summaries=tuple(each.body for each in summaries),
         answers=tuple(each.body for each in own if each.body.startswith(f"{PREFIX}answer ")),
         labels=frozenset(label.name for label in pull.labels),

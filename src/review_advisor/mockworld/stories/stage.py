@@ -20,7 +20,7 @@ from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.stories.life import Life
 from review_advisor.mockworld.stories.one_review import OneAfterTheOther, run
-from review_advisor.mockworld.stories.roster import cast
+from review_advisor.mockworld.stories.roster import cast, unmet_troubles
 from review_advisor.mockworld.stories.snapshot import Snapshot, snapshot
 from review_advisor.mockworld.stories.story import DEFAULT_FILE, ReviewBlock, StepBlock, Story
 from review_advisor.mockworld.stories.story_change import PushBlock
@@ -43,7 +43,8 @@ class PlayedReview:
     """One review as it happened. ``document`` is None when nothing was decided; ``files`` is what was stored.
 
     ``wiki`` is what reached the repository's wiki, ``environment`` what held when it began. ``stale``: the head moved
-    meanwhile; ``flipped``: a switch did. ``unsaid`` are lines that nobody asked for, unless the story is loose.
+    meanwhile; ``flipped``: a switch did. ``unsaid`` are lines that nobody asked for, ``spared`` sentences about
+    troubles that never came, both unless the story is loose.
     """
 
     number: int
@@ -66,6 +67,7 @@ class PlayedReview:
     stale: bool
     flipped: bool
     unsaid: tuple[str, ...]
+    spared: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +233,7 @@ class _Stage:
         number = next(self._reviews)
         agents = FakeAdvisorRunner(self._clock, lifelike=True)
         cast(agents, told, self._meanwhile)
-        flips = self._flips
+        flips, published = self._flips, self._story.published
         world = self._world(told, agents, change, number)
         environment = dict(self._environment)
         try:
@@ -262,6 +264,7 @@ class _Stage:
             stale=self.branch.pull.head_sha != change.head_sha,
             flipped=self._flips != flips,
             unsaid=() if self._story.loose else tuple(agents.unsaid()),
+            spared=() if self._story.loose else tuple(unmet_troubles(told.trouble, world, published=published)),
         )
 
     def _world(self, told: ReviewBlock, agents: FakeAdvisorRunner, change: Change, number: int) -> MockWorld:

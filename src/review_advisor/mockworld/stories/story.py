@@ -114,6 +114,10 @@ class ReviewBlock(Happening):
     jobs: int = Field(default=1, ge=1, le=16, description="Calls at a time that the money is divided for.")
 
 
+BEGINNING = ("push", "force_push", "rename", "comment", "command", "label")
+"""The steps that may begin a review."""
+
+
 class StepBlock(Block):
     """One thing that happens: exactly one of its keys."""
 
@@ -144,6 +148,10 @@ class StepBlock(Block):
     def _one(self) -> StepBlock:
         if len(self.model_fields_set) != 1:
             raise ValueError(f"a step is exactly one of {', '.join(StepBlock.model_fields)}")
+        if self.happening is not None and self.happening.expect.begins is not None and self.kind not in BEGINNING:
+            raise ValueError(
+                f"a {self.kind} step never begins a review: only {', '.join(BEGINNING)} may expect `begins`"
+            )
         return self
 
     @property

@@ -19,6 +19,7 @@ RepairResult = Literal["accepted", "withdrawn", "refused"]
 CheckState = Literal["success", "failure", "action_required", "cancelled", "in_progress", "none"]
 """What the check of a head concludes. ``none``: there is no check."""
 Count = Annotated[int, Field(ge=0)]
+Words = Annotated[str, Field(min_length=1)]
 
 
 class ExpectBlock(Block):
@@ -27,22 +28,24 @@ class ExpectBlock(Block):
     outcome: Ended | None = Field(default=None, description="How the review ends.")
     exit_code: int | None = Field(default=None, description="The exit code; a killed process has none.")
     asked: tuple[RoleName, ...] | None = Field(default=None, description="The roles that were asked, in order.")
-    calls: dict[RoleName, int] = Field(default_factory=dict, description="Calls by role; consults under `mid_flight`.")
+    calls: dict[RoleName, Count] = Field(
+        default_factory=dict, min_length=1, description="Calls by role; granted consults under `mid_flight`."
+    )
     reads: frozenset[str] | None = Field(default=None, description="The files that this review itself reads.")
     flags: frozenset[Flag] | None = Field(default=None, description="Exactly these flags are set.")
     repairs: tuple[RepairResult, ...] | None = Field(default=None, description="What became of its repairs, in order.")
-    because: str | None = Field(default=None, description="Words that one of the reasons holds.")
+    because: Words | None = Field(default=None, description="Words that one of the reasons holds.")
     begins: bool | None = Field(default=None, description="Whether the step begins a review.")
     check: CheckState | None = Field(default=None, description="The check of the head, or of the merge queue's commit.")
-    title: str | None = Field(default=None, description="Words in the check's title.")
+    title: Words | None = Field(default=None, description="Words in the check's title.")
     comments: Count | None = Field(default=None, description="How many comments the bot has made in the diff so far.")
     open: Count | None = Field(default=None, description="How many of them are open and stand on their lines.")
     findings: dict[str, FindingStatus] | None = Field(
         default=None, description="Every finding that the bot remembers, by title."
     )
-    summary: str | None = Field(default=None, description="Words in the summary comment.")
+    summary: Words | None = Field(default=None, description="Words in the summary comment.")
     labels: frozenset[str] | None = Field(default=None, description="Exactly these labels are on.")
     answer: str | None = Field(default=None, description="Words in the bot's answer; empty: it does not answer.")
     observed: dict[Name, Value] = Field(
-        default_factory=dict, description="What is observed of the closed pull request."
+        default_factory=dict, min_length=1, description="What is observed of the closed pull request."
     )

@@ -1,0 +1,76 @@
+"""A story that cannot be as it is told says so: reviews that do not run, expectations and troubles without effect."""
+
+import pytest
+
+from review_advisor.mockworld.expectations import differences
+from review_advisor.mockworld.github.pull_page import pull_page
+from review_advisor.mockworld.stories.stage import play
+from review_advisor.mockworld.stories.story import Story, TroubleBlock
+from review_advisor.mockworld.stories.story_file import StoryError, read_story
+
+HEAD = "story: s\nsteps:\n"
+
+
+def test_a_review_of_a_fork_does_not_run_on_a_head_that_nobody_admitted() -> None:
+    steps = [{"push": {}}, {"label": {"put": "review-this-fork"}}, {"push": {}}, "review"]
+    story = play(Story.model_validate({"story": "moved on", "pull_request": {"fork": True}, "steps": steps}))
+    _, admitted, pushed, review = story.steps
+    assert (admitted.begins, pushed.begins, story.reviews) == (True, False, ())
+    assert differences(story) == (
+        f"step 4, review: its review does not run: it began for {admitted.head[:8]}, and a push moved the head",
+    )
+    assert review.stands is not None
+    assert review.stands.check_on(pushed.head) == "action_required"
+    assert review.stands.check_on(admitted.head) == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "step, says",
+    [
+        ("review: {expect: {summary: ''}}", "String should have at least 1 character"),
+        ("review: {expect: {title: ''}}", "String should have at least 1 character"),
+        ("review: {expect: {because: ''}}", "String should have at least 1 character"),
+        ("review: {expect: {calls: {}}}", "Dictionary should have at least 1 item after validation, not 0"),
+        ("close: {expect: {observed: {}}}", "Dictionary should have at least 1 item after validation, not 0"),
+        *(
+            (f"{kind}: {{expect: {{begins: false}}}}", f"a {kind} step never begins a review")
+            for kind in ("review", "publish", "pending", "queue", "close")
+        ),
+    ],
+)
+def test_an_expectation_that_cannot_fail_is_refused(step: str, says: str) -> None:
+    with pytest.raises(StoryError, match=says):
+        read_story(f"{HEAD}  - {step}\n", "s.yaml")
+
+
+def test_a_begin_that_does_not_come_is_told_with_its_reason() -> None:
+    for kind, told in (("comment", {"says": "hello"}), ("label", {"put": "bug"}), ("command", {"says": "help"})):
+        step = {kind: {**told, "expect": {"begins": True}}}
+        (words,) = differences(play(Story.model_validate({"story": "s", "steps": ["review", step]})))
+        assert "expected a review to begin" in words
+        assert not words.rstrip().endswith(":")
+
+
+@pytest.mark.parametrize("trouble", sorted(TroubleBlock.model_fields))
+@pytest.mark.parametrize("published", [True, False])
+def test_a_trouble_that_never_comes_is_a_fault_of_the_story_unless_it_is_loose(trouble: str, published: bool) -> None:
+    told = {"story": "s", "published": published, "steps": [{"review": {"trouble": {trouble: 999}}}]}
+    (words,) = differences(play(Story.model_validate(told)))
+    assert words.startswith("step 1, review: its trouble never came")
+    assert differences(play(Story.model_validate({**told, "loose": True}))) == ()
+
+
+@pytest.mark.parametrize("write", range(1, 6))
+def test_comments_are_those_that_everybody_sees(write: int) -> None:
+    finding = {"path": "src/app.py", "line": 3, "evidence": "value = 3", "title": "three is odd"}
+    review = {"executor": [{"says": "reject", "findings": [finding]}], "trouble": {"publisher_killed_at": write}}
+    played = play(Story.model_validate({"story": "s", "steps": [{"review": review}]}))
+    (step,) = played.steps
+    assert step.stands is not None
+    assert len(step.stands.said) == pull_page(played.github, played.pull).count('class="thread"')
+
+
+def test_a_denied_consult_is_no_call_of_the_advisor() -> None:
+    executor = {"says": "approve", "asks": [f"why {number}" for number in range(9)]}
+    review = {"executor": [executor], "expect": {"calls": {"mid_flight": 5}}}
+    assert differences(play(Story.model_validate({"story": "s", "steps": [{"review": review}]}))) == ()
