@@ -7,6 +7,7 @@ from review_advisor.mockworld.github.pull_page import pull_page
 from review_advisor.mockworld.stories.stage import play
 from review_advisor.mockworld.stories.story import Story, TroubleBlock
 from review_advisor.mockworld.stories.story_file import StoryError, read_story
+from review_advisor.mockworld.trace import trace_text
 
 HEAD = "story: s\nsteps:\n"
 
@@ -68,6 +69,18 @@ def test_comments_are_those_that_everybody_sees(write: int) -> None:
     (step,) = played.steps
     assert step.stands is not None
     assert len(step.stands.said) == pull_page(played.github, played.pull).count('class="thread"')
+
+
+@pytest.mark.parametrize(
+    "wrong, why",
+    [({"path": "src/nope.py"}, "its file is not part of the change"), ({"evidence": "value = nine"}, "")],
+)
+def test_a_finding_that_does_not_count_is_in_the_trace_with_the_reason(wrong: dict[str, str], why: str) -> None:
+    finding = {"path": "src/app.py", "line": 3, "evidence": "value = 3", "title": "three is odd", **wrong}
+    review = {"executor": [{"says": "reject", "findings": [finding]}]}
+    played = play(Story.model_validate({"story": "s", "steps": [{"review": review}]}))
+    (said,) = [line for line in trace_text("s.yaml", played, ()).splitlines() if "refused: " in line]
+    assert said.strip().startswith(f"refused: three is odd, {finding['path']}: {why}")
 
 
 def test_a_denied_consult_is_no_call_of_the_advisor() -> None:

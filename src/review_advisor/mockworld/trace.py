@@ -12,6 +12,7 @@ from review_advisor.core.outcome.events import (
     Event,
     PartEnded,
     Repaired,
+    Reported,
     RoleSkipped,
     Ruled,
 )
@@ -51,6 +52,8 @@ def _review_lines(review: PlayedReview) -> Iterator[str]:
         if isinstance(event, CallStarted):
             number += 1
             yield from _call_lines(number, calls[event.number], review.nonce)
+        elif isinstance(event, Reported):
+            yield from _refused_lines(event)
         else:
             yield from _event_lines(event)
     flags = ", ".join(sorted(flags_of(review)))
@@ -65,6 +68,12 @@ def _call_lines(number: int, asked: Asked, nonce: str) -> Iterator[str]:
         said = "denied by the cap" if each.line is None else _said(each.line.fault, each.line.answer)
         yield f"         consults: {_short(each.question)} -> {said}"
     yield f"         says: {_answer(asked)}"
+
+
+def _refused_lines(event: Reported) -> Iterator[str]:
+    """What of a report's findings does not count, and why."""
+    for each in event.report.refused:
+        yield f"         refused: {_short(f'{each.title}, {each.path}: {each.why}')}"
 
 
 def _event_lines(event: Event) -> Iterator[str]:
