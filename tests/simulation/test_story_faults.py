@@ -87,3 +87,21 @@ def test_a_denied_consult_is_no_call_of_the_advisor() -> None:
     executor = {"says": "approve", "asks": [f"why {number}" for number in range(9)]}
     review = {"executor": [executor], "expect": {"calls": {"mid_flight": 5}}}
     assert differences(play(Story.model_validate({"story": "s", "steps": [{"review": review}]}))) == ()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"command": {"says": "dismiss", "finding": "odd"}},
+        {"command": {"says": "explain", "finding": "odd"}},
+        {"react": {"finding": "odd", "thumb": "up"}},
+        {"comment": {"says": "hello", "expect": {"findings": {"odd": "open"}}}},
+    ],
+)
+def test_a_title_of_several_findings_is_refused(step: dict[str, dict[str, object]]) -> None:
+    findings = [{"path": "src/app.py", "line": line, "evidence": f"value = {line}", "title": "odd"} for line in (3, 20)]
+    review = {"executor": [{"says": "reject", "findings": findings}]}
+    played = play(Story.model_validate({"story": "s", "steps": [{"review": review}, step]}))
+    (words,) = differences(played)
+    assert words.startswith("step 2, ")
+    assert words.endswith(": give each a title of its own")

@@ -83,7 +83,9 @@ def _on_github(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: 
 
 
 def _in_words(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: Snapshot | None) -> Iterator[str]:
-    if expect.findings is not None and expect.findings != stands.findings:
+    if expect.findings is not None and (twins := stands.twins):
+        yield f"several findings are called {', '.join(map(repr, twins))}: give each a title of its own"
+    elif expect.findings is not None and expect.findings != stands.findings:
         yield f"expected the findings {_listed(expect.findings)}, were {_listed(stands.findings)}"
     summary = "\n".join(stands.summaries)
     if expect.summary is not None and expect.summary not in summary:

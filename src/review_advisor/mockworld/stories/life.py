@@ -79,6 +79,8 @@ class Life:
         memory = snapshot(self._branch.github, self._branch.pull, self._workflow.rules).memory
         known = memory.findings if memory is not None else ()
         found = [each.id for each in known if each.title == title]
+        if len(found) > 1:
+            raise StoryStepError(f"the bot remembers {len(found)} findings {title!r}: give each a title of its own")
         if not found:
             near = f"; {nearest(title, (each.title for each in known))}" if known else ""
             raise StoryStepError(f"the bot remembers no finding {title!r}{near}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -64,6 +65,12 @@ class Snapshot:
     def findings(self) -> dict[str, str]:
         """What the bot remembers of each finding, by title."""
         return {} if self.memory is None else {each.title: each.status for each in self.memory.findings}
+
+    @property
+    def twins(self) -> tuple[str, ...]:
+        """The titles that several remembered findings have."""
+        titles = Counter(each.title for each in self.memory.findings) if self.memory is not None else Counter()
+        return tuple(title for title, times in titles.items() if times > 1)
 
 
 def snapshot(github: GitHub, pull: Pull, rules: PublicationRules) -> Snapshot:
