@@ -105,3 +105,44 @@ def test_a_title_of_several_findings_is_refused(step: dict[str, dict[str, object
     (words,) = differences(played)
     assert words.startswith("step 2, ")
     assert words.endswith(": give each a title of its own")
+
+
+@pytest.mark.parametrize(
+    "steps, says",
+    [
+        ("{close: {by: eve, may: read}}", "step 2, close: eve may only read: who merges or closes may write"),
+        (
+            "{close: {by: eve, may: read, merged: false}}",
+            "step 2, close: eve may only read: who merges or closes may write",
+        ),
+        ("pending, pending", "step 3, pending: maria has a review that is not submitted: GitHub takes only one"),
+        ("close, close", "step 3, close: the pull request is closed already"),
+        ("close, push", "step 3, push: the pull request is closed: a push does not move its head any more"),
+        (
+            "{close: {merged: false}}, force_push",
+            "step 3, force push: the pull request is closed: a push does not move its head any more",
+        ),
+    ],
+)
+def test_what_github_does_not_allow_is_a_fault_of_the_story(steps: str, says: str) -> None:
+    assert differences(play(read_story(f"story: s\nsteps: [review, {steps}]\n", "s.yaml"))) == (says,)
+
+
+def test_an_author_who_may_only_read_closes_their_own_pull_request() -> None:
+    text = "story: s\nsteps: [review, {close: {by: ada, may: read, merged: false}}]\n"
+    assert differences(play(read_story(text, "s.yaml"))) == ()
+
+
+@pytest.mark.parametrize(
+    "step, says",
+    [
+        ("close: {merged: false, reverted: true}", "only a merge can be reverted"),
+        ("command: {says: review, finding: odd}", "the command review takes no finding"),
+        ("command: {says: approve-escalation, finding: odd}", "the command approve-escalation takes no finding"),
+        ("command: {says: explain, finding: odd, reason: why}", "the command explain takes no reason"),
+        ("command: {says: help, reason: why}", "the command help takes no reason"),
+    ],
+)
+def test_keys_that_mean_nothing_together_are_refused(step: str, says: str) -> None:
+    with pytest.raises(StoryError, match=says):
+        read_story(f"{HEAD}  - {step}\n", "s.yaml")

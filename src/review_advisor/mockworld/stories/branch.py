@@ -96,6 +96,8 @@ class HeadBranch:
         self._pushed(before, replace(before, files=files), by)
 
     def _pushed(self, before: Head, head: Head, by: str, *, forced: bool = False) -> None:
+        if self._pull is not None and self._pull.state != "open":
+            raise StoryStepError("the pull request is closed: a push does not move its head any more")
         contents: dict[str, str | None] = {"change.txt": f"{len(self._heads)}\n"}  # another tree after each push
         if self._whole:
             after = contents_of(head.files)

@@ -59,7 +59,7 @@ class Life:
             case ReactStep():
                 self._reacted(told)
             case PendingStep():
-                self._branch.github.reviews(self._branch.pull, by=told.by, body=told.says, state="PENDING")
+                self._drafted(told)
             case _:
                 self._workflow.publish_again()
         return Came()
@@ -103,8 +103,18 @@ class Life:
             raise StoryStepError(f"no comment in the diff is about {told.finding!r}")
         self._branch.github.reacts(found[-1], "THUMBS_UP" if told.thumb == "up" else "THUMBS_DOWN", by=told.by)
 
+    def _drafted(self, told: PendingStep) -> None:
+        pull = self._branch.pull
+        if any(each.state == "PENDING" and each.author == told.by for each in pull.reviews):
+            raise StoryStepError(f"{told.by} has a review that is not submitted: GitHub takes only one")
+        self._branch.github.reviews(pull, by=told.by, body=told.says, state="PENDING")
+
     def _closed(self, told: CloseStep) -> tuple[ObservedLabel, ...]:
         github, pull = self._branch.github, self._branch.pull
+        if pull.state != "open":
+            raise StoryStepError("the pull request is closed already")
+        if not told.may.may_write and (told.merged or told.by != pull.author):
+            raise StoryStepError(f"{told.by} may only {told.may.value}: who merges or closes may write")
         if not told.merged:
             github.closes(pull, by=told.by)
             return self._workflow.observe(told.after_days)

@@ -85,6 +85,14 @@ class CommandStep(Deed):
     finding: str = Field(default="", description="The title of the finding that it is about.")
     reason: str = Field(default="it is meant", description="The reason that is given.")
 
+    @model_validator(mode="after")
+    def _takes_them(self) -> CommandStep:
+        if self.finding and self.says not in ("dismiss", "explain"):
+            raise ValueError(f"the command {self.says} takes no finding")
+        if "reason" in self.model_fields_set and self.says not in ("dismiss", "approve-escalation"):
+            raise ValueError(f"the command {self.says} takes no reason")
+        return self
+
     @property
     def what(self) -> str:
         """The command."""
@@ -146,6 +154,12 @@ class CloseStep(Deed):
     merged: bool = Field(default=True, description="Whether it is merged.")
     after_days: int = Field(default=0, ge=0, le=365, description="How many days later it is observed.")
     reverted: bool = Field(default=False, description="Whether a later commit reverts the merge.")
+
+    @model_validator(mode="after")
+    def _reverts_a_merge(self) -> CloseStep:
+        if self.reverted and not self.merged:
+            raise ValueError("only a merge can be reverted")
+        return self
 
     @property
     def what(self) -> str:
