@@ -15,7 +15,7 @@ from review_advisor.core.outcome.coverage import FileCoverage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.markers import PREFIX, SUMMARY
-from review_advisor.core.pull_request.memory import MOST_FINDINGS, failed, remembered
+from review_advisor.core.pull_request.memory import MOST_FINDINGS, come_back, earlier_review, failed, remembered
 from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
 from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import (
@@ -90,6 +90,39 @@ def test_a_review_that_somebody_asked_for_is_no_round() -> None:
     state = remembered(None, push(REJECTED, 1), asked=False)
     state = remembered(state, push(REJECTED, 2), asked=True)
     assert (state.rounds, remembered(state, push(REJECTED, 3), asked=False).rounds) == (1, 2)
+
+
+def test_what_a_review_was_of_is_remembered_and_handed_to_the_next_one() -> None:
+    document = replace(REJECTED, base_sha="b" * 40, base_ref="release", rules_sha="c" * 40)
+    state = remembered(None, document, asked=False, run="77")
+    assert (state.run_id, state.head_sha, state.base_sha) == (document.run_id, document.head_sha, "b" * 40)
+    assert (state.base_ref, state.rules_sha, state.reviewed_in) == ("release", "c" * 40, "77")
+    assert (state.outcome, state.blast) == (document.outcome, document.policy.blast.radius)
+    earlier = earlier_review(state)
+    assert (earlier.head_sha, earlier.base_sha, earlier.rules_sha) == (document.head_sha, "b" * 40, "c" * 40)
+    assert (earlier.policy_digest, earlier.complete, earlier.is_ancestor) == (state.policy_digest, True, False)
+    assert [each.id for each in earlier.findings] == [each.id for each in document.findings]
+    nothing = replace(document, head_sha=None, base_sha=None, base_ref=None, rules_sha=None)
+    state = remembered(None, nothing, asked=False)
+    assert (state.head_sha, state.base_sha, state.base_ref, state.rules_sha, state.reviewed_in) == ("",) * 5
+
+
+@pytest.mark.parametrize(
+    "status, places, returns",
+    [("fixed", 1, True), ("open", 1, False), ("open", 2, False), ("dismissed", 1, False), ("dismissed", 2, True)],
+)
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_finding_comes_back_if_it_was_fixed_or_its_dismissal_does_not_hold_any_more(
+    status: str, places: int, returns: bool, complete: bool
+) -> None:
+    state = remembered(None, REJECTED, asked=False)
+    (known_before,) = state.findings
+    before = known_before.model_copy(update={"status": status, "occurrences": known_before.occurrences + places - 1})
+    state = state.model_copy(update={"findings": (before,), "complete": complete})
+    assert come_back(state, REJECTED) == (frozenset({before.id}) if returns else frozenset())
+    forgotten = state.model_copy(update={"findings": ()})
+    assert come_back(forgotten, REJECTED) == (frozenset({before.id}) if complete else frozenset())
+    assert come_back(None, REJECTED) == frozenset()
 
 
 def test_a_failure_is_counted_for_one_head_and_one_reason() -> None:

@@ -39,6 +39,15 @@ def test_a_title_that_loses_something_by_it_gets_a_digest(title: str) -> None:
     assert name != page_name(title + "!x")
 
 
+def test_a_name_is_as_long_as_it_may_be_with_its_digest_and_without() -> None:
+    assert page_name("a" * LONGEST_NAME) == "a" * LONGEST_NAME + ".md"
+    for title in ("a" * (LONGEST_NAME + 1), "é" + "a" * LONGEST_NAME):
+        name = page_name(title).removesuffix(".md")
+        assert len(name) == LONGEST_NAME
+        assert set(name[: LONGEST_NAME - 9]) == {"a"}
+        assert name[LONGEST_NAME - 9] == "-"
+
+
 def test_titles_are_taken_once_in_any_case() -> None:
     made = propose([entry("A fact"), entry("a FACT"), entry("Other")], ["OTHER.MD"])
     assert [page.name for page in made.pages] == ["a-fact.md"]
