@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from review_advisor.core.facts.adr_record import changed_records
 from review_advisor.core.facts.change import Change
@@ -61,12 +61,15 @@ class RoleDecision:
     disabled_by: str | None = None
 
 
+_AdvisorRole = Annotated[Role, WithJsonSchema({"type": "string", "enum": [role.value for role in ADVISOR_ROLES]})]
+
+
 @dataclass(frozen=True, slots=True)
 class SurfacePolicy:
     """One surface's row for this review. ``roles`` has the decision on each advisor role, in the order of the roles."""
 
     surface: Surface
-    roles: Mapping[Role, RoleDecision]
+    roles: Mapping[_AdvisorRole, RoleDecision]
     authority: Authority
     authority_because: str
     retry_budget: int
