@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -39,9 +40,9 @@ class Deed(Happening):
         return f" by {self.by} ({self.may.value}): {self.what}"
 
     @property
+    @abstractmethod
     def what(self) -> str:
         """What they do, for readers."""
-        raise NotImplementedError
 
 
 class PushStep(PushBlock, Happening):
