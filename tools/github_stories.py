@@ -37,7 +37,7 @@ from review_advisor.core.roles.calls import CreditExhaustedError
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
 from review_advisor.mockworld.github.page import Record
-from review_advisor.mockworld.github.records import CheckRun, Comment, Review, TimelineEntry
+from review_advisor.mockworld.github.records import CheckRun, IssueComment, Review, TimelineEntry
 from review_advisor.mockworld.lines import Line, approve, confirm, reject
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.pull_request.bot import Bot
@@ -133,7 +133,7 @@ class Picture:
 def texts(record: Record) -> Iterator[str]:
     """Every text of a record that is in the picture."""
     match record:
-        case Comment():
+        case IssueComment():
             yield from (record.author, record.body)
         case Review():
             yield from (record.author, record.body)

@@ -55,7 +55,7 @@ RULINGS, DISPATCH, LOOP = "core/outcome/rulings.py", "review/dispatch.py", "revi
 BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "core/roles/"
 SHAPES = "core/safety/secret_shapes/"
 COMMITTED = "tests/scenarios/test_committed_secrets.py::"
-REPAIR = "core/roles/repair.py"
+REPAIR = "core/roles/repair_law.py"
 STORIES = "tests/simulation/test_stories.py::test_"
 LIVES = "tests/simulation/test_on_github.py::test_"
 
@@ -1417,7 +1417,7 @@ MUTANTS = (
     ),
     Mutant(
         "what is observed of a dismissal is the summary's own word",
-        "observation/phase.py",
+        "observation/closed_pull_request.py",
         'believed(state, "", self._listening(comments, state))',
         'believed(state, "signed", self._listening(comments, state))',
         ("tests/attacks/test_forged_states_are_observed.py::test_a_dismissal_that_nobody_with_a_say_wrote_is_none",),
@@ -1840,7 +1840,7 @@ MUTANTS = (
     ),
     Mutant(
         "a repaired tree is quoted from the head",
-        "review/repair.py",
+        "review/repair_session.py",
         "return None if changed else self._source.head_text(path)",
         "return self._source.head_text(path)",
         (f"{REPAIRED}test_what_a_repair_took_back_cannot_be_quoted_from_the_head",),
@@ -1968,7 +1968,7 @@ MUTANTS = (
     ),
     Mutant(
         "a merge of today is judged",
-        "observation/phase.py",
+        "observation/closed_pull_request.py",
         "judged = self._now - merged_at >= JUDGED_AFTER",
         "judged = self._now >= merged_at",
         ("tests/adapters/observing/test_reverts.py::test_an_approval_is_no_good_one_before_it_is_judged",),
@@ -2010,7 +2010,7 @@ MUTANTS = (
     ),
     Mutant(
         "the thumbs of strangers count",
-        "observation/phase.py",
+        "observation/closed_pull_request.py",
         "not bot and self._forge.permission(login).may_write",
         "not bot",
         ("tests/adapters/observing/test_people.py::test_thumbs_count_if_their_owner_may_write",),

@@ -37,7 +37,7 @@ from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.safety.secret_shapes.issuers import FORMATS
 from review_advisor.mockworld.expectations import flags_of
 from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, model_unknown, plan
-from review_advisor.mockworld.seeds.replies import MID_FLIGHT_FAULTS
+from review_advisor.mockworld.seeds.rosters import MID_FLIGHT_FAULTS
 from review_advisor.mockworld.stories.stage import play
 from review_advisor.mockworld.stories.story import Story
 from review_advisor.mockworld.stories.story_file import story_schema

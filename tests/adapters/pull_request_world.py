@@ -36,10 +36,10 @@ from review_advisor.core.pull_request.markers import SUMMARY
 from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
 from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import State, read_state
-from review_advisor.mockworld.github.events import Events, PullAction
 from review_advisor.mockworld.github.model import Contents, GitHub
 from review_advisor.mockworld.github.payloads import second_of
-from review_advisor.mockworld.github.records import CheckRun, Comment, Label, Pull, Review, ReviewThread
+from review_advisor.mockworld.github.records import CheckRun, IssueComment, Label, Pull, Review, ReviewThread
+from review_advisor.mockworld.github.webhook_events import Events, PullAction
 from review_advisor.pull_request import retries as patience
 
 Json = dict[str, Any]
@@ -291,7 +291,7 @@ class Actions:
         (check,) = self.checks(pull.head_sha)
         return check
 
-    def summaries(self, pull: Pull) -> list[Comment]:
+    def summaries(self, pull: Pull) -> list[IssueComment]:
         """The bot's sticky comments; there is never more than one."""
         return [each for each in pull.comments if each.author == self.login and each.body.startswith(SUMMARY)]
 

@@ -24,7 +24,7 @@ from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 from review_advisor.core.roles.reply_cache import RunNames, review_identity
 from review_advisor.core.safety.redaction import NO_SECRETS, redactor
-from review_advisor.mockworld.agents import FakeAdvisorRunner
+from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.world import INSTRUCTIONS, MemoryArtifacts, MemoryJournal, MockWorld
 from review_advisor.ports.review import Consults, Ports

@@ -16,7 +16,7 @@ OF_PULL_REQUESTS = {
     "review_advisor.adapters.github",
     "review_advisor.app.begin_and_publish",
     "review_advisor.app.pull_request_source",
-    "review_advisor.core.facts.event",
+    "review_advisor.core.facts.actions_event",
     "review_advisor.core.forge_text",
     "review_advisor.core.pull_request",
     "review_advisor.pull_request",

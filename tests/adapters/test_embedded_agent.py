@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from review_advisor.core.answers.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.diff_text import render_files, render_statistics
+from review_advisor.core.facts.patches.diff_text import render_files, render_statistics
 from review_advisor.core.roles import prompts
 from review_advisor.core.safety.fence import fence
 

@@ -13,7 +13,7 @@ from tests.adapters.git_repository import Repo
 from review_advisor.adapters.git.open import open_range, open_staged
 from review_advisor.adapters.git.source import GitSource
 from review_advisor.core.facts.change import Status
-from review_advisor.core.facts.repair import Edits
+from review_advisor.core.facts.repair_edits import Edits
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 

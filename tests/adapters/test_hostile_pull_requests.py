@@ -14,7 +14,7 @@ from tests.unit.forge_text.judge import ACTED_ON, OURS, offences
 from tests.unit.forge_text.stories import HOSTILE, PATHS
 
 from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.pull_request.commands import MOST_REASON
 from review_advisor.core.pull_request.markers import PREFIX
 from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, MOST_CHARACTERS

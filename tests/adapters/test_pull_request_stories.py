@@ -26,10 +26,10 @@ from tests.adapters.pull_request_world import (
 
 from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.mockworld.github.events import Events
 from review_advisor.mockworld.github.model import Contents
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import Moment
+from review_advisor.mockworld.github.webhook_events import Events
 from review_advisor.mockworld.lines import Line, approve, finding, reject, veto
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind

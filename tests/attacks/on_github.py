@@ -14,8 +14,8 @@ from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.git.fetch import Remote, open_pull_request
 from review_advisor.adapters.git.source import About
 from review_advisor.app.configuration import believed_base
+from review_advisor.core.facts.actions_event import PullRequestEvent
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.event import PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome

@@ -20,7 +20,7 @@ from review_advisor.adapters.claude.stream import TaskStarted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, ConsultReply, Denied, Granted, Lost
-from review_advisor.mockworld.agents import FakeAdvisorRunner
+from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import veto
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.ports.review import Consults

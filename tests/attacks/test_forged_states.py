@@ -14,15 +14,15 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.core.answers.findings import finding_id
+from review_advisor.core.facts.actions_event import MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.event import MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.markers import SUMMARY, external_id, seal_in
 from review_advisor.core.pull_request.seals import believed, seal, vouched_by_word
 from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import KnownFinding, State, read_state, state_block
-from review_advisor.mockworld.github.records import Comment
+from review_advisor.mockworld.github.records import IssueComment
 from review_advisor.mockworld.lines import approve, finding, reject
 from review_advisor.mockworld.world import edited
 from review_advisor.pull_request.begin import BeginPhase, Begun
@@ -54,7 +54,7 @@ class Scene:
         return self.desk.state
 
     @property
-    def summary(self) -> Comment:
+    def summary(self) -> IssueComment:
         return self.desk.summaries[0]
 
     def forges(self, **lies: Any) -> None:
@@ -269,7 +269,7 @@ def test_without_a_key_whoever_writes_our_check_can_seal_but_dismisses_nothing()
 # --- people's word ----------------------------------------------------------------------------------------------------
 
 
-def dismissing(stage: Scene, login: str, body: str = f"/advisor dismiss {HOLE_ID} it is meant") -> Comment:
+def dismissing(stage: Scene, login: str, body: str = f"/advisor dismiss {HOLE_ID} it is meant") -> IssueComment:
     return stage.desk.github.comments(stage.desk.pull, by=login, body=body)
 
 

@@ -21,7 +21,7 @@ from tests.scenarios.publishing import BOT, MAINTAINER
 from review_advisor.core.observation.labels import Value
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.mockworld.lines import reject
-from review_advisor.observation.phase import ObservePhase
+from review_advisor.observation.closed_pull_request import ObservePhase
 from review_advisor.pull_request.peoples_word import peoples_word
 
 

@@ -16,7 +16,7 @@ from tests.attacks import on_github
 from tests.attacks.obedient import Strip, nonce_fences_removed
 
 from review_advisor.core.answers.answers import Consult, Guidance, PostVerifyResult, ReviewReport
-from review_advisor.core.facts import diff_text
+from review_advisor.core.facts.patches import diff_text
 from review_advisor.core.roles import advisors, prompts
 from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.mid_flight import ConsultNote

@@ -10,7 +10,7 @@ from github_stories import PICTURES, Picture
 from PIL import Image
 
 from review_advisor.mockworld.github.page import POLICY, THEMES, markdown
-from review_advisor.mockworld.github.records import Comment
+from review_advisor.mockworld.github.records import IssueComment
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "github.md").read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def test_no_picture_is_left_over() -> None:
 def test_other_texts_have_another_digest_and_the_memory_is_no_text() -> None:
     picture = DRAWN[0]
     (comment,) = picture.shown
-    assert isinstance(comment, Comment)
+    assert isinstance(comment, IssueComment)
     forgotten = replace(comment, body=re.sub(r"<!-- review-advisor:state .*?-->", "", comment.body))
     assert replace(picture, shown=(forgotten,)).digest == picture.digest
     assert replace(picture, shown=(replace(comment, body=f"{comment.body}."),)).digest != picture.digest

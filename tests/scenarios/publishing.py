@@ -14,7 +14,7 @@ from review_advisor.core.pull_request.state import State, own_summaries, read_st
 from review_advisor.core.safety.redaction import NO_SECRETS, Redactor
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Review, ReviewThread
+from review_advisor.mockworld.github.records import CheckRun, IssueComment, Pull, Review, ReviewThread
 from review_advisor.mockworld.lines import Line
 from review_advisor.mockworld.world import FakeClock, MockWorld, edited
 from review_advisor.ports.forge import Forge
@@ -108,7 +108,7 @@ class Desk:
         return [run for run in runs if run.commit == commit and run.name == self.rules.check_name]
 
     @property
-    def summaries(self) -> list[Comment]:
+    def summaries(self) -> list[IssueComment]:
         return [each for each in self.pull.comments if each.body.startswith(SUMMARY)]
 
     @property

@@ -4,7 +4,7 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.facts.event import CommentEvent, PullRequestEvent
+from review_advisor.core.facts.actions_event import CommentEvent, PullRequestEvent
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingCheck

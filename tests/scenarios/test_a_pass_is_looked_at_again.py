@@ -8,7 +8,7 @@ from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REP
 
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.forge import connect
-from review_advisor.core.facts.event import PullRequestEvent
+from review_advisor.core.facts.actions_event import PullRequestEvent
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.github.traffic import Limited, Moment, ServerFailure
 from review_advisor.mockworld.lines import approve, finding, reject, veto

@@ -9,7 +9,7 @@ from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, Desk
 from tests.scenarios.reading import is_shown, own_words, shown
 
 from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.earlier import Earlier, EarlierFinding
+from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.scope import policy_digest

@@ -3,7 +3,7 @@
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.core.facts.event import CommentEvent, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.forge_text.check import check_approved_by
 from review_advisor.core.forge_text.summary import amended

@@ -16,7 +16,7 @@ from review_advisor.core.policy.budgets import Budgets, Refused
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import AgentCall, CreditExhaustedError, ReviewInterrupted
 from review_advisor.core.safety.redaction import NO_SECRETS
-from review_advisor.mockworld.agents import FakeAdvisorRunner
+from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import approve, confirm
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.ports.review import Ports

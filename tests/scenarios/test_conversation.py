@@ -7,7 +7,7 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.event import PullRequestEvent
+from review_advisor.core.facts.actions_event import PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.forge_text.check import check_did_not_run
 from review_advisor.mockworld.github.traffic import Moment, killed

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import calls_by_end, is_shown, moves, own_words, shown
 
-from review_advisor.core.facts.earlier import Earlier, EarlierFinding
+from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
 from review_advisor.core.forge_text.disputes import transcript, vetoes
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.events import BlindJudged, CallEnded

@@ -17,7 +17,7 @@ from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.mockworld.checkout import patch_between, tree_name
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
-from review_advisor.mockworld.github.records import RequiredCheck
+from review_advisor.mockworld.github.records import RequiredStatusCheck
 from review_advisor.mockworld.github.traffic import Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld
@@ -186,7 +186,7 @@ def test_a_fork_is_never_pushed_to() -> None:
 
 @pytest.mark.parametrize("by_ruleset", [False, True])
 def test_a_protected_branch_is_never_pushed_to(desk: RepairDesk, by_ruleset: bool) -> None:
-    desk.github.protects(REPOSITORY, BRANCH, RequiredCheck("tests"), by_ruleset=by_ruleset)
+    desk.github.protects(REPOSITORY, BRANCH, RequiredStatusCheck("tests"), by_ruleset=by_ruleset)
     desk.stays_a_suggestion(desk.publish(desk.repaired()), "the branch is protected")
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Afternoon, Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.facts.event import CommentEvent, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.forge_text.summary import amended
 from review_advisor.core.outcome.document import outcome_json
 from review_advisor.core.safety.redaction import NO_SECRETS, redactor

@@ -5,7 +5,7 @@ from review_advisor.core.policy.budgets import Budgets
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultReply, Denied, Granted, Lost
 from review_advisor.core.safety.redaction import NO_SECRETS, Redactor, redactor
-from review_advisor.mockworld.agents import FakeAdvisorRunner
+from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import approve, bug, finding, guidance, lost, veto
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.ports.review import Consults, Ports

@@ -8,7 +8,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import read_switches
-from review_advisor.mockworld.agents import FakeAdvisorRunner
+from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import approve, confirm, finding, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld
 

@@ -23,8 +23,8 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Answered
-from review_advisor.mockworld.agents import Advice, Asked
-from review_advisor.mockworld.promises.reading import Reading
+from review_advisor.mockworld.fake_advisor_runner import Advice, PlayedCall
+from review_advisor.mockworld.promises.played_review import Reading
 from review_advisor.mockworld.stories.stage import PlayedReview, play
 from review_advisor.mockworld.stories.story import Story
 
@@ -77,12 +77,12 @@ def flagged(review: PlayedReview, **flags: Any) -> PlayedReview:
     return document(review, flags=replace(kept.flags, **flags))
 
 
-def calls(review: PlayedReview, change: Callable[[Asked], Asked]) -> PlayedReview:
+def calls(review: PlayedReview, change: Callable[[PlayedCall], PlayedCall]) -> PlayedReview:
     """The same review, each of its calls changed."""
     return replace(review, asked=tuple(change(asked) for asked in review.asked))
 
 
-def call(asked: Asked, **changes: Any) -> Asked:
+def call(asked: PlayedCall, **changes: Any) -> PlayedCall:
     return replace(asked, call=replace(asked.call, **changes))
 
 
@@ -92,7 +92,7 @@ def prompts(review: PlayedReview, old: str, new: str) -> PlayedReview:
     return calls(review, lambda asked: call(asked, prompt=asked.call.prompt.replace(old, new)))
 
 
-def role(review: PlayedReview, who: Role) -> Asked:
+def role(review: PlayedReview, who: Role) -> PlayedCall:
     return next(asked for asked in review.asked if asked.call.role is who)
 
 
@@ -110,7 +110,7 @@ def consulting(review: PlayedReview, *advice: Advice) -> PlayedReview:
 def answering(review: PlayedReview, who: Role, **answer: Any) -> PlayedReview:
     """The same review, in which a role said something else."""
 
-    def other(asked: Asked) -> Asked:
+    def other(asked: PlayedCall) -> PlayedCall:
         if asked.call.role is not who or not isinstance(asked.came, Answered):
             return asked
         return replace(asked, came=replace(asked.came, value={**asked.came.value, **answer}))
@@ -152,7 +152,7 @@ def handed_back_twice() -> PlayedReview:
     return replace(review, asked=(*pair, *pair, *pair))
 
 
-def vetoed_once() -> tuple[Asked, ...]:
+def vetoed_once() -> tuple[PlayedCall, ...]:
     return told({"executor": ["reject"], "post_verify": ["veto"]}).asked[:3]
 
 

@@ -52,9 +52,9 @@ from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import Usage
-from review_advisor.mockworld.agents import Advice
+from review_advisor.mockworld.fake_advisor_runner import Advice
 from review_advisor.mockworld.lines import guidance
-from review_advisor.mockworld.promises.reading import Reading
+from review_advisor.mockworld.promises.played_review import Reading
 from review_advisor.mockworld.stories.stage import PlayedReview
 
 NO_NUMBER = RoleCost(Role.EXECUTOR, "sonnet", 1, Usage(cost_usd=float("nan")))

@@ -7,7 +7,7 @@ from tests.simulation.forged import FORBIDDEN, HONEST, from_before, offering, re
 from tests.simulation.lies import LIES, TRUTHS
 
 from review_advisor.mockworld.promises import PROMISES, Promise, broken_promises
-from review_advisor.mockworld.promises.flips import broken_by_a_flip, told_still, without_flips
+from review_advisor.mockworld.promises.on_flips import broken_by_a_flip, told_still, without_flips
 from review_advisor.mockworld.stories.stage import play
 from review_advisor.mockworld.stories.story import Story
 

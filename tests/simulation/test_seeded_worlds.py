@@ -8,7 +8,7 @@ import pytest
 from tests.simulation.command import simulate
 
 from review_advisor.mockworld.promises import COSTLY, PROMISES, Broken
-from review_advisor.mockworld.promises.flips import told_still
+from review_advisor.mockworld.promises.on_flips import told_still
 from review_advisor.mockworld.seeds import sweep as sweeping
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.seeds.sweep import Sweep, judge, promises_of, sweep, sweep_seeds

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from review_advisor.adapters.actions import GithubEnvironment, read_github
-from review_advisor.core.facts.event import PullRequestEvent
+from review_advisor.core.facts.actions_event import PullRequestEvent
 from review_advisor.core.safety.redaction import redactor
 from review_advisor.ports.review import SourceError
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from review_advisor.core.facts.change import Hunk, Status
-from review_advisor.core.facts.patch import PatchError, split_git_diff, split_patch
-from review_advisor.core.facts.patch_files import count_lines, files_of_patch
+from review_advisor.core.facts.patches.patch import PatchError, split_git_diff, split_patch
+from review_advisor.core.facts.patches.patch_files import count_lines, files_of_patch
 from review_advisor.core.facts.spec import spec_path
 
 LOOKALIKES = [

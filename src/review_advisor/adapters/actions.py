@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from review_advisor.core.facts.event import Event, EventError, read_event
+from review_advisor.core.facts.actions_event import Event, EventError, read_event
 from review_advisor.core.facts.this_machine import is_this_machine
 from review_advisor.ports.review import SourceError
 

@@ -16,7 +16,7 @@ from review_advisor.adapters.github.forge import connect
 from review_advisor.app.configuration import believed_base, files_of, load_config, rules_that_stand
 from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError
-from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import check_did_not_run
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome

@@ -16,11 +16,11 @@ from review_advisor.adapters.git.merged_history import LOOKED_AT, GitHistory, op
 from review_advisor.adapters.ledger.observations import finding_places, keep, open_ended
 from review_advisor.app.begin_and_publish import open_forge, rules_at
 from review_advisor.app.configuration import believed_base
-from review_advisor.core.facts.event import PullRequestEvent
+from review_advisor.core.facts.actions_event import PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.observation.labels import Observed
 from review_advisor.core.safety.redaction import redactor
-from review_advisor.observation.phase import ObservePhase
+from review_advisor.observation.closed_pull_request import ObservePhase
 from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import SourceError
 from review_advisor.pull_request.peoples_word import peoples_word

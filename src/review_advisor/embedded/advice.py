@@ -8,7 +8,7 @@ import re
 from pydantic import ValidationError
 
 from review_advisor.core.answers.answers import Consult, Guidance
-from review_advisor.core.facts.diff_text import ShownLine
+from review_advisor.core.facts.patches.diff_text import ShownLine
 
 RUN = "run the security checks on this file too"
 SKIP = "leave the security checks to post-verify"

@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from review_advisor.core.answers.answers import ReportedFinding
-from review_advisor.core.facts.diff_text import ShownLine
 from review_advisor.core.facts.kinds import Kind, kind_of_path
+from review_advisor.core.facts.patches.diff_text import ShownLine
 from review_advisor.core.safety.secret_shapes import REDACTED, holds_mark, is_mark, kind_marked
 from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.command_line import UsageError

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Protocol
 
 from review_advisor.core.facts.change import Change, FileChange
-from review_advisor.core.facts.patch_files import files_of_patch
-from review_advisor.core.facts.repair import Edits
+from review_advisor.core.facts.patches.patch_files import files_of_patch
+from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.mockworld import object_names
 from review_advisor.mockworld.editable_copies import Edit

@@ -19,7 +19,7 @@ from review_advisor.core.facts.change import (
     Hunk,
     Status,
 )
-from review_advisor.core.facts.repair import Edits
+from review_advisor.core.facts.repair_edits import Edits
 
 Deed = Literal["writes", "creates", "deletes", "links", "nests", "runs", "blobs", "undoes"]
 """What an executor does to a file: adds lines, makes it, deletes it, puts a symbolic link or a submodule there, makes

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.report.wording import counted
-from review_advisor.mockworld.promises.flips import told_still
+from review_advisor.mockworld.promises.on_flips import told_still
 from review_advisor.mockworld.promises.on_github import broken_on_github
 from review_advisor.mockworld.seeds.sweep import judge
 from review_advisor.mockworld.stories.snapshot import Snapshot

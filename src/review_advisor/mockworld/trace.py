@@ -20,9 +20,9 @@ from review_advisor.core.report.blind_text import blind_words
 from review_advisor.core.report.repair_text import repair_words
 from review_advisor.core.roles.calls import Answered, Lost
 from review_advisor.core.safety.terminal import one_line
-from review_advisor.mockworld.agents import Asked
 from review_advisor.mockworld.expectations import flags_of
-from review_advisor.mockworld.promises.reading import answer_of, fault_of, split_prompt
+from review_advisor.mockworld.fake_advisor_runner import PlayedCall
+from review_advisor.mockworld.promises.played_review import answer_of, fault_of, split_prompt
 from review_advisor.mockworld.stories.snapshot import Snapshot
 from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
 from review_advisor.mockworld.timeline import begins, changes, step_words
@@ -61,7 +61,7 @@ def _review_lines(review: PlayedReview) -> Iterator[str]:
     yield f"    => {review.ended} ({code}){f', {flags}' if flags else ''}: {_short('; '.join(review.because))}"
 
 
-def _call_lines(number: int, asked: Asked, nonce: str) -> Iterator[str]:
+def _call_lines(number: int, asked: PlayedCall, nonce: str) -> Iterator[str]:
     yield f"    {number:>2} {_who(asked)}"
     yield f"         shown: {', '.join(shown_to(asked, nonce))}"
     for each in asked.advice:
@@ -94,21 +94,21 @@ def _event_lines(event: Event) -> Iterator[str]:
             return
 
 
-def _who(asked: Asked) -> str:
+def _who(asked: PlayedCall) -> str:
     call = asked.call
     where = f"{call.role.value} on {call.surface.value}, attempt {call.attempt + 1}"
     where += ", diff alone" if call.blind else ""
     return where + (f", part {call.shard + 1}" if call.shard else "")
 
 
-def shown_to(asked: Asked, nonce: str) -> tuple[str, ...]:
+def shown_to(asked: PlayedCall, nonce: str) -> tuple[str, ...]:
     """What stood in a prompt, by the labels of its fences."""
     own, inside = split_prompt(asked.call.prompt, nonce)
     repeated = ("what was wrong with the reply before",) if "Your previous reply could not be used" in own else ()
     return (*(label.lower() for label in inside), *repeated)
 
 
-def _answer(asked: Asked) -> str:
+def _answer(asked: PlayedCall) -> str:
     fault = fault_of(asked)
     if isinstance(asked.came, Answered):
         return _said(fault, answer_of(asked))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from review_advisor.core.facts.change import Change, FileChange, Hunk, Spec, Status
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.repair import Edits
+from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.policy import RepairMode, Rules
@@ -25,8 +25,8 @@ from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.roles.calls import AgentCall, ReviewInterrupted
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
 from review_advisor.core.safety.redaction import redactor
-from review_advisor.mockworld.agents import FakeAdvisorRunner
 from review_advisor.mockworld.checkout import Checkout, Copies, Texts, changed_between, tree_name
+from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Killed, Written
 from review_advisor.ports.review import ArtifactError, Ports
 from review_advisor.review.phase import ReviewPhase, ReviewRequest

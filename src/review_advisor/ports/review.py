@@ -11,7 +11,7 @@ from typing import Protocol
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.repair import Edits
+from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, ConsultReply, Denied, Granted, Lost
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import check_in_progress, check_of_queue, check_waiting
 from review_advisor.core.pull_request.base_branch import not_against

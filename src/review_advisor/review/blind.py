@@ -11,7 +11,7 @@ from review_advisor.core.roles.advisors import Executor
 from review_advisor.core.roles.calls import Lost
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.repair import Version
+from review_advisor.review.repair_session import Version
 
 
 def judged_blind(dispatch: Dispatch, head: Version) -> CheckedReport | Lost | Refused | None:

@@ -34,7 +34,7 @@ _LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[Checked]):
+class CallResult(Generic[Checked]):
     """What came of one question: the checked answer or why there is none, and the consults made.
 
     ``raw`` is the answer as the model gave it, as JSON; empty without one. ``number`` is that of the last call.
@@ -124,7 +124,7 @@ class Dispatch:
             raise error
         return [future.result() for future in futures]
 
-    def ask(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
+    def ask(self, call: AgentCall, answer: type[Checked]) -> CallResult[Checked]:
         """Make ``call`` within the budgets. Raises ``Stop``; after one, no further call starts."""
         first = self._ask_once(call, answer)
         if not isinstance(first.answer, Lost) or first.answer.reason not in REPAIRABLE:
@@ -133,12 +133,12 @@ class Dispatch:
         came = lost_twice(first.answer, second.answer) if isinstance(second.answer, Lost) else second.answer
         return replace(second, answer=came, consults=first.consults + second.consults)
 
-    def _ask_once(self, call: AgentCall, answer: type[Checked]) -> Asked[Checked]:
+    def _ask_once(self, call: AgentCall, answer: type[Checked]) -> CallResult[Checked]:
         self._ports.agents.check_interrupt()
         call, allowed = self._reserve(call)
         if isinstance(allowed, Refused):
             self._record_call(call, Receipt(), "refused", allowed.reason, allowed.detail)
-            return Asked(allowed, number=call.number)
+            return CallResult(allowed, number=call.number)
         priced = replace(
             call,
             prompt=self._redactor.redact(call.prompt),
@@ -185,18 +185,18 @@ class Dispatch:
             )
         )
 
-    def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> Asked[Checked]:
+    def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> CallResult[Checked]:
         """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
         checked = checked_reply(answer, reply)
         if not isinstance(checked.answer, Lost):
             self._record_call(call, reply.receipt, "answered", "", "", notes=checked.notes)
-            return Asked(checked.answer, checked.raw)
+            return CallResult(checked.answer, checked.raw)
         refused = cut_short(checked.answer, call, self._budgets.call_seconds)
         if refused is not None:
             self._record_call(call, reply.receipt, "cut_short", refused.reason, refused.detail)
-            return Asked(refused)
+            return CallResult(refused)
         self._record_call(call, reply.receipt, "lost", checked.answer.reason.value, checked.answer.detail)
-        return Asked(checked.answer)
+        return CallResult(checked.answer)
 
     def _reserve(self, call: AgentCall) -> tuple[AgentCall, Allowance | Refused]:
         """Wait for a place. The call with its number, and what it may use of what is left by then."""

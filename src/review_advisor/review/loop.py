@@ -33,7 +33,7 @@ from review_advisor.core.roles.transcript import Attempt, disagreement_ids
 from review_advisor.ports.review import Source
 from review_advisor.review.blind import judged_blind
 from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.repair import RepairSession, Version
+from review_advisor.review.repair_session import RepairSession, Version
 
 
 class ReviewLoop:

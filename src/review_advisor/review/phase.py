@@ -54,7 +54,7 @@ from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Ports, Source
 from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.loop import ReviewLoop
-from review_advisor.review.repair import Version
+from review_advisor.review.repair_session import Version
 
 
 @dataclass(frozen=True, slots=True)

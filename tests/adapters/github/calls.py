@@ -6,7 +6,7 @@ from typing import Any
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.payloads import Payloads
 from review_advisor.mockworld.github.records import Pull, Token
-from review_advisor.mockworld.github.session import Session, session
+from review_advisor.mockworld.github.requests.session import Session, session
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from tests.adapters.github.description import query_problems, schema
 
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.payloads import moment
-from review_advisor.mockworld.github.records import Comment, ReviewComment, ReviewThread, Token
-from review_advisor.mockworld.github.session import session
+from review_advisor.mockworld.github.records import IssueComment, ReviewComment, ReviewThread, Token
+from review_advisor.mockworld.github.requests.session import session
 from review_advisor.mockworld.github.traffic import RefusedRequest, Trouble
 
 Json = dict[str, Any]
@@ -74,7 +74,7 @@ class Graph:
                 return {"thread": self._thread(asked.reviewing.resolve(thread.id))}
         raise RefusedRequest(404, f"Could not resolve to a node with the global id of '{input['threadId']}'")
 
-    def _comment(self, comment: Comment) -> Json:
+    def _comment(self, comment: IssueComment) -> Json:
         return {
             "databaseId": comment.id,
             "fullDatabaseId": str(comment.id),

@@ -8,7 +8,7 @@ import pytest
 from tests.adapters.github.scene import REPOSITORY, Scene, open_scene
 
 from review_advisor.core.pull_request.writes import CommittedFile
-from review_advisor.mockworld.github.records import RequiredCheck
+from review_advisor.mockworld.github.records import RequiredStatusCheck
 from review_advisor.mockworld.github.traffic import Moment, ServerFailure
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
 
@@ -115,5 +115,5 @@ def test_a_branch_is_protected_by_a_rule_a_ruleset_or_as_the_default_one(scene: 
 
 @pytest.mark.parametrize("by_ruleset", [False, True])
 def test_any_rule_counts(scene: Scene, by_ruleset: bool) -> None:
-    scene.github.protects(REPOSITORY, BRANCH, RequiredCheck("tests"), by_ruleset=by_ruleset)
+    scene.github.protects(REPOSITORY, BRANCH, RequiredStatusCheck("tests"), by_ruleset=by_ruleset)
     assert protected(scene)

@@ -12,7 +12,7 @@ from tests.adapters.github.door import Door, opened
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import Pull, RequiredCheck, Token
+from review_advisor.mockworld.github.records import Pull, RequiredStatusCheck, Token
 from review_advisor.mockworld.github.traffic import Limited, Moment, Reset, ServerFailure
 
 SHOP = "octo/shop"
@@ -227,8 +227,8 @@ def test_a_commit_is_made_of_objects_and_the_branch_moves_forward_only(shop: Sho
 
 
 def test_what_guards_a_branch_is_told_to_those_who_may_ask(shop: Shop) -> None:
-    shop.github.protects(SHOP, "main", RequiredCheck("review-advisor", 7), strict=True)
-    shop.github.protects(SHOP, "main", RequiredCheck("review-advisor"), by_ruleset=True)
+    shop.github.protects(SHOP, "main", RequiredStatusCheck("review-advisor", 7), strict=True)
+    shop.github.protects(SHOP, "main", RequiredStatusCheck("review-advisor"), by_ruleset=True)
 
     (rule,) = shop.get("/rules/branches/main")
     branch = shop.get("/branches/main")

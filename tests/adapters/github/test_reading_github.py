@@ -12,7 +12,7 @@ from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import Thread
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
 from review_advisor.mockworld.github.records import PullFile
-from review_advisor.mockworld.github.session import session
+from review_advisor.mockworld.github.requests.session import session
 from review_advisor.ports.forge import ForgeError, ForgeMissing, ForgeRejected
 
 

@@ -6,10 +6,10 @@ from typing import Any
 from tests.adapters.github import answers
 from tests.adapters.github.calls import Call, Reply
 
-from review_advisor.mockworld.github.checks import CheckValues
-from review_advisor.mockworld.github.git_data import TreeEntry
 from review_advisor.mockworld.github.records import CheckAnnotation
-from review_advisor.mockworld.github.reviewing import Remark
+from review_advisor.mockworld.github.requests.checks import CheckValues
+from review_advisor.mockworld.github.requests.git_objects import TreeEntry
+from review_advisor.mockworld.github.requests.reviews import Remark
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ from tests.adapters.pull_request_world import APP, LINES, MAINTAINER, STRANGER, 
 
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import finding, reject
-from review_advisor.observation import phase
+from review_advisor.observation import closed_pull_request as phase
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

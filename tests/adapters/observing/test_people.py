@@ -34,10 +34,10 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import read_state
 from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.github.reviewing import Remark
-from review_advisor.mockworld.github.session import session
+from review_advisor.mockworld.github.requests.reviews import Remark
+from review_advisor.mockworld.github.requests.session import session
 from review_advisor.mockworld.lines import reject
-from review_advisor.observation import phase as observe_phase
+from review_advisor.observation import closed_pull_request as observe_phase
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

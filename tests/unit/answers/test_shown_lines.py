@@ -8,7 +8,7 @@ from benchmarks._secret_samples import CONTEXTS, KEYS, NAMED, PASSWORDS, TOKENS,
 from review_advisor.core.answers.answers import ReportedFinding, ReviewReport
 from review_advisor.core.answers.evidence import ShownChange
 from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.diff_text import changed_lines
+from review_advisor.core.facts.patches.diff_text import changed_lines
 from review_advisor.core.roles.prompts import DIFF, diff
 from review_advisor.core.safety.fence import fenced
 from review_advisor.core.safety.redaction import redactor

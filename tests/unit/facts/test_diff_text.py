@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Hunk, Status
-from review_advisor.core.facts.diff_text import (
+from review_advisor.core.facts.patches.diff_text import (
     ShownLine,
     changed_lines,
     render_file,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.facts.event import (
+from review_advisor.core.facts.actions_event import (
     CommentEvent,
     EventError,
     MergeGroupEvent,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.facts.patch import PatchError, split_git_diff, split_patch
+from review_advisor.core.facts.patches.patch import PatchError, split_git_diff, split_patch
 
 HEADER = "diff --git a/x b/x\n--- a/x\n+++ b/x\n"
 

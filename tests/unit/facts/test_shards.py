@@ -14,7 +14,7 @@ from review_advisor.core.facts.change import (
     Spec,
     Status,
 )
-from review_advisor.core.facts.diff_text import render_files
+from review_advisor.core.facts.patches.diff_text import render_files
 from review_advisor.core.facts.shards import (
     CHARACTERS_PER_TOKEN,
     LONGEST_SPEC,

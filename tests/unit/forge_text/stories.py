@@ -119,7 +119,7 @@ def hostile(world: MockWorld) -> None:
 
 
 def _shown(path: str) -> str:
-    from review_advisor.core.facts.diff_text import shown_path
+    from review_advisor.core.facts.patches.diff_text import shown_path
 
     return shown_path(path)
 

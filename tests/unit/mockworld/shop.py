@@ -6,7 +6,7 @@ from review_advisor.core.pull_request.writes import Annotation, Check, Conclusio
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
 from review_advisor.mockworld.github.records import Pull, Token
-from review_advisor.mockworld.github.session import Session, session
+from review_advisor.mockworld.github.requests.session import Session, session
 
 SHOP = "octo/shop"
 BOT = "github-actions[bot]"

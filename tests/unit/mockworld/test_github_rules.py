@@ -5,11 +5,11 @@ from tests.unit.mockworld.shop import AFTER, BEFORE, BOT, DONE, NUMBER, SHOP, Sh
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, InlineComment
-from review_advisor.mockworld.github.checks import CheckValues
-from review_advisor.mockworld.github.git_data import TreeEntry
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.records import CheckAnnotation, PullFile
-from review_advisor.mockworld.github.session import session
+from review_advisor.mockworld.github.requests.checks import CheckValues
+from review_advisor.mockworld.github.requests.git_objects import TreeEntry
+from review_advisor.mockworld.github.requests.session import session
 from review_advisor.mockworld.github.traffic import RefusedRequest
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ReviewPending
 

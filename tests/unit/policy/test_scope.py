@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.facts.earlier import Earlier, EarlierFinding
+from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.scope import WHOLE, Scope, files_to_show, policy_digest, review_scope, unseen_files
 from review_advisor.mockworld.world import MockWorld, edited

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.earlier import Earlier, EarlierFinding
+from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
 from review_advisor.core.policy.scope import WHOLE, Scope
-from review_advisor.core.roles.earlier import earlier_section, scope_section, shown_files
+from review_advisor.core.roles.earlier_prompt import earlier_section, scope_section, shown_files
 from review_advisor.core.roles.prompts import EARLIER as EARLIER_LABEL
 from review_advisor.core.safety.fence import fenced
 from review_advisor.mockworld.world import edited

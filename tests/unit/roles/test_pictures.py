@@ -3,7 +3,7 @@
 import pytest
 
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.roles.pictures import compared_report, picture_words, unread_pictures
+from review_advisor.core.roles.picture_prompt import compared_report, picture_words, unread_pictures
 from review_advisor.mockworld.lines import picture, picture_differs
 
 

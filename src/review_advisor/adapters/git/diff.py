@@ -9,8 +9,8 @@ from review_advisor.adapters.git.attributes import Attributes, attributes_by, ru
 from review_advisor.adapters.git.object_store import RENAMES, ObjectStore
 from review_advisor.adapters.git.run import OutputTooLargeError
 from review_advisor.core.facts.change import SUBMODULE_MODE, FileChange, Status
-from review_advisor.core.facts.patch import FilePatch, split_git_diff
-from review_advisor.core.facts.patch_files import count_lines, shown_name
+from review_advisor.core.facts.patches.patch import FilePatch, split_git_diff
+from review_advisor.core.facts.patches.patch_files import count_lines, shown_name
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.ports.review import SourceError
 

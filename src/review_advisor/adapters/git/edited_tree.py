@@ -13,8 +13,8 @@ from pathlib import Path
 from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.adapters.git.tree_entries import FOLDER_MODE, ListedEntry, entries, escapes
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE
-from review_advisor.core.facts.patch_files import shown_name
-from review_advisor.core.facts.repair import WHOLE, RefusedPath
+from review_advisor.core.facts.patches.patch_files import shown_name
+from review_advisor.core.facts.repair_edits import WHOLE, RefusedPath
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.ports.review import SourceError
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from review_advisor.adapters.git.repository import GitRepository
 from review_advisor.core.facts.change import MOST_RENAMES
-from review_advisor.core.facts.patch_files import shown_name
+from review_advisor.core.facts.patches.patch_files import shown_name
 from review_advisor.lifetime.belongings import DEVNULL, make_folder, remove_folder
 from review_advisor.ports.review import SourceError
 

@@ -12,10 +12,10 @@ from review_advisor.adapters.git.object_store import ContentMissingError, Object
 from review_advisor.adapters.git.tree import exported
 from review_advisor.adapters.git.tree_entries import missing
 from review_advisor.core.facts.change import Change, FileChange, Spec
-from review_advisor.core.facts.earlier import Earlier
+from review_advisor.core.facts.earlier_review import Earlier
 from review_advisor.core.facts.paths import OWN_NAME, OWN_PIPELINE
 from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
-from review_advisor.core.facts.repair import Edits
+from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.facts.spec import spec_of_issues, spec_path
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.ports.review import SourceError

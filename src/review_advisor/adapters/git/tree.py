@@ -12,7 +12,7 @@ from typing import IO
 from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.adapters.git.run import Git
 from review_advisor.adapters.git.tree_entries import ListedEntry, entries, escapes
-from review_advisor.core.facts.patch_files import shown_name
+from review_advisor.core.facts.patches.patch_files import shown_name
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.lifetime.belongings import make_folder, remove_folder
 from review_advisor.ports.review import SourceError

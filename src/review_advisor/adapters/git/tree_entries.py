@@ -8,7 +8,7 @@ from typing import IO
 
 from review_advisor.adapters.git.run import Git
 from review_advisor.core.facts.change import SUBMODULE_MODE
-from review_advisor.core.facts.patch_files import shown_name
+from review_advisor.core.facts.patches.patch_files import shown_name
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.lifetime.belongings import DEVNULL
 from review_advisor.ports.review import SourceError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from review_advisor.core.facts.change import Hunk
-from review_advisor.core.facts.patch import PatchError, split_patch
+from review_advisor.core.facts.patches.patch import PatchError, split_patch
 from review_advisor.ports.forge import CommentableLines
 
 _HEADER = b"--- old\n+++ new\n"

@@ -17,7 +17,7 @@ class Read(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Account(Read):
+class RestAccount(Read):
     """An account as REST tells it: a bot's name ends in ``[bot]``."""
 
     login: str
@@ -59,7 +59,7 @@ class PullRequestAnswer(Read):
     number: int
     title: str
     body: str | None
-    user: Account | None
+    user: RestAccount | None
     base: _BaseBranch
     head: _Branch
     state: Literal["open", "closed"]
@@ -93,12 +93,12 @@ class PullRequestAnswer(Read):
 class CommitAnswer(Read):
     """Who made a commit: accounts, or nothing that names one where a mail address is no account's."""
 
-    author: Account | dict[str, Any] | None
-    committer: Account | dict[str, Any] | None
+    author: RestAccount | dict[str, Any] | None
+    committer: RestAccount | dict[str, Any] | None
 
     def makers(self) -> tuple[str, ...]:
         """The accounts."""
-        return tuple(each.login for each in (self.author, self.committer) if isinstance(each, Account))
+        return tuple(each.login for each in (self.author, self.committer) if isinstance(each, RestAccount))
 
 
 class FileAnswer(Read):
@@ -195,7 +195,7 @@ class ReviewAnswer(Read):
     """A review. The commit of one is unknown once GitHub has forgotten it."""
 
     id: int
-    user: Account | None
+    user: RestAccount | None
     body: str | None
     state: str
     commit_id: str | None = None

@@ -20,7 +20,7 @@ from review_advisor.core.answers.answers import (
 from review_advisor.core.answers.findings import Finding, RefusedFinding, finding_id, merged
 from review_advisor.core.answers.quotes import Place, Places, Side, sides
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.safety.fence import clean
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.safety.shown_change import shown_file

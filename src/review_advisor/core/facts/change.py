@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from review_advisor.core.facts.earlier import Earlier
+from review_advisor.core.facts.earlier_review import Earlier
 
 
 class Status(StrEnum):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from review_advisor.core.answers.answers import SEVERITIES, Severity
-from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.fitting import Order, size
 from review_advisor.core.report.wording import counted
 from review_advisor.core.safety.markdown import cell, code, phrase

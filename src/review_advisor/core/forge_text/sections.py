@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.answers.findings import Finding, MergedRemark
-from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.forge_text.finding_list import Listed
 from review_advisor.core.forge_text.fitting import Order, Section, details
@@ -18,7 +18,7 @@ from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecor
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.repair_text import PATCH_FILE
 from review_advisor.core.report.wording import and_unknown, counted
-from review_advisor.core.roles.pictures import picture_words
+from review_advisor.core.roles.picture_prompt import picture_words
 from review_advisor.core.safety.markdown import code, code_block, phrase, prose, quote
 
 MOST_REASONS = 10

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.answers.findings import Finding, ordered
-from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.account import how, what_next, why
 from review_advisor.core.forge_text.conclusion import NOT_RUN_SIGN, PASSED_SIGN, heading_of
 from review_advisor.core.forge_text.disputes import disputes, with_next

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.facts.diff_text import shown_path
-from review_advisor.core.facts.repair import RepairState
+from review_advisor.core.facts.patches.diff_text import shown_path
+from review_advisor.core.facts.repair_edits import RepairState
 from review_advisor.core.facts.shards import EXTENT_WORDS, Unsent
 from review_advisor.core.outcome.events import FileFact, PartEnded, ReviewStopped, StopReason
 from review_advisor.core.outcome.outcomes import Outcome, worst

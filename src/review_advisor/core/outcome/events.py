@@ -13,7 +13,7 @@ from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.change import Status
 from review_advisor.core.facts.kinds import Kind
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.repair import RefusedPath
+from review_advisor.core.facts.repair_edits import RefusedPath
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Ruling

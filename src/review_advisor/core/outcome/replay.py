@@ -12,7 +12,7 @@ from typing import TypeVar, get_args
 
 from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.facts.repair import RepairState
+from review_advisor.core.facts.repair_edits import RepairState
 from review_advisor.core.outcome.ends import (
     PartEnding,
     flipped,
@@ -48,7 +48,7 @@ from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role
 from review_advisor.core.roles.calls import Lost, LostReason
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal
-from review_advisor.core.roles.repair import may_repair
+from review_advisor.core.roles.repair_law import may_repair
 from review_advisor.core.roles.replies import lost_twice
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.roles.transcript import Attempt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from review_advisor.core.answers.findings import Finding, id_at
-from review_advisor.core.facts.earlier import Earlier, EarlierFinding
+from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome

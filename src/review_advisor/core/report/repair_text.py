@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.facts.diff_text import shown_path
-from review_advisor.core.facts.repair import WHOLE
+from review_advisor.core.facts.patches.diff_text import shown_path
+from review_advisor.core.facts.repair_edits import WHOLE
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.outcome.rulings import Move

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding, merged_into, ordered
-from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.cost import RoleCost, total_usage
@@ -21,7 +21,7 @@ from review_advisor.core.report.repair_text import no_repair_words, offered_repa
 from review_advisor.core.report.wording import and_unknown, counted, counted_findings
 from review_advisor.core.roles.calls import Usage
 from review_advisor.core.roles.mid_flight import ConsultNote
-from review_advisor.core.roles.pictures import picture_words
+from review_advisor.core.roles.picture_prompt import picture_words
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.core.safety.terminal import WIDTH, printable, wrapped
 

@@ -9,17 +9,17 @@ from review_advisor.core.answers.answers import Answer, PostVerifyResult, Review
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.repair import RepairState
+from review_advisor.core.facts.repair_edits import RepairState
 from review_advisor.core.facts.shards import Shard, Unsent
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
-from review_advisor.core.roles.earlier import earlier_section, scope_section, shown_files
+from review_advisor.core.roles.earlier_prompt import earlier_section, scope_section, shown_files
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import ConsultNote, MidFlightAdvisor, consult_advisor
-from review_advisor.core.roles.repair import leave_words, repair_sections
+from review_advisor.core.roles.repair_law import leave_words, repair_sections
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.roles.transcript import Attempt, transcript_section
 from review_advisor.core.safety.fence import fence_facts

@@ -16,7 +16,7 @@ from review_advisor.core.answers.answers import Consult, Guidance
 from review_advisor.core.answers.tolerant import Notes
 from review_advisor.core.answers.words import bare, values_under
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import NO, YES

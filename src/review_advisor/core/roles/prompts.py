@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from review_advisor.core.facts.change import Change, FileChange
-from review_advisor.core.facts.diff_text import render_files, render_statistics, shown_path
+from review_advisor.core.facts.patches.diff_text import render_files, render_statistics, shown_path
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
 from review_advisor.core.safety.fence import fence
 from review_advisor.core.safety.secret_shapes import redact

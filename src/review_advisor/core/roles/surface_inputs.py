@@ -15,7 +15,7 @@ from review_advisor.core.facts.pictures import PictureDifference, judged_picture
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.roles.knowledge import Page, Proposal, knowledge_section, proposal_report
-from review_advisor.core.roles.pictures import ShownPictures, compared_report, pictures_section, unread_pictures
+from review_advisor.core.roles.picture_prompt import ShownPictures, compared_report, pictures_section, unread_pictures
 from review_advisor.core.safety.redaction import Redactor
 
 

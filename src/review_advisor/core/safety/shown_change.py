@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.diff_text import render_file
+from review_advisor.core.facts.patches.diff_text import render_file
 from review_advisor.core.safety.secret_shapes import MOST_ROUNDS, Found, apart, marked, redact, secrets_in
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
 

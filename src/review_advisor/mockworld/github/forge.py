@@ -11,15 +11,15 @@ from review_advisor.core.facts.pull_request import LinkedIssue, Permission, Pull
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.pull_request.writes import Check, CommittedFile, InlineComment, MadeCommit
-from review_advisor.mockworld.github.checks import CheckValues, stands, steps
-from review_advisor.mockworld.github.conversation import NO_LABEL
-from review_advisor.mockworld.github.facts import NO_COMMIT
-from review_advisor.mockworld.github.git_data import TreeEntry
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.payloads import moment, time_of
-from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, Review, ReviewThread
-from review_advisor.mockworld.github.reviewing import ONE_PENDING, Remark
-from review_advisor.mockworld.github.session import Session, session
+from review_advisor.mockworld.github.records import CheckRun, IssueComment, Pull, Review, ReviewThread
+from review_advisor.mockworld.github.requests.checks import CheckValues, stands, steps
+from review_advisor.mockworld.github.requests.facts import NO_COMMIT
+from review_advisor.mockworld.github.requests.git_objects import TreeEntry
+from review_advisor.mockworld.github.requests.issues import NO_LABEL
+from review_advisor.mockworld.github.requests.reviews import ONE_PENDING, Remark
+from review_advisor.mockworld.github.requests.session import Session, session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
 from review_advisor.ports.forge import (
     CommentableLines,
@@ -284,7 +284,7 @@ def _review(review: Review) -> StandingReview:
     return StandingReview(review.id, review.author, review.body, review.commit, review.state == "PENDING")
 
 
-def _comment(comment: Comment) -> StandingComment:
+def _comment(comment: IssueComment) -> StandingComment:
     edited = "" if comment.edited_at is None else moment(comment.edited_at)
     return StandingComment(comment.id, comment.author, comment.body, comment.editor or "", edited)
 

@@ -10,7 +10,7 @@ from review_advisor.mockworld.github.patches import patch_of
 from review_advisor.mockworld.github.records import (
     Account,
     App,
-    Comment,
+    IssueComment,
     Pull,
     PullFile,
     Repository,
@@ -95,7 +95,7 @@ class Ground:
         """The files as GitHub lists them."""
         return self.changed_files(pull)[:MOST_FILES]
 
-    def conversation(self, comment_id: int, repository: Repository) -> list[Comment]:
+    def conversation(self, comment_id: int, repository: Repository) -> list[IssueComment]:
         """The comments among which this one stands. Raises GitHub's 404."""
         places = [pull.comments for pull in repository.pulls.values()]
         for comments in (*places, *(issue.comments for issue in repository.issues.values())):

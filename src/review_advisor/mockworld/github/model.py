@@ -12,15 +12,15 @@ from review_advisor.mockworld.github.records import (
     Account,
     AccountKind,
     App,
-    Comment,
     Issue,
+    IssueComment,
     Label,
     Protection,
     Pull,
     PullFile,
     Reaction,
     Repository,
-    RequiredCheck,
+    RequiredStatusCheck,
     Review,
     ReviewComment,
     ReviewState,
@@ -105,7 +105,7 @@ class GitHub(Ground):
         self.repository(repository).permissions[self.user(login).login] = permission
 
     def protects(
-        self, repository: str, branch: str, *checks: RequiredCheck, strict: bool = False, by_ruleset: bool = False
+        self, repository: str, branch: str, *checks: RequiredStatusCheck, strict: bool = False, by_ruleset: bool = False
     ) -> None:
         """A branch requires checks from now on, by branch protection or by a ruleset."""
         guard = Protection(checks, strict, self.next_id() if by_ruleset else None)
@@ -275,17 +275,17 @@ class GitHub(Ground):
 
     # --- what people say ---
 
-    def comments(self, pull: Pull | Issue, *, by: str, body: str) -> Comment:
+    def comments(self, pull: Pull | Issue, *, by: str, body: str) -> IssueComment:
         """Somebody comments."""
-        made = Comment(self.next_id(), self.user(by).login, body, self.tick())
+        made = IssueComment(self.next_id(), self.user(by).login, body, self.tick())
         pull.comments.append(made)
         return made
 
-    def edits(self, comment: Comment | ReviewComment, *, by: str, body: str) -> None:
+    def edits(self, comment: IssueComment | ReviewComment, *, by: str, body: str) -> None:
         """Somebody puts another text in the comment's place; GitHub remembers who."""
         comment.body, comment.editor, comment.edited_at = body, self.user(by).login, self.tick()
 
-    def deletes_comment(self, pull: Pull | Issue, comment: Comment) -> None:
+    def deletes_comment(self, pull: Pull | Issue, comment: IssueComment) -> None:
         """Somebody deletes a comment."""
         pull.comments.remove(comment)
 

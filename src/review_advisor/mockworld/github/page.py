@@ -15,7 +15,7 @@ from review_advisor.mockworld.github.patches import shown_lines
 from review_advisor.mockworld.github.records import (
     CheckAnnotation,
     CheckRun,
-    Comment,
+    IssueComment,
     Review,
     ReviewThread,
     TimelineEntry,
@@ -53,7 +53,7 @@ EMOJI = {
 """What the bot's headings begin with, drawn: not every machine has a font for it."""
 
 
-Record = Comment | Review | CheckRun | TimelineEntry
+Record = IssueComment | Review | CheckRun | TimelineEntry
 
 
 def page(
@@ -84,7 +84,7 @@ def page(
 
 def _record(record: Record, patches: Mapping[str, str]) -> str:
     match record:
-        case Comment():
+        case IssueComment():
             edited = " · edited" if record.editor else ""
             return _said(record.author, f"commented{edited}", record.body)
         case Review():

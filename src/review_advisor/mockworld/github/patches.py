@@ -14,7 +14,7 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 
 @dataclass(frozen=True, slots=True)
-class ShownLine:
+class PatchLine:
     """A line of the diff on one side; ``hunk`` counts from 0."""
 
     hunk: int
@@ -22,20 +22,20 @@ class ShownLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PatchLines:
     """The lines that are part of the diff: ``right`` by new numbers, ``left`` by old ones."""
 
-    right: dict[int, ShownLine] = field(default_factory=dict)
-    left: dict[int, ShownLine] = field(default_factory=dict)
+    right: dict[int, PatchLine] = field(default_factory=dict)
+    left: dict[int, PatchLine] = field(default_factory=dict)
 
-    def side(self, name: str) -> dict[int, ShownLine]:
+    def side(self, name: str) -> dict[int, PatchLine]:
         """The lines of the side with GitHub's name, ``LEFT`` or ``RIGHT``."""
         return self.left if name == "LEFT" else self.right
 
 
-def shown_lines(patch: str | None) -> Shown:
+def shown_lines(patch: str | None) -> PatchLines:
     """The lines of a patch; none for a file that is listed without one."""
-    shown = Shown()
+    shown = PatchLines()
     hunk, old, new = -1, 0, 0
     for line in (patch or "").split("\n"):
         head = _HUNK.match(line)
@@ -44,10 +44,10 @@ def shown_lines(patch: str | None) -> Shown:
             continue
         mark, text = line[:1], line[1:]
         if mark in {" ", "-"}:
-            shown.left[old] = ShownLine(hunk, text)
+            shown.left[old] = PatchLine(hunk, text)
             old += 1
         if mark in {" ", "+"}:
-            shown.right[new] = ShownLine(hunk, text)
+            shown.right[new] = PatchLine(hunk, text)
             new += 1
     return shown
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from review_advisor.mockworld.github.ground import Ground
-from review_advisor.mockworld.github.records import Account, App, Comment, Label, Pull, Repository, Team
+from review_advisor.mockworld.github.records import Account, App, IssueComment, Label, Pull, Repository, Team
 
 Json = dict[str, Any]
 
@@ -147,7 +147,7 @@ class Payloads:
             "parent": None,
         }
 
-    def comment(self, repository: str, number: int, comment: Comment) -> Json:
+    def comment(self, repository: str, number: int, comment: IssueComment) -> Json:
         """A comment on a pull request or an issue. Who edited it is not in it: only GraphQL tells."""
         return {
             "id": comment.id,

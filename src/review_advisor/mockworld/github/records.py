@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.mockworld.github.patches import Shown, shown_lines
+from review_advisor.mockworld.github.patches import PatchLines, shown_lines
 
 AccountKind = Literal["User", "Bot", "Organization"]
 Side = Literal["LEFT", "RIGHT"]
@@ -69,7 +69,7 @@ class Label:
 
 
 @dataclass(slots=True)
-class Comment:
+class IssueComment:
     """A comment on an issue or a pull request. ``editor`` is whoever edited it last, None if nobody did."""
 
     id: int
@@ -140,7 +140,7 @@ class PullFile:
     blob: str | None = None
 
     @property
-    def shown(self) -> Shown:
+    def shown(self) -> PatchLines:
         """The lines that take a comment."""
         return shown_lines(self.patch)
 
@@ -187,7 +187,7 @@ class Issue:
     title: str
     body: str
     at: int
-    comments: list[Comment] = field(default_factory=list)
+    comments: list[IssueComment] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ class Pull:
     listing: tuple[PullFile, ...] | None = None
     refused_lines: set[tuple[str, int]] = field(default_factory=set)
     newest_threads_first: bool = False
-    comments: list[Comment] = field(default_factory=list)
+    comments: list[IssueComment] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     requested_users: list[str] = field(default_factory=list)
     requested_teams: list[str] = field(default_factory=list)
@@ -245,7 +245,7 @@ class Pull:
 
 
 @dataclass(frozen=True, slots=True)
-class RequiredCheck:
+class RequiredStatusCheck:
     """A check that a branch requires. ``app_id`` None: any app, so anybody who may push a workflow, can set it."""
 
     name: str
@@ -256,7 +256,7 @@ class RequiredCheck:
 class Protection:
     """What guards a branch: by the old branch protection or by a ruleset."""
 
-    checks: tuple[RequiredCheck, ...] = ()
+    checks: tuple[RequiredStatusCheck, ...] = ()
     strict: bool = False
     ruleset: int | None = None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.promises import Broken
-from review_advisor.mockworld.promises.publication import CONCLUSIONS, VERDICTS
+from review_advisor.mockworld.promises.on_publication import CONCLUSIONS, VERDICTS
 from review_advisor.mockworld.stories.snapshot import Snapshot
 from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
 from review_advisor.mockworld.stories.story_events import CommandStep

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from review_advisor.core.facts.change import Status
-from review_advisor.mockworld.promises.prompts import CANARY
+from review_advisor.mockworld.promises.on_prompts import CANARY
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.stories.story_change import FileBlock
 

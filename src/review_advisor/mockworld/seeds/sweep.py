@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from review_advisor.mockworld.promises import COSTLY, PROMISES, Broken, Promise, broken_promises
-from review_advisor.mockworld.promises.flips import broken_by_a_flip, told_still
+from review_advisor.mockworld.promises.on_flips import broken_by_a_flip, told_still
 from review_advisor.mockworld.promises.on_github import broken_on_github
 from review_advisor.mockworld.seeds.tally import ENOUGH, Cell, cells_of, empty_cells
 from review_advisor.mockworld.seeds.worlds import story_of

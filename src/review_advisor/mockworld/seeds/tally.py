@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import KnowledgeStored, Repaired
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.mockworld.promises.reading import fault_of
-from review_advisor.mockworld.seeds.replies import PLACES, REFUSED
+from review_advisor.mockworld.promises.played_review import fault_of
+from review_advisor.mockworld.seeds.rosters import PLACES, REFUSED
 from review_advisor.mockworld.stories.stage import PlayedReview
 
 Cell = tuple[str, str, str]

@@ -14,11 +14,11 @@ from review_advisor.core.policy.switches import (
     ROLE_SWITCHES,
     surface_switch,
 )
-from review_advisor.mockworld.promises.prompts import CANARY
+from review_advisor.mockworld.promises.on_prompts import CANARY
 from review_advisor.mockworld.seeds.changes import some_files
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.seeds.lives import ended, lived, pushed, troubled
-from review_advisor.mockworld.seeds.replies import Roster
+from review_advisor.mockworld.seeds.rosters import Roster
 from review_advisor.mockworld.stories.story import (
     ConfigBlock,
     PullRequestBlock,

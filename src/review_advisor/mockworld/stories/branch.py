@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from review_advisor.core.facts.change import Change, FileChange, Spec, Status
-from review_advisor.core.facts.earlier import Earlier
+from review_advisor.core.facts.earlier_review import Earlier
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.forge import FakeForge

@@ -20,7 +20,7 @@ from review_advisor.mockworld.stories.story_events import (
     QueueStep,
     ReactStep,
 )
-from review_advisor.mockworld.stories.words import nearest
+from review_advisor.mockworld.stories.unknown_words import nearest
 from review_advisor.mockworld.stories.workflow import Workflow
 from review_advisor.pull_request.begin import Begun
 

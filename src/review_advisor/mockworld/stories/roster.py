@@ -11,7 +11,7 @@ from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld import lines
-from review_advisor.mockworld.agents import FakeAdvisorRunner
+from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Json, Killed, Line
 from review_advisor.mockworld.stories.story import ReviewBlock, TroubleBlock
 from review_advisor.mockworld.stories.story_change import PushBlock

@@ -12,7 +12,7 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import State, read_state
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import CheckRun, Comment, Pull, ReviewThread
+from review_advisor.mockworld.github.records import CheckRun, IssueComment, Pull, ReviewThread
 
 _HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
 
@@ -101,7 +101,7 @@ def _said(thread: ReviewThread) -> DiffComment:
     return DiffComment(finding_in(first.body) or "", first.path, first.line or first.original_line, title, state)
 
 
-def _memory(summary: Comment, rules: PublicationRules) -> State | None:
+def _memory(summary: IssueComment, rules: PublicationRules) -> State | None:
     return read_state(StandingComment(summary.id, summary.author, summary.body, summary.editor or ""), rules.login)
 
 

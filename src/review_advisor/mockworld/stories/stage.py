@@ -13,8 +13,8 @@ from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.policy import RepairMode, Rules
-from review_advisor.mockworld.agents import Asked, FakeAdvisorRunner
 from review_advisor.mockworld.editable_copies import Bench
+from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner, PlayedCall
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
@@ -56,7 +56,7 @@ class PlayedReview:
     environment: Mapping[str, str]
     run_id: str
     nonce: str
-    asked: tuple[Asked, ...]
+    asked: tuple[PlayedCall, ...]
     events: tuple[Event, ...]
     document: OutcomeDocument | None
     files: Mapping[str, str]

@@ -19,7 +19,7 @@ from review_advisor.core.policy.switches import (
     read_switches,
     surface_switch,
 )
-from review_advisor.mockworld.stories.words import nearest
+from review_advisor.mockworld.stories.unknown_words import nearest
 
 SWITCH_NAMES = (
     MASTER,

@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from review_advisor.mockworld.stories.story import Story
-from review_advisor.mockworld.stories.words import nearest
+from review_advisor.mockworld.stories.unknown_words import nearest
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -8,8 +8,8 @@ from datetime import timedelta
 from functools import partial
 from itertools import count
 
+from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.memory import earlier_review
@@ -21,7 +21,7 @@ from review_advisor.mockworld.github.traffic import Moment, NoAnswer, killed
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.stories.story import TroubleBlock
-from review_advisor.observation.phase import ObservePhase
+from review_advisor.observation.closed_pull_request import ObservePhase
 from review_advisor.ports.review import Clock
 from review_advisor.pull_request.begin import BeginPhase, Begun
 from review_advisor.pull_request.believed_memory import believed_memory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from review_advisor.mockworld.github.gate import Gate, checked_body, refused
-from review_advisor.mockworld.github.records import Comment, Label, Pull
+from review_advisor.mockworld.github.records import IssueComment, Label, Pull
+from review_advisor.mockworld.github.requests.access import Access, checked_body, refused
 from review_advisor.mockworld.github.traffic import RefusedRequest, denied, invalid, missing
 
 NO_LABEL = "Label does not exist"
@@ -17,50 +17,50 @@ _TALK = ("issues:write", "pull_requests:write")
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class IssueRequests:
     """What is said on pull requests themselves, as one token reaches it."""
 
-    gate: Gate
+    access: Access
 
-    def comments(self, number: int) -> tuple[Comment, ...]:
+    def comments(self, number: int) -> tuple[IssueComment, ...]:
         """The comments on a pull request, the oldest first."""
-        with self.gate.request("list comments", "issues:read", "pull_requests:read"):
-            return tuple(self.gate.pull(number).comments)
+        with self.access.request("list comments", "issues:read", "pull_requests:read"):
+            return tuple(self.access.pull(number).comments)
 
-    def comment(self, comment_id: int) -> Comment:
+    def comment(self, comment_id: int) -> IssueComment:
         """One comment."""
-        with self.gate.request("get comment", "issues:read", "pull_requests:read"):
+        with self.access.request("get comment", "issues:read", "pull_requests:read"):
             return self._comment(comment_id)
 
-    def create(self, number: int, body: str | None) -> Comment:
+    def create(self, number: int, body: str | None) -> IssueComment:
         """Comment on a pull request."""
-        with self.gate.request("create comment", *_TALK):
-            pull = self.gate.pull(number)
-            return self.gate.github.comments(pull, by=self.gate.account, body=checked_body(body))
+        with self.access.request("create comment", *_TALK):
+            pull = self.access.pull(number)
+            return self.access.github.comments(pull, by=self.access.account, body=checked_body(body))
 
-    def update(self, comment_id: int, body: str | None) -> Comment:
+    def update(self, comment_id: int, body: str | None) -> IssueComment:
         """Put another text in a comment's place."""
-        with self.gate.request("update comment", *_TALK):
+        with self.access.request("update comment", *_TALK):
             comment = self._comment(comment_id)
-            self.gate.github.edits(comment, by=self.gate.account, body=checked_body(body))
+            self.access.github.edits(comment, by=self.access.account, body=checked_body(body))
             return comment
 
     def delete(self, comment_id: int) -> None:
         """Delete a comment."""
-        with self.gate.request("delete comment", *_TALK) as repository:
-            self.gate.github.conversation(comment_id, repository).remove(self._comment(comment_id))
+        with self.access.request("delete comment", *_TALK) as repository:
+            self.access.github.conversation(comment_id, repository).remove(self._comment(comment_id))
 
     def labels(self, number: int) -> tuple[Label, ...]:
         """The labels of a pull request."""
-        with self.gate.request("list labels", "issues:read", "pull_requests:read"):
-            return tuple(self.gate.pull(number).labels)
+        with self.access.request("list labels", "issues:read", "pull_requests:read"):
+            return tuple(self.access.pull(number).labels)
 
     def add_labels(self, number: int, names: Sequence[str]) -> tuple[Label, ...]:
         """Put labels on; one that the repository does not have is made, for which ``issues:write`` is needed."""
-        with self.gate.request("add labels", *_TALK) as repository:
-            pull = self.gate.pull(number)
+        with self.access.request("add labels", *_TALK) as repository:
+            pull = self.access.pull(number)
             there = {name.casefold() for name in repository.labels}
-            if not there.issuperset(name.casefold() for name in names) and not self.gate.token.may("issues:write"):
+            if not there.issuperset(name.casefold() for name in names) and not self.access.token.may("issues:write"):
                 raise RefusedRequest(403, NO_NEW_LABEL)
             for name in names:
                 if not name.strip() or len(name) > LONGEST_LABEL:
@@ -68,43 +68,43 @@ class Conversation:
             new = {name.casefold() for name in names} - {label.name.casefold() for label in pull.labels}
             if len(pull.labels) + len(new) > MOST_LABELS:
                 raise refused(f"Label limit reached: an issue has at most {MOST_LABELS} labels.")
-            self.gate.github.labels(pull, *names, by=self.gate.account)
+            self.access.github.labels(pull, *names, by=self.access.account)
             return tuple(pull.labels)
 
     def remove_label(self, number: int, name: str) -> tuple[Label, ...]:
         """Take a label off."""
-        with self.gate.request("remove label", *_TALK):
-            pull = self.gate.pull(number)
-            if not self.gate.github.takes_label(pull, name, by=self.gate.account):
+        with self.access.request("remove label", *_TALK):
+            pull = self.access.pull(number)
+            if not self.access.github.takes_label(pull, name, by=self.access.account):
                 raise RefusedRequest(404, NO_LABEL)
             return tuple(pull.labels)
 
     def request_reviewers(self, number: int, users: Sequence[str], teams: Sequence[str]) -> Pull:
         """Ask users and teams (``slug``) for their review: all of them, or none."""
-        with self.gate.request("request reviewers", "pull_requests:write") as repository:
-            pull = self.gate.pull(number)
-            if teams and not self.gate.token.may("members:read"):
+        with self.access.request("request reviewers", "pull_requests:write") as repository:
+            pull = self.access.pull(number)
+            if teams and not self.access.token.may("members:read"):
                 raise denied()
             names = [f"{repository.owner}/{slug}" for slug in teams]
             if any(user.casefold() == pull.author.casefold() for user in users):
                 raise refused("Review cannot be requested from pull request author.")
             known = {name.casefold() for name in repository.permissions}
             if any(user.casefold() not in known for user in users) or any(
-                name not in self.gate.github.teams for name in names
+                name not in self.access.github.teams for name in names
             ):
                 raise refused(
                     "Reviews may only be requested from collaborators. One or more of the users or teams you specified"
                     f" is not a collaborator of the {repository.name} repository."
                 )
             for name in (*users, *names):
-                self.gate.github.happens(pull, self.gate.account, f"requested a review from {name}")
+                self.access.github.happens(pull, self.access.account, f"requested a review from {name}")
             pull.requested_users.extend(user for user in users if user not in pull.requested_users)
             pull.requested_teams.extend(name for name in names if name not in pull.requested_teams)
             return pull
 
-    def _comment(self, comment_id: int) -> Comment:
-        repository = self.gate.github.repository(self.gate.repository_name)
-        place = self.gate.github.conversation(comment_id, repository)
+    def _comment(self, comment_id: int) -> IssueComment:
+        repository = self.access.github.repository(self.access.repository_name)
+        place = self.access.github.conversation(comment_id, repository)
         found = next((comment for comment in place if comment.id == comment_id), None)
         if found is None:
             raise missing()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from review_advisor.core.answers.answers import ReportedFinding, ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding, RefusedFinding, finding_id, merged
-from review_advisor.core.facts.diff_text import shown_path
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference, judged_pictures
 from review_advisor.core.safety.fence import fence
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import KnowledgeStored, PartEnded, SurfaceEnded, Verified
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.promises.reading import Reading
-from review_advisor.mockworld.promises.switches import is_off
-from review_advisor.mockworld.promises.verdicts import touches_itself
+from review_advisor.mockworld.promises.on_switches import is_off
+from review_advisor.mockworld.promises.on_verdicts import touches_itself
+from review_advisor.mockworld.promises.played_review import Reading
 
 SEEN = {"differs", "added", "removed"}
 UNSEEN = {"unreadable", "too_large"}

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Reported, Ruled
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.promises.reading import Reading
-from review_advisor.mockworld.promises.verdicts import ON, in_critical_folder
+from review_advisor.mockworld.promises.on_verdicts import ON, in_critical_folder
+from review_advisor.mockworld.promises.played_review import Reading
 
 SWITCH = {
     Role.PRE_FLIGHT: "HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED",

@@ -11,7 +11,7 @@ from typing import Self
 from review_advisor.core.answers.answers import ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport, ShownChange
 from review_advisor.core.answers.findings import RefusedFinding
-from review_advisor.core.facts.repair import Edits, RefusedPath, RepairState
+from review_advisor.core.facts.repair_edits import Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards, unsent_of
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.outcome.rulings import Standing, standing
@@ -19,7 +19,7 @@ from review_advisor.core.policy.policy import SurfacePolicy, policy_of_repaired
 from review_advisor.core.policy.scope import WHOLE
 from review_advisor.core.roles.advisors import Briefing, EditableTree, Part
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
-from review_advisor.core.roles.repair import Law, edit_grant, may_repair
+from review_advisor.core.roles.repair_law import Law, edit_grant, may_repair
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.ports.review import Source

@@ -57,7 +57,7 @@ class Advice:
 
 
 @dataclass(slots=True)
-class Asked:
+class PlayedCall:
     """One call as it was played: what was said to it, and what came of that (None while it runs)."""
 
     call: AgentCall
@@ -81,7 +81,7 @@ class FakeAdvisorRunner:
 
     clock: Passing
     asked: list[AgentCall] = field(default_factory=list)
-    played: list[Asked] = field(default_factory=list)
+    played: list[PlayedCall] = field(default_factory=list)
     struck: dict[int, Line] = field(default_factory=dict)
     lifelike: bool = False
     write: Callable[[Path, str, Written], None] | None = None
@@ -110,7 +110,7 @@ class FakeAdvisorRunner:
         with self._lock:
             self.asked.append(call)
             line = self.struck.get(len(self.asked)) or self._next(call.role, call.surface)
-            played = Asked(call, line, self.clock.monotonic())
+            played = PlayedCall(call, line, self.clock.monotonic())
             self.played.append(played)
         try:
             reply = self._reply(played, consults)
@@ -120,7 +120,7 @@ class FakeAdvisorRunner:
         played.came = reply
         return reply
 
-    def _reply(self, played: Asked, consults: Consults | None) -> Answered | Lost:
+    def _reply(self, played: PlayedCall, consults: Consults | None) -> Answered | Lost:
         line, call = played.line, played.call
         questions = () if self.lifelike and call.consults is None else line.questions
         records = self._consulting(questions, played, consults)
@@ -167,7 +167,7 @@ class FakeAdvisorRunner:
         return _AGREES[role]
 
     def _consulting(
-        self, questions: tuple[str, ...], played: Asked, consults: Consults | None
+        self, questions: tuple[str, ...], played: PlayedCall, consults: Consults | None
     ) -> tuple[ConsultRecord, ...]:
         grant = played.call.consults
         if not questions:
@@ -184,7 +184,7 @@ class FakeAdvisorRunner:
                     consults.settle(identity, self._advice(question, grant, played))
             return consults.end()
 
-    def _advice(self, question: str, grant: ConsultGrant, played: Asked) -> ConsultReply:
+    def _advice(self, question: str, grant: ConsultGrant, played: PlayedCall) -> ConsultReply:
         line = self._next(Role.MID_FLIGHT, played.call.surface)
         played.advice.append(Advice(question, grant, line))
         self.clock.sleep(line.seconds)

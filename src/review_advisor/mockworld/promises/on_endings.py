@@ -9,8 +9,8 @@ from review_advisor.core.outcome.events import CallEnded, CallStarted, ReviewEnd
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.report_text import HEADLINES
-from review_advisor.mockworld.promises.reading import Reading, answer_of
-from review_advisor.mockworld.promises.verdicts import has_veto
+from review_advisor.mockworld.promises.on_verdicts import has_veto
+from review_advisor.mockworld.promises.played_review import Reading, answer_of
 
 EXIT = {"approved": 0, "changes_requested": 10, "escalated": 11, "stopped": 12}
 HUMAN = 11

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from review_advisor.core.forge_text.conclusion import conclusion_of, heading_of
 from review_advisor.core.outcome.events import PartEnded
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.promises.reading import PartKey, Reading, answer_of
-from review_advisor.mockworld.promises.verdicts import has_veto
+from review_advisor.mockworld.promises.on_verdicts import has_veto
+from review_advisor.mockworld.promises.played_review import PartKey, Reading, answer_of
 
 CONCLUSIONS = {
     "approved": "success",

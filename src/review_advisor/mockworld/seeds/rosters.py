@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.mockworld.promises.prompts import CANARY, REPLY_CANARY
+from review_advisor.mockworld.promises.on_prompts import CANARY, REPLY_CANARY
 from review_advisor.mockworld.seeds.changes import some_files
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.seeds.edits import repaired, some_edits, taken_back

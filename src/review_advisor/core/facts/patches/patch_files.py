@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.patch import FilePatch, PatchError, split_patch
+from review_advisor.core.facts.patches.patch import FilePatch, PatchError, split_patch
 
 _ABSENT = "000000"
 _REGULAR = "100644"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import Repaired, Ruled
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.agents import Asked
-from review_advisor.mockworld.promises.reading import UNUSABLE, PartKey, Reading, answer_of
-from review_advisor.mockworld.promises.verdicts import has_veto, in_critical_folder, touches_itself
+from review_advisor.mockworld.fake_advisor_runner import PlayedCall
+from review_advisor.mockworld.promises.on_verdicts import has_veto, in_critical_folder, touches_itself
+from review_advisor.mockworld.promises.played_review import UNUSABLE, PartKey, Reading, answer_of
 
 RETRIES = {"low": 1, "medium": 2, "high": 3}
 LOOPING = {"pr_review", "pre_merge_spec_check"}
@@ -73,7 +73,7 @@ def a_rejection_is_retried_once(reading: Reading) -> Iterator[str]:
 
 def each_question_is_asked_once_and_repaired_once(reading: Reading) -> Iterator[str]:
     """A role is asked once an attempt, and once more only when its reply could not be used."""
-    asks: dict[tuple[object, ...], list[Asked]] = {}
+    asks: dict[tuple[object, ...], list[PlayedCall]] = {}
     for asked in reading.review.asked:
         call = asked.call
         asks.setdefault((call.role, call.surface, call.shard, call.attempt, call.blind, call.advisor), []).append(asked)

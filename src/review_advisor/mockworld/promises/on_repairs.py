@@ -9,8 +9,8 @@ from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.editable_copies import Edit
-from review_advisor.mockworld.promises.reading import Reading, answer_of
-from review_advisor.mockworld.promises.verdicts import OWN_FILES, OWN_FOLDERS, OWN_HERE, OWN_NAMES, OWN_ROOTS
+from review_advisor.mockworld.promises.on_verdicts import OWN_FILES, OWN_FOLDERS, OWN_HERE, OWN_NAMES, OWN_ROOTS
+from review_advisor.mockworld.promises.played_review import Reading, answer_of
 
 TELLS_OTHERS = {
     ".github", ".gitlab-ci.yml", ".gitattributes", ".gitmodules", ".gitignore", ".husky", ".vscode", ".envrc",

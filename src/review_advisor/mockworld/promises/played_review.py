@@ -14,7 +14,7 @@ from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import Answered, Lost, Stop
-from review_advisor.mockworld.agents import Advice, Asked
+from review_advisor.mockworld.fake_advisor_runner import Advice, PlayedCall
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.stories.stage import PlayedReview
 from review_advisor.mockworld.stories.story_lines import SLOW
@@ -31,7 +31,7 @@ UNUSABLE = {"garbage", "misshapen", "prose"}
 """Faults after which a role is asked once more, unless what it said is a no."""
 
 
-def answer_of(asked: Asked) -> dict[str, Any] | None:
+def answer_of(asked: PlayedCall) -> dict[str, Any] | None:
     """What a call was told, if it was something that counts: of several answers one that says no, in whatever form."""
     if not isinstance(asked.came, Answered):
         return None
@@ -82,9 +82,9 @@ class Reading:
         self.earlier = tuple(earlier)
 
     @cached_property
-    def parts(self) -> dict[PartKey, list[Asked]]:
+    def parts(self) -> dict[PartKey, list[PlayedCall]]:
         """The executor's and post-verify's calls of each part of each surface, in order, but for the blind ones."""
-        found: dict[PartKey, list[Asked]] = defaultdict(list)
+        found: dict[PartKey, list[PlayedCall]] = defaultdict(list)
         for asked in self.review.asked:
             if asked.call.role in (Role.EXECUTOR, Role.POST_VERIFY) and not asked.call.blind:
                 found[asked.call.surface, asked.call.shard].append(asked)
@@ -100,7 +100,7 @@ class Reading:
                 found[asked.call.surface, asked.call.shard] = None if answer is None else str(answer["verdict"])
         return found
 
-    def last(self, key: PartKey, role: Role) -> Asked | None:
+    def last(self, key: PartKey, role: Role) -> PlayedCall | None:
         """The last call of a role in one part."""
         return next((asked for asked in reversed(self.parts[key]) if asked.call.role is role), None)
 
@@ -182,7 +182,7 @@ class Reading:
         return tuple(path for file in files for path in (file.path, file.old_path) if path is not None)
 
 
-def fault_of(asked: Asked) -> str:
+def fault_of(asked: PlayedCall) -> str:
     """The story's word for what went wrong with a call; empty if nothing did."""
     if isinstance(asked.came, Killed):
         return "killed"

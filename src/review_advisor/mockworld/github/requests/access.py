@@ -15,7 +15,7 @@ MOST_CHARACTERS = 65_535
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Access:
     """One token's way to one repository."""
 
     github: GitHub

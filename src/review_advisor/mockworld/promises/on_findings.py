@@ -9,7 +9,7 @@ from typing import Any
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.outcome.events import Reported
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.promises.reading import Reading, answer_of
+from review_advisor.mockworld.promises.played_review import Reading, answer_of
 
 SHORTEST = 4
 """Characters of a quote that proves something."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check
-from review_advisor.mockworld.github.gate import Gate, not_too_long, refused
 from review_advisor.mockworld.github.records import App, CheckAnnotation, CheckRun
+from review_advisor.mockworld.github.requests.access import Access, not_too_long, refused
 from review_advisor.mockworld.github.traffic import RefusedRequest, invalid, missing
 
 MOST_ANNOTATIONS = 50
@@ -32,14 +32,14 @@ class CheckValues:
 
 
 @dataclass(frozen=True, slots=True)
-class Checks:
+class CheckRequests:
     """Check runs as one token reaches them."""
 
-    gate: Gate
+    access: Access
 
     def of_commit(self, ref: str, name: str | None = None, *, every: bool = False) -> tuple[CheckRun, ...]:
         """Check runs on a commit, the newest first: the latest of each name and app, or ``every`` one."""
-        with self.gate.request("list check runs", "checks:read") as repository:
+        with self.access.request("list check runs", "checks:read") as repository:
             sha = repository.branches.get(ref, ref)
             runs = [run for run in repository.checks.values() if run.commit == sha and name in {None, run.name}]
             latest = {(run.name, run.app.id): run for run in runs}.values()
@@ -47,24 +47,24 @@ class Checks:
 
     def get(self, check_id: int) -> CheckRun:
         """A check run."""
-        with self.gate.request("get check run", "checks:read") as repository:
+        with self.access.request("get check run", "checks:read") as repository:
             return _known(repository.checks.get(check_id))
 
     def annotations(self, check_id: int) -> tuple[CheckAnnotation, ...]:
         """The annotations of a check run, in the order they came."""
-        with self.gate.request("list annotations", "checks:read") as repository:
+        with self.access.request("list annotations", "checks:read") as repository:
             return tuple(_known(repository.checks.get(check_id)).annotations)
 
     def create(self, commit: str, values: CheckValues) -> CheckRun:
         """Make a check run."""
-        with self.gate.request("create check run", "checks:write") as repository:
+        with self.access.request("create check run", "checks:write") as repository:
             app = self._app()
-            if commit not in self.gate.github.objects.commits:
+            if commit not in self.access.github.objects.commits:
                 raise refused(f"No commit found for SHA: {commit}")
             if not values.name:
                 raise invalid("name is missing")
             _check(values)
-            github = self.gate.github
+            github = self.access.github
             run = CheckRun(
                 github.next_id(), values.name, commit, app, values.external_id or "", "queued", None, github.tick()
             )
@@ -74,7 +74,7 @@ class Checks:
 
     def update(self, check_id: int, values: CheckValues) -> CheckRun:
         """Change a check run; its annotations grow by those of the request."""
-        with self.gate.request("update check run", "checks:write") as repository:
+        with self.access.request("update check run", "checks:write") as repository:
             app = self._app()
             run = _known(repository.checks.get(check_id))
             if run.app != app:
@@ -84,9 +84,9 @@ class Checks:
             return run
 
     def _app(self) -> App:
-        if self.gate.token.app is None:
+        if self.access.token.app is None:
             raise RefusedRequest(403, "You must authenticate via a GitHub App.")
-        return self.gate.token.app
+        return self.access.token.app
 
     def _set(self, run: CheckRun, values: CheckValues) -> None:
         run.name = values.name or run.name
@@ -97,7 +97,7 @@ class Checks:
         run.text = values.text if values.text is not None else run.text
         run.annotations.extend(values.annotations)
         if values.conclusion is not None:
-            run.status, run.conclusion, run.completed_at = "completed", values.conclusion, self.gate.github.tick()
+            run.status, run.conclusion, run.completed_at = "completed", values.conclusion, self.access.github.tick()
         elif values.status is not None:
             run.status, run.conclusion, run.completed_at = values.status, None, None
 

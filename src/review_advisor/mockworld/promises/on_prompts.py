@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Answered
-from review_advisor.mockworld.agents import Asked
-from review_advisor.mockworld.promises.reading import PartKey, Reading, answer_of, is_plain
+from review_advisor.mockworld.fake_advisor_runner import PlayedCall
+from review_advisor.mockworld.promises.played_review import PartKey, Reading, answer_of, is_plain
 
 CANARY = "zqx"
 """Stands in every text of a seeded world that comes from outside: title, body, paths, lines, spec, replies."""
@@ -89,7 +89,7 @@ def a_retry_is_handed_the_whole_transcript(reading: Reading) -> Iterator[str]:
             judged[key].append(str(answer["reasoning"]))
 
 
-def _wrong_transcript(asked: Asked, inside: dict[str, str], judged: list[str]) -> Iterator[str]:
+def _wrong_transcript(asked: PlayedCall, inside: dict[str, str], judged: list[str]) -> Iterator[str]:
     who = f"{asked.call.role} on {asked.call.surface}, attempt {asked.call.attempt}"
     if not judged and "TRANSCRIPT" not in inside:
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from review_advisor.core.outcome.events import CallEnded, Repaired, RoleSkipped, Verified
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.promises.reading import Reading, answer_of, fault_of
+from review_advisor.mockworld.promises.played_review import Reading, answer_of, fault_of
 
 VETO_SURFACES = {"pr_review", "pre_merge_spec_check", "adr_review", "visual_gate"}
 """ADR-0059's matrix, read from its text."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from review_advisor.mockworld.github.gate import Gate, refused
 from review_advisor.mockworld.github.objects import Commit, Entry
 from review_advisor.mockworld.github.records import Repository
+from review_advisor.mockworld.github.requests.access import Access, refused
 from review_advisor.mockworld.github.traffic import RefusedRequest, missing
 
 WORKFLOWS = ".github/workflows/"
@@ -23,20 +23,20 @@ class TreeEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class GitData:
+class GitObjectRequests:
     """Git objects as one token reaches them."""
 
-    gate: Gate
+    access: Access
 
     def create_blob(self, content: bytes) -> str:
         """Store a file's content; its name."""
-        with self.gate.request("create blob", "contents:write"):
-            return self.gate.github.objects.blob(content)
+        with self.access.request("create blob", "contents:write"):
+            return self.access.github.objects.blob(content)
 
     def create_tree(self, base: str | None, entries: Sequence[TreeEntry]) -> str:
         """Store a tree: another one (or a commit's) with these entries put in or taken out; its name."""
-        with self.gate.request("create tree", "contents:write"):
-            objects = self.gate.github.objects
+        with self.access.request("create tree", "contents:write"):
+            objects = self.access.github.objects
             name = objects.commits[base].tree if base in objects.commits else base
             if name is not None and name not in objects.trees:
                 raise refused("base_tree is not a valid tree")
@@ -52,42 +52,42 @@ class GitData:
 
     def create_commit(self, message: str, tree: str, parents: Sequence[str]) -> Commit:
         """Store a commit; nothing points to it yet."""
-        with self.gate.request("create commit", "contents:write"):
-            objects = self.gate.github.objects
+        with self.access.request("create commit", "contents:write"):
+            objects = self.access.github.objects
             if tree not in objects.trees or any(parent not in objects.commits for parent in parents):
                 raise refused("Tree SHA or parent does not exist")
-            return objects.commit(tree, tuple(parents), message, self.gate.account, at=self.gate.github.tick())
+            return objects.commit(tree, tuple(parents), message, self.access.account, at=self.access.github.tick())
 
     def commit(self, sha: str) -> Commit:
         """A commit."""
-        with self.gate.request("get commit", "contents:read"):
-            return self.gate.github.commit(sha)
+        with self.access.request("get commit", "contents:read"):
+            return self.access.github.commit(sha)
 
     def ref(self, branch: str) -> str:
         """The tip of a branch."""
-        with self.gate.request("get ref", "contents:read") as repository:
+        with self.access.request("get ref", "contents:read") as repository:
             if branch not in repository.branches:
                 raise missing()
             return repository.branches[branch]
 
     def update_ref(self, branch: str, sha: str, *, force: bool = False) -> str:
         """Move a branch: without force only to a commit that rests on its tip."""
-        with self.gate.request("update ref", "contents:write") as repository:
+        with self.access.request("update ref", "contents:write") as repository:
             if branch not in repository.branches:
                 raise refused("Reference does not exist")
-            if sha not in self.gate.github.objects.commits:
+            if sha not in self.access.github.objects.commits:
                 raise refused("Object does not exist")
             self._may_move(repository, branch, sha, force=force)
-            self.gate.github.move_branch(repository, branch, sha)
+            self.access.github.move_branch(repository, branch, sha)
             return sha
 
     def _may_move(self, repository: Repository, branch: str, sha: str, *, force: bool) -> None:
-        objects, tip = self.gate.github.objects, repository.branches[branch]
+        objects, tip = self.access.github.objects, repository.branches[branch]
         if not force and tip not in objects.ancestry(sha):
             raise refused("Update is not a fast forward")
         if repository.protected.get(branch):
             raise refused("Protected branch update failed: required status checks are expected.")
         before, after = objects.files(tip), objects.files(sha)
         moved = {path for path in {*before, *after} if before.get(path) != after.get(path)}
-        if any(path.startswith(WORKFLOWS) for path in moved) and not self.gate.token.may("workflows:write"):
+        if any(path.startswith(WORKFLOWS) for path in moved) and not self.access.token.may("workflows:write"):
             raise RefusedRequest(403, "refusing to allow a GitHub App to create or update workflow")

@@ -10,7 +10,7 @@ from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.switches import read_switches
-from review_advisor.mockworld.promises.reading import Reading
+from review_advisor.mockworld.promises.played_review import Reading
 from review_advisor.mockworld.stories.stage import PlayedReview
 
 BROUGHT_ALONG = {"max_usd"}

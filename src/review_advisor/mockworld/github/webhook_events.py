@@ -7,7 +7,7 @@ from typing import Literal
 
 from review_advisor.mockworld.github.ground import Ground
 from review_advisor.mockworld.github.payloads import Json, Payloads, moment
-from review_advisor.mockworld.github.records import Comment, Label, Pull
+from review_advisor.mockworld.github.records import IssueComment, Label, Pull
 
 PullAction = Literal["opened", "reopened", "synchronize", "ready_for_review", "converted_to_draft", "closed"]
 
@@ -36,11 +36,11 @@ class Events:
         changes = {"base": {"ref": {"from": from_ref}, "sha": {"from": from_sha}}}
         return {**self._of_pull("edited", pull, by), "changes": changes}
 
-    def commented(self, pull: Pull, comment: Comment) -> Json:
+    def commented(self, pull: Pull, comment: IssueComment) -> Json:
         """Somebody commented on the pull request, which the event calls an issue."""
         return self._of_comment("created", pull, comment, comment.author)
 
-    def comment_edited(self, pull: Pull, comment: Comment, *, by: str, before: str) -> Json:
+    def comment_edited(self, pull: Pull, comment: IssueComment, *, by: str, before: str) -> Json:
         """Somebody edited a comment, whose text was ``before``."""
         return {**self._of_comment("edited", pull, comment, by), "changes": {"body": {"from": before}}}
 
@@ -77,7 +77,7 @@ class Events:
             "sender": self._payloads.account(by),
         }
 
-    def _of_comment(self, action: str, pull: Pull, comment: Comment, by: str) -> Json:
+    def _of_comment(self, action: str, pull: Pull, comment: IssueComment, by: str) -> Json:
         return {
             "action": action,
             "issue": self._issue(pull),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from review_advisor.mockworld.github.gate import Gate, checked_body, not_too_long, refused
 from review_advisor.mockworld.github.records import (
     Pull,
     PullFile,
@@ -15,6 +14,7 @@ from review_advisor.mockworld.github.records import (
     ReviewThread,
     Side,
 )
+from review_advisor.mockworld.github.requests.access import Access, checked_body, not_too_long, refused
 from review_advisor.mockworld.github.traffic import denied, missing
 
 ONE_PENDING = "User can only have one pending review per pull request"
@@ -38,50 +38,50 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewing:
+class ReviewRequests:
     """Reviews as one token reaches them."""
 
-    gate: Gate
+    access: Access
 
     def reviews(self, number: int) -> tuple[Review, ...]:
         """The reviews, the oldest first; somebody else's pending one is not among them."""
-        with self.gate.request("list reviews", "pull_requests:read"):
-            return self.gate.github.visible_reviews(self.gate.pull(number), self.gate.account)
+        with self.access.request("list reviews", "pull_requests:read"):
+            return self.access.github.visible_reviews(self.access.pull(number), self.access.account)
 
     def review(self, number: int, review_id: int) -> Review:
         """One review."""
-        with self.gate.request("get review", "pull_requests:read"):
+        with self.access.request("get review", "pull_requests:read"):
             return self._review(number, review_id)
 
     def comments(self, number: int) -> tuple[ReviewComment, ...]:
         """The inline comments of all submitted reviews, the oldest first."""
-        with self.gate.request("list review comments", "pull_requests:read"):
-            submitted = [review for review in self.gate.pull(number).reviews if review.state != "PENDING"]
+        with self.access.request("list review comments", "pull_requests:read"):
+            submitted = [review for review in self.access.pull(number).reviews if review.state != "PENDING"]
             found = [each for review in submitted for thread in review.threads for each in thread.comments]
             return tuple(sorted(found, key=lambda comment: comment.id))
 
     def threads(self, number: int) -> tuple[ReviewThread, ...]:
         """The threads that the token's account sees."""
-        with self.gate.request("list threads", "pull_requests:read"):
-            return self.gate.github.visible_threads(self.gate.pull(number), self.gate.account)
+        with self.access.request("list threads", "pull_requests:read"):
+            return self.access.github.visible_threads(self.access.pull(number), self.access.account)
 
     def create(
         self, number: int, commit: str | None, body: str, event: str | None, remarks: Sequence[Remark]
     ) -> Review:
         """Make a review: pending without an event. One bad line refuses all of it."""
-        with self.gate.request("create review", "pull_requests:write"):
-            pull = self.gate.pull(number)
+        with self.access.request("create review", "pull_requests:write"):
+            pull = self.access.pull(number)
             self._may(pull, event, body)
-            if any(review.state == "PENDING" and review.author == self.gate.account for review in pull.reviews):
+            if any(review.state == "PENDING" and review.author == self.access.account for review in pull.reviews):
                 raise refused("Unprocessable Entity", ONE_PENDING)
             sha = commit or pull.head_sha
-            if sha not in self.gate.github.commits_of(pull):
+            if sha not in self.access.github.commits_of(pull):
                 raise refused("Unprocessable Entity", "Commit is not part of the pull request")
-            files = {file.path: file for file in self.gate.github.listed_files(pull)}
+            files = {file.path: file for file in self.access.github.listed_files(pull)}
             texts = [_checked(pull, files.get(remark.path), remark) for remark in remarks]
-            github = self.gate.github
+            github = self.access.github
             state = STATES[event] if event else "PENDING"
-            review = Review(github.next_id(), self.gate.account, body, sha, state, github.tick())
+            review = Review(github.next_id(), self.access.account, body, sha, state, github.tick())
             review.threads.extend(
                 self._thread(review, remark, text) for remark, text in zip(remarks, texts, strict=True)
             )
@@ -90,34 +90,34 @@ class Reviewing:
 
     def submit(self, number: int, review_id: int, event: str, body: str | None = None) -> Review:
         """Show a pending review to everybody."""
-        with self.gate.request("submit review", "pull_requests:write"):
+        with self.access.request("submit review", "pull_requests:write"):
             review = self._review(number, review_id)
             if review.state != "PENDING":
                 raise refused("Unprocessable Entity", "Can not submit a review that is not pending")
             text = review.body if body is None else body
-            self._may(self.gate.pull(number), event, text, remarks=bool(review.threads))
-            review.body, review.state, review.at = text, STATES[event], self.gate.github.tick()
+            self._may(self.access.pull(number), event, text, remarks=bool(review.threads))
+            review.body, review.state, review.at = text, STATES[event], self.access.github.tick()
             return review
 
     def delete(self, number: int, review_id: int) -> Review:
         """Delete a pending review; a submitted one stays."""
-        with self.gate.request("delete review", "pull_requests:write"):
+        with self.access.request("delete review", "pull_requests:write"):
             review = self._review(number, review_id)
             if review.state != "PENDING":
                 raise refused("Can not delete a non-pending pull request review")
-            self.gate.pull(number).reviews.remove(review)
+            self.access.pull(number).reviews.remove(review)
             return review
 
     def resolve(self, thread_id: str) -> ReviewThread:
         """Mark a thread as resolved, which takes more than the right to review."""
-        with self.gate.request("resolve thread", "contents:write"):
-            for pull, thread in self.gate.github.every_thread():
+        with self.access.request("resolve thread", "contents:write"):
+            for pull, thread in self.access.github.every_thread():
                 if thread.id == thread_id:
-                    if not self.gate.token.may("pull_requests:write"):
+                    if not self.access.token.may("pull_requests:write"):
                         raise denied()
-                    if thread not in self.gate.github.visible_threads(pull, self.gate.account):
+                    if thread not in self.access.github.visible_threads(pull, self.access.account):
                         break
-                    self.gate.github.resolves(thread, by=self.gate.account)
+                    self.access.github.resolves(thread, by=self.access.account)
                     return thread
             raise missing()
 
@@ -125,21 +125,21 @@ class Reviewing:
         not_too_long(body, "body")
         if event in {"COMMENT", "REQUEST_CHANGES"} and not remarks:
             checked_body(body)
-        if event in {"APPROVE", "REQUEST_CHANGES"} and pull.author == self.gate.account:
+        if event in {"APPROVE", "REQUEST_CHANGES"} and pull.author == self.access.account:
             verb = "approve" if event == "APPROVE" else "request changes on"
             raise refused("Unprocessable Entity", f"Can not {verb} your own pull request")
 
     def _review(self, number: int, review_id: int) -> Review:
-        seen = self.gate.github.visible_reviews(self.gate.pull(number), self.gate.account)
+        seen = self.access.github.visible_reviews(self.access.pull(number), self.access.account)
         found = next((review for review in seen if review.id == review_id), None)
         if found is None:
             raise missing()
         return found
 
     def _thread(self, review: Review, remark: Remark, text: str) -> ReviewThread:
-        github = self.gate.github
+        github = self.access.github
         comment = ReviewComment(
-            github.next_id(), self.gate.account, remark.body, remark.path, remark.side, remark.line,
+            github.next_id(), self.access.account, remark.body, remark.path, remark.side, remark.line,
             remark.start_line, remark.line, review.commit, f"@@ {text}", github.tick(), review.id,
             original_start_line=remark.start_line,
         )  # fmt: skip
