@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 import yaml
+from packaging.metadata import Metadata
 
 from review_advisor.cli.review import review
 
@@ -48,6 +49,11 @@ def test_the_wheel_is_small_and_holds_the_product_alone(tmp_path: Path) -> None:
     assert {name.partition("/")[0].partition("-")[0] for name in names} <= {"review_advisor"}
     assert "review_advisor/agents/hydraflow-review-advisor.md" in names
     (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
-    said = zipfile.ZipFile(wheel).read(metadata).decode()
-    assert "Description-Content-Type: text/markdown" in said
-    assert (ROOT / "README.md").read_text(encoding="utf-8") in said
+    said = zipfile.ZipFile(wheel).read(metadata)
+    read = Metadata.from_email(said, validate=True)
+    assert (read.name, read.description_content_type, read.license_expression) == (
+        "review-advisor",
+        "text/markdown",
+        "Apache-2.0",
+    )
+    assert read.description == (ROOT / "README.md").read_text(encoding="utf-8")
