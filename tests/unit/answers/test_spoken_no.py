@@ -70,6 +70,8 @@ SAYS_VETO: dict[str, tuple[Any, ...]] = {
     "as a bare word": ("VETO", of(confirm())),
     "under another name": ({"decision": "VETO", "reasoning": "it breaks"}, of(confirm())),
     "as a second verdict of another name": (of(confirm(), final_verdict="VETO"),),
+    "a second verdict in the other role's word": (of(confirm(), note={"verdict": "REJECT"}),),
+    "a second verdict that is no yes": (of(confirm(), final={"verdict": "not yet"}),),
     "a blocking disagreement in a list": ({"verdict": "APPROVE", "disagreements": [{"severity": ["blocking"]}]},),
 }
 
@@ -77,6 +79,12 @@ SAYS_VETO: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize("said", SAYS_VETO.values(), ids=SAYS_VETO)
 def test_an_answer_that_says_veto_in_any_form_is_a_veto(said: tuple[Any, ...]) -> None:
     veto_in(judged(*said))
+
+
+def test_a_second_verdict_that_agrees_is_no_veto() -> None:
+    checked = judged(of(confirm(), note={"verdict": "Approve"}))
+    assert isinstance(checked.answer, PostVerifyResult)
+    assert checked.answer.verdict == "APPROVE"
 
 
 @pytest.mark.parametrize("reason", LostReason)

@@ -93,6 +93,7 @@ def _says_no(model: type[Answer], voice: _Voice, said: object) -> bool:
     return (
         any(no in word for each in verdicts for word in every_word(each) for no in voice.noes)
         or any(word in voice.noes for word in every_word(unasked))
+        or any(word != bare(voice.yes) for each in values_under(("verdict",), unasked) for word in every_word(each))
         or any(grave in word for each in graves for word in every_word(each) for grave in voice.grave)
         or voice.objects(_holder(model, said))
     )
