@@ -6,7 +6,6 @@ import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from time import process_time
 
 from _figures import Row, command_line, held, tell
@@ -115,34 +114,12 @@ def marked_by_us(text: str) -> Counter[str]:
     return Counter(kind for _, _, kind in secrets_in(text))
 
 
-def detect_secrets() -> tuple[Hides, Callable[[str], Counter[str]]]:
-    """The same with detect-secrets, all of its detectors and filters: what it finds in a file would be taken out."""
-    from detect_secrets import SecretsCollection  # noqa: PLC0415 - only with --compare
-    from detect_secrets.settings import default_settings  # noqa: PLC0415
-
-    def found(text: str) -> list[tuple[str, str]]:
-        with NamedTemporaryFile("w", encoding="utf-8", suffix=".txt") as file, default_settings():
-            file.write(text)
-            file.flush()
-            secrets = SecretsCollection()
-            secrets.scan_file(file.name)
-            return [(each.type, each.secret_value or "") for _, each in secrets]
-
-    def hides(text: str, secret: str) -> bool:
-        for _, value in found(text):
-            text = text.replace(value, "") if value else text
-        return not left(secret, text)
-
-    return hides, lambda text: Counter(kind if kind != "Private Key" else IS_A_KEY for kind, _ in found(text))
-
-
 def main() -> None:
     """Tell the shares."""
     parser = command_line(__doc__)
     parser.add_argument("folders", nargs="*", type=Path, help="source trees to look through (else five packages)")
     parser.add_argument("--of-each", type=int, default=20, help="samples of a shape in a context")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--compare", action="store_true", help="the same with detect-secrets, too (many minutes)")
     options = parser.parse_args()
     home = Path(sysconfig.get_paths()["purelib"])
     folders = options.folders or [home / name for name in PACKAGES]
@@ -154,10 +131,6 @@ def main() -> None:
         f"secrets recognised, of {issuers} shapes in ten contexts": [("all", rows[0][1], bar), *rows[1:]],
         "false marks per 10,000 lines": false_marks(folders, marked_by_us),
     }
-    if options.compare:
-        hides, count = detect_secrets()
-        tables["recognised by detect-secrets"] = recall(hides, options.of_each, options.seed)[1]
-        tables["findings of detect-secrets per 10,000 lines"] = false_marks(folders, count)
     tell(Path(__file__).stem, tables, write=options.write)
 
 

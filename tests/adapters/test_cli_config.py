@@ -148,7 +148,6 @@ def test_doctor_names_what_is_missing_and_how_to_get_it(terminal: Terminal, tmp_
         "claude": "MISSING",
         "credential": "MISSING",
         "ruff": "ok",
-        "detect_secrets": "ok",
     }
     assert "npm install @anthropic-ai/claude-code@" in done.out
     assert done.out.splitlines()[-1] == "Agents that can review here: embedded"

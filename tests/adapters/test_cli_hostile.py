@@ -11,7 +11,7 @@ from tests.adapters.git_repository import Repo
 
 from review_advisor.core.report.report_text import report_text
 
-MODULES = ("json", "sitecustomize", "usercustomize", "click", "pydantic", "rich", "signal", "ruff", "detect_secrets")
+MODULES = ("json", "sitecustomize", "usercustomize", "click", "pydantic", "rich", "signal", "ruff")
 SECRET = "ghp_" + "a1B2" * 9
 NASTY = f"fine\n::error file=x::pwned\n##[error]pwned \x1b[31mred\x1b]0;title\x07 {SECRET} \u202eabc"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -22,7 +23,7 @@ from review_advisor.core.facts.change import SYMLINK_MODE, FileChange, Hunk, Sta
 from review_advisor.core.facts.patches.diff_text import changed_lines, render_files, render_statistics, shown_path
 from review_advisor.core.roles import prompts
 from review_advisor.core.safety.fence import fence
-from review_advisor.core.safety.secret_shapes import REDACTED
+from review_advisor.core.safety.secret_shapes import KINDS, REDACTED, mark, redact
 from review_advisor.embedded.advice import RUN, SKIP, guide, risks, security_question
 from review_advisor.embedded.checkers import StaticChecks, require_extra
 from review_advisor.embedded.executor import NoAdvice, best_quote, focus_of, report
@@ -33,6 +34,7 @@ from review_advisor.embedded.rule_table import worth
 
 NONCE = "nonce-7"
 GITHUB_TOKEN = "ghp_" + "a1B2" * 9
+DRAWN_TOKEN = "ghp_" + "Zk3vQ9xT7bRw2LmN8sYd" + "4HgJ6pVc1XfKq5Wt"
 STRIPE_KEY = "sk_live_" + "a1B2c3D4" * 3
 SHELL = "import subprocess\n\n\ndef run(command):\n    return subprocess.run(command, shell=True)\n"
 CLEAN = "def add(left, right):\n    return left + right\n"
@@ -117,7 +119,35 @@ def test_a_call_that_ruff_itself_calls_safe_is_low() -> None:
     [("app.py", "critical"), ("settings.ini", "critical"), ("README.md", "medium"), ("test_app.py", "medium")],
 )
 def test_a_committed_token_is_found_in_any_file(tmp_path: Path, path: str, severity: str) -> None:
-    assert found(tmp_path, path, f'key = "{GITHUB_TOKEN}"\n')["GitHub Token"] == severity
+    assert found(tmp_path, path, f'key = "{DRAWN_TOKEN}"\n') == {"GitHub token": severity}
+
+
+@pytest.mark.parametrize("path", ["README.md", "test_app.py"])
+@pytest.mark.parametrize(
+    "line", [f'key = "{GITHUB_TOKEN}"', f'key = "{"ghp_" + "x" * 36}"', 'password = "hG7kLm9xQ2vB"']
+)
+def test_placeholder_secrets_in_documentation_and_tests_are_no_finding(tmp_path: Path, path: str, line: str) -> None:
+    assert found(tmp_path, path, line + "\n") == {}
+
+
+def test_a_committed_private_key_is_one_finding(tmp_path: Path) -> None:
+    body = "".join(f"{base64.b64encode(bytes(range(at, at + 48))).decode()}\n" for at in range(0, 200, 40))
+    text = f"-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----\n"
+    given = material((added_file("server.key", redact(text)),))
+    (tmp_path / "server.key").write_text(text)
+    (one,) = checks(given, tmp_path).security(["server.key"])
+    assert (one.line, one.rule, one.worth.severity) == (1, "private key", "critical")
+    assert one.evidence == "-----BEGIN RSA PRIVATE KEY-----"
+
+
+def test_every_kind_of_the_table_is_a_finding_where_the_redactor_took_it_out(tmp_path: Path) -> None:
+    for at, kind in enumerate(KINDS):
+        text = f"value = {mark(kind)}\n"
+        path = f"kept{at}.ini"
+        given = material((added_file(path, text),))
+        (tmp_path / path).write_text("value = what stood here\n")
+        (one,) = checks(given, tmp_path).security([path])
+        assert (one.rule, one.serious) == (kind, True)
 
 
 def test_no_report_repeats_a_secret_that_the_redactor_does_not_know(tmp_path: Path) -> None:
@@ -430,4 +460,3 @@ def test_a_removed_line_can_be_quoted() -> None:
 def test_the_checkers_are_named_with_their_versions() -> None:
     named = require_extra()
     assert named.startswith("ruff 0.")
-    assert "detect-secrets 1." in named

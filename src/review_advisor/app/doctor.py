@@ -19,7 +19,7 @@ from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import CliError, SourceError
 
 Agent = Literal["claude", "embedded"]
-EMBEDDED_EXTRAS = ("ruff", "detect_secrets")
+EMBEDDED_EXTRAS = ("ruff",)
 NO_EXTRA = "Install review-advisor with its `embedded` extra."
 NO_CREDENTIAL = "No model credential: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or configure Bedrock or Vertex."
 

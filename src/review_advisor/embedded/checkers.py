@@ -1,10 +1,10 @@
-"""The checks themselves: ruff and detect-secrets, on added lines only."""
+"""The checks themselves: the rules of ruff and the shapes of secrets, on added lines only."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
@@ -13,7 +13,8 @@ from typing import Any
 from review_advisor.core.answers.answers import ReportedFinding
 from review_advisor.core.facts.kinds import Kind, kind_of_path
 from review_advisor.core.facts.patches.diff_text import ShownLine
-from review_advisor.core.safety.secret_shapes import REDACTED, holds_mark, is_mark, kind_marked
+from review_advisor.core.safety.secret_shapes import holds_mark, is_mark, kind_marked, secrets_in
+from review_advisor.core.safety.secret_shapes.randomness import looks_random
 from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.command_line import UsageError
 
@@ -23,7 +24,8 @@ _RUFF_TIMEOUT = 60
 _LONGEST_STATEMENT = 10
 _LONGEST_QUOTE = 400
 _SHORTEST_QUOTE = 4
-_SHORTEST_SECRET = 12
+_FEWEST_DRAWN = 12
+"""So many different characters are in a token of any alphabet that was drawn at random."""
 _PYTHON = (".py", ".pyi")
 
 
@@ -133,38 +135,48 @@ class StaticChecks:
         return next((number for number in span if number in added), None)
 
     def _secrets(self, paths: Iterable[str]) -> Iterator[CheckFinding]:
-        detectors = _detectors()
         for path in paths:
             in_prose = kind_of_path(path) in (Kind.TESTS, Kind.DOCS)
-            written = self._written_lines(path)
-            for number, shown in self._added[path].items():
-                raw = written[number - 1] if 0 < number <= len(written) else shown
-                found = _secret(detectors, raw, shown)
-                if found is None:
-                    continue
-                kind, secret = found
-                quote = _quote(shown, secret)
-                if quote:
-                    message = f"a committed secret: {kind}"
-                    worth = self._secret_worth(kind, in_prose=in_prose, known=secret != REDACTED)
-                    yield CheckFinding(path, number, "secret", kind, message, quote, worth)
+            told = -1
+            for number, kind in self._secret_lines(path, drawn_only=in_prose):
+                goes_on, told = number == told + 1 and is_mark(self._added[path][number].strip()), number
+                line, quote = self._secret_quote(path, number)
+                if quote and not goes_on:
+                    worth = rules.secret_worth(kind, in_prose=in_prose, has_tree=self.has_tree)
+                    message = f"a committed secret: {kind}" if kind else "a committed secret"
+                    yield CheckFinding(path, line, "secret", kind or "secret", message, quote, worth)
 
-    def _secret_worth(self, kind: str, *, in_prose: bool, known: bool) -> rules.Worth:
-        if kind in rules.WEAK_SECRETS:
-            return rules.WEAK_SECRET
-        if in_prose:
-            return rules.SECRET_IN_PROSE
-        return rules.SECRET_IN_CODE if self.has_tree or known else rules.REMOVED_SECRET
-
-    def _written_lines(self, path: str) -> list[str]:
+    def _secret_lines(self, path: str, *, drawn_only: bool) -> Iterator[tuple[int, str]]:
+        """The added lines that hold a secret, with its kind; of a prose or test file only what is no placeholder."""
+        added = self._added[path]
         file = self._files.get(path)
-        return [] if file is None else file.read_text(encoding="utf-8", errors="replace").split("\n")
+        text = "" if file is None else file.read_text(encoding="utf-8", errors="replace")
+        known: dict[int, str] = {}
+        for start, end, kind in secrets_in(text):
+            if not drawn_only or (kind in rules.ISSUED_SECRETS and _is_drawn(text[start:end])):
+                known.setdefault(text.count("\n", 0, start) + 1, kind)
+        written = text.split("\n")
+        for number, shown in added.items():
+            raw = written[number - 1] if 0 < number <= len(written) else ""
+            if number in known:
+                yield number, known[number]
+            elif holds_mark(shown) and not holds_mark(raw) and not (drawn_only and file is not None):
+                yield number, kind_marked(shown)
+
+    def _secret_quote(self, path: str, number: int) -> tuple[int, str]:
+        """The line to quote: the secret's own without the secret, or the one above where nothing is left of it."""
+        added = self._added[path]
+        for line in (number, number - 1):
+            quote = _without_secret(added.get(line, "").strip())
+            if quote:
+                return line, quote
+        return number, ""
 
 
 def require_extra() -> str:
     """The names and versions of the checkers, for reports. Raises ``UsageError`` if they are not installed."""
     try:
-        return f"ruff {version('ruff')}, detect-secrets {version('detect-secrets')}"
+        return f"ruff {version('ruff')}"
     except PackageNotFoundError as error:
         raise UsageError(
             f"Error: the static checks need {error.name}, which is not installed: pip install '{_EXTRA}'"
@@ -189,62 +201,17 @@ def _run_ruff(tree: Path, select: Sequence[str], files: Sequence[str]) -> list[d
     return found
 
 
-Detector = Callable[[str], Iterable[str]]
+def _is_drawn(token: str) -> bool:
+    """Whether a token was drawn at random; a placeholder is made of words or repeats itself."""
+    return len(set(token)) >= _FEWEST_DRAWN and looks_random(token)
 
 
-def _detectors() -> list[tuple[str, Detector]]:
-    from detect_secrets.plugins import (  # noqa: PLC0415 - 100 ms, and not every question needs it
-        aws,
-        azure_storage_key,
-        basic_auth,
-        github_token,
-        gitlab_token,
-        jwt,
-        npm,
-        openai,
-        private_key,
-        pypi_token,
-        sendgrid,
-        slack,
-        stripe,
-    )
-
-    found = (
-        aws.AWSKeyDetector(),
-        azure_storage_key.AzureStorageKeyDetector(),
-        github_token.GitHubTokenDetector(),
-        gitlab_token.GitLabTokenDetector(),
-        npm.NpmDetector(),
-        openai.OpenAIDetector(),
-        private_key.PrivateKeyDetector(),
-        pypi_token.PypiTokenDetector(),
-        sendgrid.SendGridDetector(),
-        slack.SlackDetector(),
-        stripe.StripeDetector(),
-        basic_auth.BasicAuthDetector(),
-        jwt.JwtTokenDetector(),
-    )
-    return [(str(detector.secret_type), detector.analyze_string) for detector in found]
-
-
-def _secret(detectors: Iterable[tuple[str, Detector]], raw: str, shown: str) -> tuple[str, str] | None:
-    """The kind of secret in a line, and the secret, which is ``REDACTED`` where only its mark is there to go by."""
-    if len(raw) >= _SHORTEST_SECRET:
-        for kind, detect in detectors:
-            for secret in detect(raw):
-                if kind != "Private Key" or f"-----{secret}" in raw:
-                    return kind, secret
-    if holds_mark(shown) and (raw is shown or not holds_mark(raw)):
-        return kind_marked(shown) or REDACTED, REDACTED
-    return None
-
-
-def _quote(shown: str, secret: str) -> str:
-    """The shown line, or what stands in front of a secret that the diff still shows: a report repeats no secret."""
-    text = shown.strip()
+def _without_secret(text: str) -> str:
+    """The shown line, or what stands in front of a secret that it still shows: a report repeats no secret."""
     if is_mark(text):
         return ""
-    before, found, _ = text.partition(secret)
-    if found and secret != REDACTED and len(before.strip()) >= _SHORTEST_QUOTE:
-        return before.strip()[-_LONGEST_QUOTE:]
-    return text[:_LONGEST_QUOTE]
+    found = secrets_in(text)
+    if not found:
+        return text[:_LONGEST_QUOTE]
+    before = text[: found[0][0]].strip()
+    return before[-_LONGEST_QUOTE:] if len(before) >= _SHORTEST_QUOTE else ""

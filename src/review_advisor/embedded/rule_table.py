@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from review_advisor.core.answers.answers import Severity
+from review_advisor.core.safety.secret_shapes.issuers import FORMATS
+from review_advisor.core.safety.secret_shapes.private_keys import KIND as PRIVATE_KEY
 
 Check = Literal["bug", "security", "secret"]
 
@@ -73,11 +75,20 @@ def worth(rule: str, message: str) -> Worth:
     return Worth("low", found.confidence) if _HARMLESS in message else found
 
 
-SECRET_IN_CODE = Worth("critical", 0.9)
-SECRET_IN_PROSE = Worth("medium", 0.7)
-"""In tests and documentation most of them are invented."""
-WEAK_SECRET = Worth("medium", 0.7)
-"""Kinds whose shape many harmless texts share."""
-WEAK_SECRETS = frozenset({"Basic Auth Credentials", "JSON Web Token"})
-REMOVED_SECRET = Worth("high", 0.7)
+ISSUED_SECRETS = frozenset(form.kind for form in FORMATS)
+"""Kinds with a format of their own: the others are known by the name or the place that they stand under."""
+_SECRET = Worth("critical", 0.9)
+_SECRET_BY_ITS_NAME = Worth("high", 0.8)
+_SECRET_IN_PROSE = Worth("medium", 0.7)
+"""In tests and documentation many are invented."""
+_REMOVED_SECRET = Worth("high", 0.7)
 """Without a tree only the redactor's word is there to go by."""
+
+
+def secret_worth(kind: str, *, in_prose: bool, has_tree: bool) -> Worth:
+    """What a committed secret of this kind is worth."""
+    if in_prose:
+        return _SECRET_IN_PROSE
+    if not has_tree:
+        return _REMOVED_SECRET
+    return _SECRET if kind in ISSUED_SECRETS or kind == PRIVATE_KEY else _SECRET_BY_ITS_NAME
