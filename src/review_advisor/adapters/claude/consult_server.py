@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import struct
 import sys
@@ -23,7 +24,6 @@ from review_advisor.ports.review import Consults
 _LONGEST_ADDRESS = 103
 """Bytes of a path that every system takes: macOS has room for 104, the one at the end included."""
 _CHUNK = 65_536
-_LOOK_SECONDS = 0.5
 _PAUSE_SECONDS = 0.05
 """Between two tries while the process is short of descriptors or threads."""
 _UNHEARD = ConsultReply(False, reason="the consult hook had given up before it was answered")
@@ -48,25 +48,29 @@ class ConsultServer:
         self._granted: dict[str, str] = {}
         self._over = threading.Event()
         self._listener = socket.socket(socket.AF_UNIX)
+        self._ending, self._ended = socket.socketpair()
         self._accepting = threading.Thread(target=self._accept, daemon=True)
 
     def __enter__(self) -> Self:
         try:
             _bind(self._listener, self._folder)
             self._listener.listen(128)
-            self._listener.settimeout(_LOOK_SECONDS)
+            self._listener.setblocking(False)
         except OSError:
-            self._listener.close()
+            self._close()
             raise
         self._accepting.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes who waits there, but not on every system
+        self._ending.close()  # wakes the thread that accepts, which closing the listener does not
         self._accepting.join()
-        self._listener.close()
+        self._close()
+
+    def _close(self) -> None:
+        for end in (self._listener, self._ending, self._ended):
+            end.close()
 
     def has_granted(self, started: TaskStarted) -> bool:
         """Whether a subagent that started is a granted consult, and runs as it was granted.
@@ -84,11 +88,12 @@ class ConsultServer:
 
     def _accept(self) -> None:
         """Serve until the block is over: a shortage of descriptors or threads costs time or one answer at most."""
-        while not self._over.is_set():
+        something = select.poll()
+        something.register(self._listener, select.POLLIN)
+        something.register(self._ended, select.POLLIN)
+        while something.poll() and not self._over.is_set():
             try:
                 connection, _ = self._listener.accept()
-            except TimeoutError:
-                continue
             except OSError:
                 self._over.wait(_PAUSE_SECONDS)
                 continue
