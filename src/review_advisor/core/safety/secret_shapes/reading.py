@@ -15,18 +15,23 @@ MARGIN = rf"(?:{_NUMBERED}|[+-])?"
 _BEFORE_LITERAL = rf"(?:{_NUMBERED}|\+|-(?![ \t]))?"  # a dash and a space begin an item of a list
 _QUOTE = r"\\{0,3}[\"'`]"
 _AND = r"(?:\.\.|\|\||[+.&])"
+_QUOTE_SIGN = "[\"'`]"
 _GOES_ON = (
-    rf"{_QUOTE}[ \t]{{0,20}}(?:{_AND}[ \t]{{0,20}}|\\)?\n{_BEFORE_LITERAL}[ \t]{{0,80}}(?:{_AND}[ \t]{{0,20}})?"
+    rf"(?:[ \t]{{0,20}}(?:{_AND}[ \t]{{0,20}}|\\)?\n{_BEFORE_LITERAL}[ \t]{{0,80}}(?:{_AND}[ \t]{{0,20}})?"
     # What follows is no name in a list of names and values.
     rf"[brfu]?{_QUOTE}(?![^\"'`\n]{{0,80}}[\"'`][ \t]{{0,8}}[=:])"
+    rf"|[ \t]{{0,4}}{_AND}[ \t]{{0,4}}{_QUOTE})"
 )
+_CODE = "2[0-9A-Fa-f]|3[A-Fa-f]|40|0[AaDd]"
 _UNDONE = re.compile(
-    rf"(?P<joint>{_GOES_ON}|{_QUOTE}[ \t]{{0,4}}{_AND}[ \t]{{0,4}}{_QUOTE}"
-    rf"|\\{{1,2}}\n(?:{_NUMBERED})?[ \t]{{0,80}})"  # a sign alone may be the secret's own
-    r"|\\{1,4}(?P<plain>[\"'`/])"
-    r"|\\{1,4}(?P<blank>[nrt])"
-    r"|(?:\\{1,4}(?:u00|x)|%)(?P<code>2[0-9A-Fa-f]|3[A-Fa-f]|40|0[AaDd])"
-    r"|&(?P<entity>quot|apos|amp|lt|gt|#(?:3[49]|4[37]|61|x2[2-7BbFf]|x3[Dd]));"
+    # A set comes first, so that the search skips to the few characters that can begin something.
+    r"[\"'`\\%&](?:"
+    rf"(?<={_QUOTE_SIGN})(?P<joint>{_GOES_ON})"
+    # Of a line that ends in a backslash, a sign alone may be the secret's own.
+    rf"|(?<=\\)(?:(?P<escaped_joint>\\{{0,2}}{_QUOTE_SIGN}{_GOES_ON}|\\?\n(?:{_NUMBERED})?[ \t]{{0,80}})"
+    rf"|\\{{0,3}}(?:(?P<plain>[\"'`/])|(?P<blank>[nrt])|(?:u00|x)(?P<code>{_CODE})))"
+    rf"|(?<=%)(?P<percent>{_CODE})"
+    r"|(?<=&)(?P<entity>quot|apos|amp|lt|gt|#(?:3[49]|4[37]|61|x2[2-7BbFf]|x3[Dd]));)"
 )
 _LONGEST_LINE = 1_000
 _BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
@@ -91,18 +96,24 @@ def read(text: str) -> DecodedText:
 def _sign_after(found: re.Match[str]) -> int:
     """How long the sign of a diff is behind the end of a line that goes on: the sign of that line, or none."""
     text, end = found.string, found.end()
-    if found["joint"] is None or text[end : end + 1] not in {"+", "-"} or text[end - 1] != "\n":
+    if not _joins(found) or text[end : end + 1] not in {"+", "-"} or text[end - 1] != "\n":
         return 0
     began = text.rfind("\n", max(0, found.start() - _LONGEST_LINE), found.start()) + 1
     return int(text[began] == text[end])
 
 
+def _joins(found: re.Match[str]) -> bool:
+    """Whether a broken literal goes on here."""
+    return found["joint"] is not None or found["escaped_joint"] is not None
+
+
 def _meant(found: re.Match[str]) -> str:
     """The character that an escape stands for; empty where a literal was broken."""
-    if found["joint"] is not None:
+    if _joins(found):
         return ""
-    if found["code"] is not None:
-        return chr(int(found["code"], 16))
+    code = found["code"] or found["percent"]
+    if code is not None:
+        return chr(int(code, 16))
     if found["entity"] is not None:
         return html.unescape(found[0])
     return found["plain"] or _BLANKS[found["blank"]]
