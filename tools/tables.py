@@ -314,7 +314,7 @@ def _kind(field: dict[str, Any]) -> str:
     if "enum" in field:
         return " or ".join(f"`{_toml(option)}`" for option in field["enum"])
     if field["type"] == "array":
-        return "list of strings"
+        return "list of tables" if "$ref" in field["items"] else "list of strings"
     words = {"integer": "whole number", "number": "number", "string": "string", "boolean": "`true` or `false`"}[
         field["type"]
     ]
@@ -352,7 +352,11 @@ def critical_paths() -> str:
 def own_implementation() -> str:
     """What the self-modification guard watches."""
     rows = [
-        ["every repository", ", ".join(map(code, OWN_IMPLEMENTATION_ANYWHERE)) + ", the file the configuration is in"],
+        [
+            "every repository",
+            ", ".join(map(code, OWN_IMPLEMENTATION_ANYWHERE))
+            + ", the file the configuration is in, the files of your own rules",
+        ],
         ["the bot's own repository, besides", ", ".join(map(code, OWN_IMPLEMENTATION_HERE))],
     ]
     return table(["where", "watched"], rows)

@@ -17,6 +17,7 @@ from review_advisor.app.settings import (
     parse_config,
 )
 from review_advisor.cli.effective import settings_json, settings_text
+from review_advisor.core.facts.guidelines import ConfiguredGuideline, GuidelineRules
 from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.policy import Rules
@@ -29,8 +30,15 @@ adr_folders = ["/docs/decisions/"]
 visual_paths = ["shots/"]
 visual_folder = "out/visual/"
 wiki_folder = "docs/./wiki"
+guideline_files = ["REVIEW.md", "AGENTS.md"]
 fail_on = "degraded"
 shard_tokens = 2000
+[[guidelines]]
+paths = ["*.py"]
+text = "No bare except."
+[[guidelines]]
+paths = ["src/api/"]
+file = "docs/api.md"
 [budget]
 low_usd = 0.5
 medium_usd = 2
@@ -64,6 +72,13 @@ def test_every_key_reaches_the_rules() -> None:
         visual_folder="out/visual",
         wiki_folder="docs/wiki",
         fail_on_degraded=True,
+        guidelines=GuidelineRules(
+            ("REVIEW.md", "AGENTS.md"),
+            (
+                ConfiguredGuideline(("*.py",), text="No bare except."),
+                ConfiguredGuideline(("src/api/",), file="docs/api.md"),
+            ),
+        ),
         config_path="x.toml",
     )
 
@@ -116,6 +131,12 @@ def test_a_switch_that_means_nothing_is_an_error() -> None:
         ("budget = 3", "x.toml: budget: Input should be a table."),
         ("[budget]\nmax_usd = inf", "x.toml: budget.max_usd: Input should be a finite number."),
         ("[budget]\nmax_usd = 1001", "x.toml: budget.max_usd: Input should be less than or equal to 1000."),
+        ("[[guidelines]]\npaths = ['*']", "x.toml: guidelines.0: give either `text` or `file`."),
+        ("[[guidelines]]\npaths = ['*']\ntext = 'x'\nfile = 'y'", "x.toml: guidelines.0: give either `text` or"),
+        ("[[guidelines]]\npaths = []\ntext = 'x'", "x.toml: guidelines.0.paths: Tuple should have at least 1 item"),
+        ("[[guidelines]]\npaths = ['*']\nfile = '../y'", "x.toml: guidelines.0.file: name a folder inside"),
+        ("[[guidelines]]\npaths = ['*']\ntxt = 'x'", "x.toml: unknown key 'guidelines.0.txt'; did you mean 'text'?"),
+        ("guideline_files = ['RULES.md']", "x.toml: guideline_files.0: Input should be 'REVIEW.md', 'CLAUDE.md'"),
         ("critical_paths = 'src'", "x.toml: critical_paths: Input should be a list."),
         (
             "[github]\ntrusted_bases = ['v*']",

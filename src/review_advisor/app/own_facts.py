@@ -34,7 +34,7 @@ def own_facts(forge: Forge, pull_request: PullRequest, commit: str, environ: Map
         paths=paths,
         rules=settings.rules,
         implementation=implementation_globs(
-            stands_at,
+            settings.rules.own_globs,
             here=any(map(here.matches, paths)) and any(_at(forge, OWN_PIPELINE, side) is not None for side in sides),
             pyproject=PYPROJECT in paths and any(OWN_NAME.encode() in (_at(forge, PYPROJECT, s) or b"") for s in sides),
         ),

@@ -8,8 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import PurePath, PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from review_advisor.core.facts.guidelines import (
+    DEFAULT_FILES,
+    LONGEST_GUIDELINE,
+    ConfiguredGuideline,
+    GuidelineFile,
+    GuidelineRules,
+)
 from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import BlastRadius
@@ -57,6 +64,22 @@ class ConfigError(ValueError):
 
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GuidelineConfig(_Table):
+    """One rule of the team's own: for the files that match, a short text or a file of the repository."""
+
+    paths: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+        description="Gitignore-style globs of the files that the rules apply to."
+    )
+    text: Annotated[str, Field(max_length=LONGEST_GUIDELINE)] = Field(default="", description="The rules themselves.")
+    file: Inside | None = Field(default=None, description="Or the file of the repository that they stand in.")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> GuidelineConfig:
+        if bool(self.text.strip()) == (self.file is not None):
+            raise ValueError("give either `text` or `file`")
+        return self
 
 
 class BudgetConfig(_Table):
@@ -117,6 +140,14 @@ class Config(_Table):
         default=Rules().metadata_blind,
         description="First judge each diff without its title and description; a verdict that changes calls a human.",
     )
+    guideline_files: tuple[GuidelineFile, ...] = Field(
+        default=DEFAULT_FILES,
+        description="Files of your own rules for reviews, read from the base: those in a changed file's folders apply.",
+    )
+    guidelines: Annotated[tuple[GuidelineConfig, ...], Field(max_length=50)] = Field(
+        default=(),
+        description="More rules, each a table `[[guidelines]]` with `paths` (globs) and either `text` or `file`.",
+    )
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
     tree: TreeBounds = Field(default=DEFAULT_BOUNDS, description="How large a repository may be.")
     github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
@@ -162,7 +193,12 @@ def has_table(text: str) -> bool:
     return isinstance(tool, dict) and TABLE in tool
 
 
-_TABLES: Mapping[str, type[BaseModel]] = {"budget": BudgetConfig, "tree": TreeBounds, "github": PublicationRules}
+_TABLES: Mapping[str, type[BaseModel]] = {
+    "budget": BudgetConfig,
+    "tree": TreeBounds,
+    "github": PublicationRules,
+    "guidelines": GuidelineConfig,
+}
 _IN_TOML = {"model_type": "Input should be a table", "tuple_type": "Input should be a list"}
 """What pydantic says in Python's words."""
 
@@ -211,5 +247,9 @@ def make_settings(
         wiki_folder=config.wiki_folder,
         metadata_blind=config.metadata_blind,
         tree=config.tree,
+        guidelines=GuidelineRules(
+            config.guideline_files,
+            tuple(ConfiguredGuideline(each.paths, each.text, each.file or "") for each in config.guidelines),
+        ),
     )
     return Settings(rules, read_switches(environ), redactor(environ))

@@ -6,7 +6,7 @@ that agree with each other, no switches set. ``finish`` proves that nothing was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor as Pool
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from review_advisor.core.facts.change import Change, FileChange, Hunk, Spec, Status
+from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -57,7 +58,8 @@ class FakeClock:
 class FakeSource:
     """A change that is simply stated. ``texts`` are whole files at the head, ``at_base`` names of files before it.
 
-    With a ``checkout`` there are trees, too, and copies of them that can be edited.
+    ``guidelines`` are texts at the base by their paths. With a ``checkout`` there are trees, too, and copies of them
+    that can be edited.
     """
 
     stated: Change
@@ -65,10 +67,15 @@ class FakeSource:
     tree: Path | None = None
     at_base: tuple[str, ...] = ()
     checkout: Copies | None = None
+    guidelines: Mapping[str, str] = field(default_factory=dict)
 
     def change(self) -> Change:
         """The stated change."""
         return self.stated
+
+    def base_texts(self, paths: Iterable[str]) -> dict[str, BaseText]:
+        """The stated guidelines among these paths."""
+        return {path: BaseText(self.guidelines[path]) for path in paths if path in self.guidelines}
 
     def base_names(self, folder: str) -> tuple[str, ...]:
         """The stated names that lie directly in a folder."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.outcome.events import Event
@@ -56,6 +57,10 @@ class Source(Protocol):
 
     def change(self) -> Change:
         """The facts, read once. Raises ``SourceError`` with one clear sentence."""
+        ...
+
+    def base_texts(self, paths: Iterable[str]) -> Mapping[str, BaseText]:
+        """What stands at these paths where the configuration comes from; a path with nothing is left out."""
         ...
 
     def base_names(self, folder: str) -> tuple[str, ...]:

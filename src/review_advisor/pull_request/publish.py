@@ -19,6 +19,7 @@ from review_advisor.core.forge_text.check import (
 )
 from review_advisor.core.forge_text.conclusion import SUPERSEDED
 from review_advisor.core.forge_text.inline import inline_comments, review_body
+from review_advisor.core.forge_text.rule_links import rule_links
 from review_advisor.core.forge_text.summary import open_findings, summary_body, summary_did_not_run
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
@@ -207,7 +208,7 @@ class PublishPhase:
             return finding_ids_with_open_thread(threads) | (finding_ids_with_thread(threads) - closed)
 
         def words(threads: tuple[Thread, ...]) -> tuple[str, tuple[InlineComment, ...]]:
-            comments = inline_comments(wanted, already(threads), self._bot.rules)
+            comments = inline_comments(wanted, already(threads), self._bot.rules, rule_links(document))
             return review_body(document, len(comments), found), comments
 
         writer.reviews.discard_unfinished(document.run_id)

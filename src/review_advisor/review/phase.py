@@ -18,6 +18,7 @@ from functools import cache, partial
 from review_advisor.core.answers.answers import ReviewPlan
 from review_advisor.core.answers.evidence import ShownChange
 from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.guidelines import FoundGuidelines, found_guidelines, looked_for
 from review_advisor.core.facts.shards import must_be_read, shards, unsent_of
 from review_advisor.core.forge_text.wiki_page import Origin, page_text
 from review_advisor.core.outcome.coverage import file_facts
@@ -49,6 +50,7 @@ from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.knowledge import Page, Proposal, propose
 from review_advisor.core.roles.prompts import cuts
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
+from review_advisor.core.roles.team_rules import rules_cut
 from review_advisor.core.safety.fence import clean
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Ports, Source
@@ -104,6 +106,7 @@ class ReviewPhase:
         )
         scope = review_scope(change, policy, len(parts))
         unsent += must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
+        guidelines = self._guidelines(change, request.rules)
         jobs = min(self._jobs, len(parts))
         dispatch = Dispatch(
             self._ports,
@@ -124,7 +127,7 @@ class ReviewPhase:
                 head_sha=change.head_sha,
                 files=files,
                 unsent=unsent,
-                cut=cuts(change),
+                cut=(*cuts(change), *rules_cut(guidelines, parts)),
                 shards=len(parts),
                 policy=policy,
                 pictures=pictures,
@@ -134,6 +137,7 @@ class ReviewPhase:
                 base_ref=change.base_ref,
                 rules_ref=change.rules_ref,
                 rules_sha=change.rules_sha,
+                guidelines=guidelines.facts,
             )
         )
         ends: list[Ending] = []
@@ -150,6 +154,7 @@ class ReviewPhase:
                         tree,
                         pictures=pictures,
                         scope=scope,
+                        guidelines=guidelines,
                     )
                     running = _RunningReview(self._ports, request, dispatch, briefing)
                     ends = running.surfaces(lambda so_far: join_review(so_far, files, unsent, None))
@@ -160,6 +165,12 @@ class ReviewPhase:
         ending = join_review(ends, files, unsent, stopped)
         dispatch.record(ReviewEnded(at=dispatch.now(), outcome=ending.outcome, because=ending.because))
         return outcome_document(dispatch.events)
+
+    def _guidelines(self, change: Change, rules: Rules) -> FoundGuidelines:
+        """The team's own rules for the files of the change, read where the configuration comes from."""
+        paths = [file.path for file in change.files]
+        texts = self._ports.source.base_texts(looked_for(rules.guidelines, paths)) if paths else {}
+        return found_guidelines(rules.guidelines, paths, texts, rules.config_path)
 
 
 class _RunningReview:

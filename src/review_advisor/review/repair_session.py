@@ -17,10 +17,11 @@ from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.outcome.rulings import Standing, standing
 from review_advisor.core.policy.policy import SurfacePolicy, policy_of_repaired
 from review_advisor.core.policy.scope import WHOLE
-from review_advisor.core.roles.advisors import Briefing, EditableTree, Part
+from review_advisor.core.roles.advisors import Briefing, EditableTree, Part, team_rules
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
 from review_advisor.core.roles.repair_law import Law, edit_grant, may_repair
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
+from review_advisor.core.roles.team_rules import with_given_rules
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.ports.review import Source
 from review_advisor.review.dispatch import Dispatch
@@ -42,7 +43,8 @@ class Version:
     def check(self, report: ReviewReport, open_disagreements: Collection[str]) -> CheckedReport:
         """The report held against this version. What only a repair brought is no knowledge about the code."""
         checker = SURFACE_INPUTS[self.row.surface].checker(self.subject, self.part.shard.files)
-        checked = checker.check(report, open_disagreements)
+        report, uncited = with_given_rules(report, team_rules(self.briefing, self.row, self.part)[0])
+        checked = replace(checker.check(report, open_disagreements), uncited=uncited)
         unreadable = tuple(RefusedFinding(each.path, each.title, each.severity, each.why) for each in report.unreadable)
         checked = replace(checked, refused=(*unreadable, *checked.refused)) if unreadable else checked
         return checked if self.tree is None else replace(checked, knowledge=(), dropped=())
@@ -79,7 +81,7 @@ class RepairSession:
             yield None
             return
         with self._source.head_tree(version.tree) as folder:
-            grant = edit_grant(self._head.subject.change, self._head.subject.rules.config_path)
+            grant = edit_grant(self._head.subject.change, self._head.subject.rules.own_globs)
             yield None if folder is None else EditableTree(folder, grant)
 
     def read_back(self, version: Version, editable: EditableTree | None, attempt: int) -> Version:

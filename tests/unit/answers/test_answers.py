@@ -275,7 +275,7 @@ def test_a_number_has_its_bounds(
     [
         (FocusArea, FOCUS, {"files": (), "rationale": ""}),
         (ReviewPlan, PLAN, {"focus_areas": (), "rubric": (), "escalation_signals": ()}),
-        (ReportedFinding, FINDING, {"end_line": None, "body": "", "suggestion": None}),
+        (ReportedFinding, FINDING, {"end_line": None, "body": "", "suggestion": None, "rule": ""}),
         (DisagreementAnswer, ANSWERED, {"path": "", "evidence": ""}),
         (KnowledgeEntry, ENTRY, {"tags": ()}),
         (ReviewReport, REPORT, {"findings": (), "answers": (), "knowledge": (), "unreadable": ()}),

@@ -40,9 +40,9 @@ def test_the_reactions_to_a_remark_count_as_read_unless_more_are_there() -> None
 
 def test_an_ordinary_repositorys_build_files_are_not_the_bots() -> None:
     change = Change("x", files=tuple(FileChange(Status.MODIFIED, path) for path in ("Makefile", "pyproject.toml")))
-    assert (guard(change, None).paths, change.own_repository, change.config_in_pyproject) == ((), False, False)
-    assert guard(replace(change, config_in_pyproject=True), None).paths == ("pyproject.toml",)
-    assert guard(replace(change, own_repository=True), None).paths == ("Makefile", "pyproject.toml")
+    assert (guard(change, ()).paths, change.own_repository, change.config_in_pyproject) == ((), False, False)
+    assert guard(replace(change, config_in_pyproject=True), ()).paths == ("pyproject.toml",)
+    assert guard(replace(change, own_repository=True), ()).paths == ("Makefile", "pyproject.toml")
 
 
 def test_a_change_that_states_no_earlier_attempts_has_had_none() -> None:

@@ -1,6 +1,7 @@
 import pytest
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
+from review_advisor.core.facts.guidelines import DEFAULT_RULES, ConfiguredGuideline, GuidelineRules
 from review_advisor.core.facts.paths import PathRule
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.guard import Guard, every_implementation, gives_orders, guard
@@ -11,8 +12,14 @@ from review_advisor.core.policy.trigger import TriggerFacts
 from review_advisor.mockworld.world import deleted, edited, renamed
 
 
-def held(*files: FileChange, own_repository: bool = False, config_path: str | None = None) -> tuple[str, ...]:
-    return guard(Change("pr-7", files=files, own_repository=own_repository), config_path).paths
+def held(
+    *files: FileChange,
+    own_repository: bool = False,
+    config_path: str | None = None,
+    guidelines: GuidelineRules = DEFAULT_RULES,
+) -> tuple[str, ...]:
+    rules = Rules(config_path=config_path, guidelines=guidelines)
+    return guard(Change("pr-7", files=files, own_repository=own_repository), rules.own_globs).paths
 
 
 OWN_EVERYWHERE = [
@@ -24,6 +31,8 @@ OWN_EVERYWHERE = [
     ".mcp.json",
     "CLAUDE.md",
     "web/CLAUDE.md",
+    "REVIEW.md",
+    "services/api/REVIEW.md",
     ".github/workflows/review.yml",
     "src/review_advisor.py",
     "src/review_phase.py",
@@ -112,10 +121,21 @@ class TestSelfModificationGuard:
         assert held(edited(path, 1), config_path=path) == (path,)
         assert held(edited("ops/bot.toml", 1), config_path=path) == ()
 
+    def test_a_file_of_the_teams_own_rules_is_guarded_where_it_is_read(self) -> None:
+        configured = (
+            ConfiguredGuideline(("*.py",), file="docs/api rules.md"),
+            ConfiguredGuideline(("*.py",), text="x"),
+        )
+        read = GuidelineRules(("REVIEW.md", "AGENTS.md", ".github/copilot-instructions.md"), configured)
+        paths = ("AGENTS.md", "web/AGENTS.md", ".github/copilot-instructions.md", "docs/api rules.md")
+        assert held(*(edited(path, 1) for path in paths), guidelines=read) == paths
+        assert held(*(edited(path, 1) for path in paths)) == ()
+        assert held(edited("x/docs/api rules.md", 1), guidelines=read) == ()
+
     def test_a_pyproject_that_configures_the_bot_on_either_side_is_guarded_d14(self) -> None:
         files = (edited("pyproject.toml", 1), edited("web/pyproject.toml", 1))
         change = Change("pr-7", files=files, config_in_pyproject=True)
-        assert guard(change, None).paths == ("pyproject.toml",)
+        assert guard(change, ()).paths == ("pyproject.toml",)
         assert held(*files) == ()
 
     def test_whoever_does_not_know_the_repository_takes_it_for_the_bots_own(self) -> None:

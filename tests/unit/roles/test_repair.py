@@ -80,7 +80,7 @@ def test_without_repair_nobody_edits_and_on_a_surface_without_it_neither() -> No
 
 
 def test_the_cli_is_told_the_paths_that_the_law_refuses() -> None:
-    own = edit_grant(Change("pr-7", config_in_pyproject=True), "ops/bot.toml").denied
+    own = edit_grant(Change("pr-7", config_in_pyproject=True), ("/ops/bot.toml",)).denied
     assert {"/pyproject.toml", "/ops/bot.toml", ".gitattributes"} <= set(own)
 
 

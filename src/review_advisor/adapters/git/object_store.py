@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import weakref
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from review_advisor.adapters.git.repository import GitRepository
 from review_advisor.core.facts.change import MOST_RENAMES
+from review_advisor.core.facts.guidelines import MOST_READ, BaseText
 from review_advisor.core.facts.patches.patch_files import shown_name
 from review_advisor.lifetime.belongings import DEVNULL, make_folder, remove_folder
 from review_advisor.ports.review import SourceError
@@ -16,6 +18,8 @@ from review_advisor.ports.review import SourceError
 RENAMES = ("-M50%", f"-l{MOST_RENAMES}")
 """What counts as renamed, wherever git is asked: half of it is the same."""
 _INDEX = "staged-index"
+_PATHS_AT_ONCE = 500
+"""So many names fit on one command line, however long each is allowed to be in a repository that is checked out."""
 _REGULAR_FILES = (b"100644", b"100755")
 _LINK = b"120000"
 
@@ -145,6 +149,24 @@ class ObjectStore:
                 return self._content(name, path, most)
         return None
 
+    def texts(self, tree: str, paths: Iterable[str]) -> dict[str, BaseText]:
+        """What stands at each of these paths of a tree, as far as it can be read; a path with nothing is left out."""
+        found: dict[str, BaseText] = {}
+        wanted = [path for path in paths if _name_in_tree(path)]
+        for begin in range(0, len(wanted), _PATHS_AT_ONCE):
+            listed = self._listed(tree, wanted[begin : begin + _PATHS_AT_ONCE])
+            found |= {path: self._text(*listed[name]) for path in wanted if (name := os.fsencode(path)) in listed}
+        return found
+
+    def _text(self, mode: bytes, name: str) -> BaseText:
+        if mode not in _REGULAR_FILES:
+            return BaseText(problem="it is a symbolic link" if mode == _LINK else "it is no file")
+        try:
+            raw = self._content(name, name, MOST_READ)
+        except ContentMissingError:
+            return BaseText(problem="its content is not in the repository")
+        return BaseText(problem="it is no text") if b"\0" in raw else BaseText(raw.decode("utf-8", "replace"))
+
     def has(self, tree: str, path: str) -> bool:
         """Whether a tree has a regular file at ``path``. Its content is not looked at."""
         return any(mode in _REGULAR_FILES for mode, _ in self._found(tree, path))
@@ -154,10 +176,15 @@ class ObjectStore:
         wanted = _name_in_tree(path)
         if wanted is None:
             return []
-        entries = self.git.run("ls-tree", "-z", "--full-tree", tree, "--", path).split(b"\0")[:-1]
+        found = self._listed(tree, [path]).get(wanted)
+        return [] if found is None else [found]
+
+    def _listed(self, tree: str, paths: Sequence[str]) -> dict[bytes, tuple[bytes, str]]:
+        """Mode and content's name of what stands at ``paths`` and beside them, by its path as git spells it."""
+        entries = self.git.run("ls-tree", "-z", "--full-tree", tree, "--", *paths).split(b"\0")[:-1]
         parted = [entry.partition(b"\t") for entry in entries]
-        facts = [about.split(b" ") for about, _, name in parted if name == wanted]
-        return [(mode, name.decode("ascii")) for mode, _, name in facts]
+        facts = {name: about.split(b" ") for about, _, name in parted}
+        return {name: (mode, content.decode("ascii")) for name, (mode, _, content) in facts.items()}
 
     def _content(self, blob: str, path: str, most: int | None) -> bytes:
         with self.git.start("cat-file", "blob", blob, stdin=DEVNULL) as process:

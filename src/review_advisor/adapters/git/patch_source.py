@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.core.facts.change import Change, Spec, Status
+from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.patches.patch import PatchError
 from review_advisor.core.facts.patches.patch_files import files_of_patch
 from review_advisor.core.facts.paths import OWN_NAME, OWN_PIPELINE
@@ -75,6 +77,10 @@ class PatchSource:
             return None
         store, tree = self._base
         return store.blob(tree, path, refuse_links=True)
+
+    def base_texts(self, paths: Iterable[str]) -> dict[str, BaseText]:
+        """What stands at these paths of that HEAD; nothing without one."""
+        return {} if self._base is None else self._base[0].texts(self._base[1], paths)
 
     def base_part(self, path: str, most: int) -> bytes | None:  # noqa: ARG002 (as above)
         """A patch comes without a base: None."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from review_advisor.adapters.git.tree import exported
 from review_advisor.adapters.git.tree_entries import missing
 from review_advisor.core.facts.change import Change, FileChange, Spec
 from review_advisor.core.facts.earlier_review import Earlier
+from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.paths import OWN_NAME, OWN_PIPELINE
 from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
 from review_advisor.core.facts.repair_edits import Edits
@@ -139,6 +141,10 @@ class GitSource:
         Of a pull request it is the believed commit's, whatever its base branch is and wherever its diff begins.
         """
         return self._store.blob(self._rules_tree, path, refuse_links=True)
+
+    def base_texts(self, paths: Iterable[str]) -> dict[str, BaseText]:
+        """What stands at these paths of the tree that ``base_file`` reads; a path with nothing is left out."""
+        return self._store.texts(self._rules_tree, paths)
 
     def base_part(self, path: str, most: int) -> bytes | None:
         """The first ``most`` bytes of a regular file of the base tree, None if there is none."""

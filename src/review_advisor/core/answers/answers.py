@@ -36,6 +36,7 @@ NonBlank = Annotated[str, _NotBlank, at_most(8_000)]
 Short = Annotated[str, _NotBlank, at_most(500)]
 Tag = Annotated[str, _NotBlank, at_most(40)]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
+_Citation = Annotated[str, _Stripped, at_most(500), otherwise("")]
 _Short = Annotated[Short, or_left_out()]
 _Text = Annotated[Text, or_left_out()]
 
@@ -78,6 +79,7 @@ class ReportedFinding(Answer):
     )
     confidence: Annotated[Confidence, otherwise(0.0)]
     evidence: NonBlank = Field(description="a verbatim quote of the changed lines this is about")
+    rule: SkipJsonSchema[_Citation] = ""  # asked for only where there are rules
 
     @model_validator(mode="before")
     @classmethod
@@ -132,6 +134,20 @@ class ReviewReport(Answer):
         if self.verdict == "approve" and any(f.severity == "critical" for f in self.findings):
             raise ValueError("an approval cannot carry a critical finding")
         return self
+
+
+class RuledFinding(ReportedFinding):
+    """The same where the executor is shown rules of the team's own."""
+
+    rule: _Citation = Field(default="", description="the team's rule that it rests on, as FILE:LINE; else empty")
+
+
+class RuledReport(ReviewReport):
+    """A report for which the executor is shown rules of the team's own. Only its schema differs."""
+
+    model_config = ConfigDict(title=ReviewReport.__name__)
+
+    findings: tuple[Annotated[RuledFinding, or_left_out(kept_aside=True)], ...] = ()
 
 
 class Disagreement(Answer):

@@ -53,7 +53,8 @@ class DroppedKnowledge:
 class CheckedReport:
     """The executor's report after its findings and answers were held against the change.
 
-    ``settled`` are the ids of the disagreements it answered with evidence.
+    ``settled`` are the ids of the disagreements it answered with evidence. ``uncited`` are the rules that it cites
+    and was not given: no finding of it keeps them.
     """
 
     verdict: Literal["approve", "reject"]
@@ -65,6 +66,7 @@ class CheckedReport:
     settled: tuple[str, ...] = ()
     knowledge: tuple[Knowledge, ...] = ()
     dropped: tuple[DroppedKnowledge, ...] = ()
+    uncited: tuple[str, ...] = ()
 
     @property
     def state(self) -> tuple[str, frozenset[tuple[str, str]], frozenset[str]]:
@@ -219,6 +221,7 @@ def _kept(reported: ReportedFinding, found: _Found) -> Finding:
         corrected=corrected,
         occurrence=occurrence,
         occurrences=max(occurrence, len(found.everywhere)),
+        rule=reported.rule,
     )
 
 

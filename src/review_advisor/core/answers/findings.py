@@ -41,7 +41,8 @@ class Finding:
     ``id`` is stable across pushes: it depends on path, category, the quoted text and which ``occurrence`` of that text
     it is, not on the line. ``occurrences`` is how many places of the file's changed lines hold the text.
     ``line`` and ``end_line`` are of the new side, or of the old side if ``removed``. ``also`` are the remarks that were
-    merged into it, the worst first.
+    merged into it, the worst first. ``rule`` is the rule of the team's own that it rests on, such as ``REVIEW.md:12``;
+    empty if it rests on none.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Finding:
     occurrence: int = 1
     occurrences: int = 1
     also: tuple[MergedRemark, ...] = ()
+    rule: str = ""
 
     @property
     def words(self) -> str:

@@ -63,11 +63,12 @@ OWN_IMPLEMENTATION_ANYWHERE: tuple[str, ...] = (
     ".claude",
     ".mcp.json",
     "CLAUDE.md",
+    "REVIEW.md",
     ".github/workflows",
     "/src/review_advisor.py",
     "/src/review_phase.py",
 )
-"""The bot's implementation in every repository: config, agents, prompts, workflows, the ADR's two files."""
+"""The bot's implementation in every repository: config, agents, prompts, rules, workflows, the ADR's two files."""
 
 OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
     "/src/review_advisor",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from review_advisor.core.forge_text.fitting import Order, Section, details
+from review_advisor.core.forge_text.rule_links import team_rules
 from review_advisor.core.forge_text.sections import (
     MOST_REASONS,
     cost,
@@ -129,7 +130,8 @@ def how(document: OutcomeDocument) -> Section:
 def account(document: OutcomeDocument) -> tuple[str, ...]:
     """The same, open. What was not read has a section of its own (``coverage``)."""
     read = coverage(document) if is_read_whole(document) else Section(())
-    sections = (surfaces(document), stake(document), read, cost(document), signature(document))
+    rules = team_rules(document)
+    sections = (surfaces(document), stake(document), rules, read, cost(document), signature(document))
     return tuple(section.text for section in sections if section.text)
 
 

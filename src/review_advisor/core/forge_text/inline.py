@@ -9,6 +9,7 @@ from review_advisor.core.answers.answers import SEVERITIES, Severity
 from review_advisor.core.answers.findings import FINDING_ID, Finding, ordered
 from review_advisor.core.forge_text.conclusion import title_of
 from review_advisor.core.forge_text.fitting import Order, Section, fitted
+from review_advisor.core.forge_text.rule_links import NO_LINKS, RuleLinks
 from review_advisor.core.forge_text.sections import merged_remarks
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.commands import WORD
@@ -24,7 +25,10 @@ _ID = re.compile(FINDING_ID)
 
 
 def inline_comments(
-    findings: Sequence[Finding], already_said: Collection[str], rules: PublicationRules
+    findings: Sequence[Finding],
+    already_said: Collection[str],
+    rules: PublicationRules,
+    links: RuleLinks = NO_LINKS,
 ) -> tuple[InlineComment, ...]:
     """A comment for each finding that was not said yet, the worst first, as many and as low as ``rules`` allow.
 
@@ -37,7 +41,7 @@ def inline_comments(
         for each in ordered(findings)
         if SEVERITIES.index(each.severity) <= lowest and each.id not in said and _ID.fullmatch(each.id)
     ]
-    return tuple(_comment(each) for each in chosen[: rules.most_inline])
+    return tuple(_comment(each, links) for each in chosen[: rules.most_inline])
 
 
 def review_body(document: OutcomeDocument, count: int, found: Iterable[Severity]) -> str:
@@ -47,7 +51,7 @@ def review_body(document: OutcomeDocument, count: int, found: Iterable[Severity]
     )
 
 
-def _comment(finding: Finding) -> InlineComment:
+def _comment(finding: Finding, links: RuleLinks) -> InlineComment:
     line, last = max(1, finding.line), max(1, finding.line, finding.end_line)
     return InlineComment(
         finding=finding.id,
@@ -55,14 +59,15 @@ def _comment(finding: Finding) -> InlineComment:
         line=last,
         start_line=line if line < last else None,
         side="LEFT" if finding.removed else "RIGHT",
-        body=finding_body(finding),
+        body=finding_body(finding, links),
     )
 
 
-def finding_body(finding: Finding) -> str:
+def finding_body(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
     """The whole comment on one finding, its mark first."""
     dispute = code(f"{WORD} dismiss {finding.id} reason")
     facts = f"{phrase(finding.category, 60)}, confidence {finding.confidence:.2f}."
+    facts += f" Team rule: {links.to(finding.rule)}." if finding.rule else ""
     hint = f"Wrong or accepted? Somebody else who may write comments {dispute} in the conversation."
     blocks = (
         f"{finding_marker(finding.id)}\n**{finding.severity.capitalize()}: {phrase(finding.title, 200)}**",
@@ -78,10 +83,11 @@ def finding_body(finding: Finding) -> str:
     return fitted(sections, MOST_CHARACTERS)
 
 
-def finding_words(finding: Finding) -> str:
+def finding_words(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
     """What is said of a finding that has no comment on the diff, without its title: nothing in it can be committed."""
     offered = _offered(finding) if finding.suggestion else ""
-    return "\n\n".join(block for block in (prose(finding.body), offered, *merged_remarks(finding)) if block)
+    rests = f"Team rule: {links.to(finding.rule)}." if finding.rule else ""
+    return "\n\n".join(block for block in (prose(finding.body), rests, offered, *merged_remarks(finding)) if block)
 
 
 def _evidence(finding: Finding) -> str:

@@ -134,8 +134,14 @@ def refused(document: OutcomeDocument) -> Section:
         f"- **{each.severity}** {code(shown_path(each.path))}: {phrase(each.title, 200)}: {phrase(each.why, 200)}"
         for each in sorted(remarks, key=lambda each: SEVERITIES.index(each.severity))
     )
+    lines += tuple(f"- {code(each)} is cited as a rule, and no such rule was given" for each in _uncited(document))
     title = f"Not believed: {counted(len(lines), 'remark')}"
     return details(title, *lines, gives_way=Order.REFUSED, what="remarks")
+
+
+def _uncited(document: OutcomeDocument) -> tuple[str, ...]:
+    reports = (part.reports[-1:] for surface in document.surfaces for part in surface.parts)
+    return tuple(dict.fromkeys(cited for last in reports for report in last for cited in report.uncited))
 
 
 def is_read_whole(document: OutcomeDocument) -> bool:

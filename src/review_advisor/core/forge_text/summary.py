@@ -15,6 +15,7 @@ from review_advisor.core.forge_text.disputes import disputes, with_next
 from review_advisor.core.forge_text.finding_list import FindingList, Listed, finding_list
 from review_advisor.core.forge_text.fitting import Order, Section, Shrinks, cut, details, fitted, size
 from review_advisor.core.forge_text.inline import finding_words
+from review_advisor.core.forge_text.rule_links import RuleLinks, rule_links
 from review_advisor.core.forge_text.sections import (
     coverage,
     is_read_whole,
@@ -73,7 +74,7 @@ def summary_body(
         notes_on(notes),
         _listed(document, state, findings),
         _forgotten(fitting(state)),
-        _not_placed(not_placed),
+        _not_placed(not_placed, rule_links(document)),
         repair(document),
         _settled(state),
         opened,
@@ -213,9 +214,9 @@ def _dismissed_elsewhere(finding: KnownFinding | None) -> str:
     return f", dismissed under {code(shown_path(finding.dismissed_under))}"
 
 
-def _not_placed(findings: Sequence[Finding]) -> Section:
+def _not_placed(findings: Sequence[Finding], links: RuleLinks) -> Section:
     """The words of findings whose lines take no comment; their titles are in the list."""
-    said = ((each, finding_words(each)) for each in ordered(findings))
+    said = ((each, finding_words(each, links)) for each in ordered(findings))
     blocks = tuple(f"{code(each.id)}\n\n{words}" for each, words in said if words)
     title = f"{counted(len(blocks), 'finding')} without a comment on the diff"
     return details(title, *blocks, gives_way=Order.NOT_PLACED, what="findings", between="\n\n")

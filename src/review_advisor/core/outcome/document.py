@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from review_advisor.core.answers.findings import Finding, merged
+from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.outcome.cost import RoleCost, role_costs, unpriced_calls
 from review_advisor.core.outcome.coverage import FileCoverage, coverage
@@ -74,7 +75,7 @@ class OutcomeDocument:
     change that is no pull request. ``base_sha`` and ``head_sha`` are a pull request's own: the tips of its branches.
     ``base_ref`` names its base branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration
     held; None also in a document that was written before this was kept. ``unpriced`` is how many calls did not report
-    their cost, or not that of each of their models.
+    their cost, or not that of each of their models. ``guidelines`` are the team's own rules that apply to the change.
     """
 
     schema_version: Literal[2]
@@ -105,6 +106,7 @@ class OutcomeDocument:
     rules_ref: str | None = None
     rules_sha: str | None = None
     unpriced: int = 0
+    guidelines: tuple[GuidelineFact, ...] = ()
 
 
 def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
@@ -144,6 +146,7 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         rules_ref=first.rules_ref,
         rules_sha=first.rules_sha,
         unpriced=unpriced_calls(stream.only(CallEnded)),
+        guidelines=first.guidelines,
     )
 
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from review_advisor.core.answers.answers import ReviewPlan
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.change import Status
+from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.facts.kinds import Kind
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import RefusedPath
@@ -90,7 +91,7 @@ class PolicyFrozen(Happened):
     ends as approved. ``scope`` is what of it the executor is shown. ``cut`` says in words what the prompts shorten
     that is not the change itself. ``repository`` and ``pull_request`` name a pull request, ``base_ref`` its base
     branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration holds; None for any other
-    change.
+    change. ``guidelines`` are the team's own rules that apply to the change, or could not be read.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -111,6 +112,7 @@ class PolicyFrozen(Happened):
     base_ref: str | None = None
     rules_ref: str | None = None
     rules_sha: str | None = None
+    guidelines: tuple[GuidelineFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

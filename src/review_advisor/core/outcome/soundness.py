@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import FINDING_ID
 from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.facts.guidelines import cited
 from review_advisor.core.outcome.ends import Ending, join_parts, join_review, too_late_for
 from review_advisor.core.outcome.events import (
     BlindJudged,
@@ -102,6 +103,8 @@ def _plain_facts(first: PolicyFrozen, events: Sequence[Event]) -> None:
         for each in report.findings:
             require(_ID.fullmatch(each.id) is not None, "the id of a finding is not valid")
             require(0 <= each.confidence <= 1, "a confidence is not between 0 and 1")
+            cites = not each.rule or cited(each.rule, first.guidelines) is not None
+            require(cites, "a finding cites a rule that the review was not given")
             require(each.path in known, "a finding is on a file that is not part of the change")
 
 

@@ -10,7 +10,6 @@ from review_advisor.core.facts.paths import (
     OWN_IMPLEMENTATION_ANYWHERE,
     OWN_IMPLEMENTATION_HERE,
     PathRule,
-    literal,
 )
 
 _ORDERS = PathRule((*OWN_IMPLEMENTATION_ANYWHERE, *NEVER_REPAIRED))
@@ -28,28 +27,27 @@ class Guard:
         return bool(self.paths)
 
 
-def guard(change: Change, config_path: str | None) -> Guard:
+def guard(change: Change, own_globs: tuple[str, ...]) -> Guard:
     """Look at both sides of every path, before any classification."""
-    return Guard(PathRule(own_implementation(change, config_path)).touched_by(change.files))
+    return Guard(PathRule(own_implementation(change, own_globs)).touched_by(change.files))
 
 
-def own_implementation(change: Change, config_path: str | None) -> tuple[str, ...]:
+def own_implementation(change: Change, own_globs: tuple[str, ...]) -> tuple[str, ...]:
     """The globs of the bot's own implementation in this repository.
 
-    ``config_path`` is the file the bot's configuration was read from, wherever it stands.
+    ``own_globs`` are what its configuration adds: the file that it was read from, wherever it stands, and the files of
+    the team's own rules.
     """
-    return implementation_globs(config_path, here=change.own_repository, pyproject=change.config_in_pyproject)
+    return implementation_globs(own_globs, here=change.own_repository, pyproject=change.config_in_pyproject)
 
 
-def implementation_globs(config_path: str | None, *, here: bool, pyproject: bool) -> tuple[str, ...]:
+def implementation_globs(own_globs: tuple[str, ...], *, here: bool, pyproject: bool) -> tuple[str, ...]:
     """The same for whoever has no change. ``here``: it is the bot's own repository; ``pyproject`` may configure it."""
-    patterns = OWN_IMPLEMENTATION_ANYWHERE
+    patterns = OWN_IMPLEMENTATION_ANYWHERE + own_globs
     if here:
         patterns += OWN_IMPLEMENTATION_HERE
     if pyproject:
         patterns += ("/pyproject.toml",)
-    if config_path is not None:
-        patterns += ("/" + literal(config_path),)
     return patterns
 
 

@@ -10,8 +10,9 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from review_advisor.core.facts.adr_record import changed_records
 from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.guidelines import DEFAULT_RULES, GuidelineRules
 from review_advisor.core.facts.kinds import changed_code_lines
-from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, PathRule
+from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, PathRule, literal
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import Blast, BlastRadius, blast_radius
@@ -50,6 +51,13 @@ class Rules:
     wiki_folder: str | None = None
     metadata_blind: bool = False
     tree: TreeBounds = DEFAULT_BOUNDS
+    guidelines: GuidelineRules = DEFAULT_RULES
+
+    @property
+    def own_globs(self) -> tuple[str, ...]:
+        """The paths that steer the bot in this repository: its configuration's file, and the team's own rules."""
+        configured = () if self.config_path is None else ("/" + literal(self.config_path),)
+        return (*configured, *self.guidelines.globs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +136,7 @@ def decide_policy(
     repair: RepairMode = "suggest",
 ) -> Policy:
     """Decide everything that can be decided from the facts, the switches and the configuration alone."""
-    held = guard(change, rules.config_path)
+    held = guard(change, rules.own_globs)
     critical = PathRule(rules.critical_paths).touched_by(change.files)
     lines = changed_code_lines(change.files)
     blast = blast_radius(critical, held.paths, lines)
@@ -178,7 +186,7 @@ def policy_of_repaired(policy: Policy, change: Change, rules: Rules) -> Policy:
 
     Authority and retries follow from them. Money, time and consults stay as they were.
     """
-    held = Guard(_together(policy.guard.paths, guard(change, rules.config_path).paths))
+    held = Guard(_together(policy.guard.paths, guard(change, rules.own_globs).paths))
     critical = _together(policy.critical_touched, PathRule(rules.critical_paths).touched_by(change.files))
     lines = max(policy.code_lines, changed_code_lines(change.files))
     blast = blast_radius(critical, held.paths, lines)

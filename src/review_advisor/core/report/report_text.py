@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding, merged_into, ordered
+from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import EXTENT_WORDS
@@ -85,6 +86,7 @@ def _opening(document: OutcomeDocument) -> str:
         lines.append(
             printable(f"  configuration: that of {document.rules_ref}, which does not name {document.base_ref}")
         )
+    lines += [wrapped("  team rules: ", _rules_words(each)) for each in document.guidelines]
     if no_repair := no_repair_words(document):
         lines.append(f"  {no_repair}")
     if policy.guard.holds:
@@ -92,6 +94,13 @@ def _opening(document: OutcomeDocument) -> str:
     if document.flags.lost:
         lines.append("  answers lost or refused: " + ", ".join(document.flags.lost))
     return "\n".join(lines)
+
+
+def _rules_words(fact: GuidelineFact) -> str:
+    name = shown_path(fact.name)
+    if fact.problem:
+        return f"{name} not applied: {fact.problem}"
+    return f"{name}, cut by {fact.cut:,} characters" if fact.cut else name
 
 
 def _first(items: tuple[str, ...], count: int) -> list[str]:
@@ -160,6 +169,8 @@ def _report_lines(report: CheckedReport) -> Iterator[str]:
     for refused in report.refused:
         words = f"{refused.title} ({refused.path}): {refused.why} ({refused.severity})"
         yield wrapped("               refused: ", words)
+    for citation in report.uncited:
+        yield wrapped("               cites no rule that was given: ", citation)
     for dropped in report.dropped:
         yield wrapped("               not kept: ", f"{dropped.title}: {dropped.why}")
     for answer in report.answers:
@@ -203,6 +214,8 @@ def _findings_text(findings: tuple[Finding, ...]) -> str:
         )
         lines += [wrapped("           ", body) for body in each.words.split("\n") if body.strip()]
         lines += [f"           > {printable(quote)[:WIDTH]}" for quote in each.evidence.split("\n")[:5] if quote]
+        if each.rule:
+            lines.append(wrapped("           by the team's rule ", shown_path(each.rule)))
         if each.corrected:
             lines.append(wrapped("           ", f"({each.corrected})"))
     return "\n".join(lines)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from review_advisor.core.answers.answers import Answer, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.answers.answers import Answer, PostVerifyResult, ReviewPlan, ReviewReport, RuledReport
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.change import Change, FileChange
+from review_advisor.core.facts.guidelines import NO_GUIDELINES, FoundGuidelines, Guideline
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import RepairState
 from review_advisor.core.facts.shards import Shard, Unsent
@@ -21,15 +23,17 @@ from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import ConsultNote, MidFlightAdvisor, consult_advisor
 from review_advisor.core.roles.repair_law import leave_words, repair_sections
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
+from review_advisor.core.roles.team_rules import cited_rules_section, rules_section
 from review_advisor.core.roles.transcript import Attempt, transcript_section
-from review_advisor.core.safety.fence import fence_facts
+from review_advisor.core.safety.fence import as_facts, fence_facts
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
     """What every question about one version of the change shares: the head, or the head with a repair.
 
-    ``tree`` is its exported tree, None without one. ``scope`` is what of it the executor is shown.
+    ``tree`` is its exported tree, None without one. ``scope`` is what of it the executor is shown,
+    ``guidelines`` are the team's own rules.
     """
 
     run_id: str
@@ -41,6 +45,7 @@ class Briefing:
     repair: RepairState = field(default_factory=RepairState)
     pictures: tuple[PictureDifference, ...] = ()
     scope: Scope = WHOLE
+    guidelines: FoundGuidelines = NO_GUIDELINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,8 @@ class Executor:
         if grant is not None:
             sections.append(consult_advisor(seen.policy.budgets.max_consults))
         scope = seen.scope if SURFACE_INPUTS[row.surface].goes_on else WHOLE
+        given, left = team_rules(seen, row, part)
+        sections.append(rules_section(given, left, seen.nonce))
         sections += _material(seen, part, plan, shown_files(part.shard.files, seen.change, scope))
         sections.append(scope_section(scope))
         if attempts:
@@ -133,27 +140,40 @@ class Executor:
         if editable is not None:
             sections.insert(1, leave_words())
         call = _call(
-            seen, row, Role.EXECUTOR, ReviewReport, sections, tools=True, part=part, attempt=len(attempts), grant=grant
+            seen,
+            row,
+            Role.EXECUTOR,
+            _report_form(given),
+            sections,
+            tools=True,
+            part=part,
+            attempt=len(attempts),
+            grant=grant,
         )
         return call if editable is None else replace(call, tree=editable.folder, edits=editable.grant)
 
     def blind_call(self, row: SurfacePolicy, part: Part) -> AgentCall:
         """The same about the part's diff and the tree alone, before the first attempt, and without consults.
 
-        Nothing that anybody said about the change is in it, and no plan, which was made from what they said.
+        Nothing that anybody said about the change is in it, and no plan, which was made from what they said. The team's
+        rules come from the base: with and without the author's words, a verdict is by the same rules.
         """
         seen = self._briefing
+        given, left = team_rules(seen, row, part)
         ask = (
             f"Review {part.about} and give your verdict. You are shown the diff and the tree alone, on purpose: nothing"
             " of what its author or anybody else says about it. Judge what it does."
         )
         sections = [
             ask,
+            rules_section(given, left, seen.nonce),
             prompts.whole_change(seen.change, seen.nonce, prompts.FILES_LISTED_PER_PART),
             prompts.diff(part.shard.files, seen.nonce, part.shard.index, part.of),
             prompts.not_shown(part.unsent, seen.nonce),
         ]
-        return replace(_call(seen, row, Role.EXECUTOR, ReviewReport, sections, tools=True, part=part), blind=True)
+        return replace(
+            _call(seen, row, Role.EXECUTOR, _report_form(given), sections, tools=True, part=part), blind=True
+        )
 
 
 class PostVerifyAdvisor:
@@ -176,6 +196,7 @@ class PostVerifyAdvisor:
         sections = [f"The executor {verdict} {part.about}. Judge that verdict (attempt {len(attempts) + 1})."]
         sections += _material(seen, part, plan, part.shard.files)
         sections.append(f"The executor's report:\n{_report(report, seen.nonce)}")
+        sections.append(cited_rules_section(report.findings, team_rules(seen, row, part)[0], seen.nonce))
         sections.append(transcript_section(attempts, seen.nonce))
         sections += repair_sections(seen.repair, seen.nonce)
         if seen.policy.critical_touched:
@@ -186,6 +207,18 @@ class PostVerifyAdvisor:
         return _call(
             seen, row, Role.POST_VERIFY, PostVerifyResult, sections, tools=True, part=part, attempt=len(attempts)
         )
+
+
+def team_rules(seen: Briefing, row: SurfacePolicy, part: Part) -> tuple[tuple[Guideline, ...], tuple[Guideline, ...]]:
+    """The rules of the team's own that an executor of this part is shown, and those for which there is no room."""
+    if not SURFACE_INPUTS[row.surface].by_team_rules:
+        return (), ()
+    return seen.guidelines.for_files(file.path for file in part.shard.files)
+
+
+def _report_form(given: Sequence[Guideline]) -> type[ReviewReport]:
+    """The answer's form. Without rules it has no place for one, and costs nothing more."""
+    return RuledReport if given else ReviewReport
 
 
 def _material(seen: Briefing, part: Part, plan: ReviewPlan | None, files: tuple[FileChange, ...]) -> list[str]:
@@ -208,7 +241,12 @@ def _material(seen: Briefing, part: Part, plan: ReviewPlan | None, files: tuple[
 
 def _report(report: CheckedReport, nonce: str) -> str:
     """A report for its judge or its author. Knowledge is judged elsewhere, and never decides a verdict."""
-    return fence_facts(prompts.REPORT, replace(report, knowledge=(), dropped=()), nonce)
+    facts = as_facts(replace(report, knowledge=(), dropped=()))
+    del facts["uncited"]
+    for finding in facts["findings"]:
+        if not finding["rule"]:
+            del finding["rule"]
+    return fence_facts(prompts.REPORT, facts, nonce)
 
 
 def _call(

@@ -34,9 +34,9 @@ def may_repair(policy: Policy, surface: Surface, attempts: Sequence[Attempt]) ->
     return attempts[-1].executor_verdict == "approve"
 
 
-def edit_grant(change: Change, config_path: str | None) -> EditGrant:
+def edit_grant(change: Change, own_globs: tuple[str, ...]) -> EditGrant:
     """Leave to edit. The globs are those of the law below; the CLI refuses such an edit while it is made."""
-    return EditGrant((*own_implementation(change, config_path), *NEVER_REPAIRED))
+    return EditGrant((*own_implementation(change, own_globs), *NEVER_REPAIRED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Law:
         if edits.unfit:
             return edits.unfit
         inside = frozenset(each.path for each in self.change.files if each.status is not Status.DELETED)
-        law = PathLaw(inside, own_implementation(self.change, self.rules.config_path))
+        law = PathLaw(inside, own_implementation(self.change, self.rules.own_globs))
         return (*law.refusals(edits.touched), *(RefusedPath(WHOLE, why) for why in self._unshowable(edits)))
 
     def _unshowable(self, edits: Edits) -> Iterator[str]:

@@ -87,7 +87,7 @@ class SurfaceInput:
     names what can be seen by nobody. ``checker`` is what the executor's report is held against. ``reads`` is the
     folder its agents work in. ``teaches``: its reports may carry knowledge. ``pages`` are stored once it is approved.
     ``goes_on``: it may begin where the last review of the same pull request ended. ``stands_alone``: its diff can be
-    judged without anything that is said about the change.
+    judged without anything that is said about the change. ``by_team_rules``: its executor is shown the team's rules.
     """
 
     about: str = "this change"
@@ -100,6 +100,7 @@ class SurfaceInput:
     teaches: bool = False
     goes_on: bool = False
     stands_alone: bool = False
+    by_team_rules: bool = False
     pages: Callable[[Subject], tuple[Page, ...]] = _no_pages
 
     @property
@@ -178,7 +179,7 @@ def _entries(subject: Subject) -> Structural:
 
 
 SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
-    Surface.PR_REVIEW: SurfaceInput(teaches=True, goes_on=True, stands_alone=True),
+    Surface.PR_REVIEW: SurfaceInput(teaches=True, goes_on=True, stands_alone=True, by_team_rules=True),
     Surface.PRE_MERGE_SPEC_CHECK: SurfaceInput(),
     Surface.ADR_REVIEW: SurfaceInput(narrow=_records, structural=_unsound_records, stands_alone=True),
     Surface.VISUAL_GATE: SurfaceInput(

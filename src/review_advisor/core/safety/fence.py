@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -31,6 +32,11 @@ def fence(label: str, text: str, nonce: str) -> str:
 def fence_facts(label: str, facts: object, nonce: str) -> str:
     """The same for values: as JSON."""
     return fence(label, facts_text(facts), nonce)
+
+
+def as_facts(facts: object) -> Any:
+    """Plain values, dataclasses and answers as JSON's own kinds of value."""
+    return _FACTS.dump_python(facts, mode="json")
 
 
 def facts_text(facts: object) -> str:

@@ -19,7 +19,7 @@ OWED = {
     Role.EXECUTOR: ("DESCRIPTION", "FILES"),
     Role.POST_VERIFY: ("DESCRIPTION", "FILES", "REPORT"),
 }
-ALONE = {"FILES", "DIFF", "NOT_SHOWN"}
+ALONE = {"FILES", "DIFF", "NOT_SHOWN", "RULES"}
 """All that the metadata-blind executor is shown."""
 MATTER = {Surface.VISUAL_GATE: "PICTURES", Surface.WIKI_INGEST: "KNOWLEDGE"}
 """What a surface shows instead of the diff."""

@@ -273,6 +273,7 @@ class _Stage:
         world = MockWorld(self._clock, agents)
         world.reviews = number - 1
         world.source = FakeSource(change, dict(push.texts), checkout=None if push.bare else Bench(change))
+        world.source.guidelines = self._story.config.guidelines
         world.repair, agents.write = told.repair, world.source.write
         world.pictures = FakePictures(push.pictures)
         world.journal = MemoryJournal(killed_at=told.trouble.killed_at_event)

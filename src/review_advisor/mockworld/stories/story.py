@@ -46,6 +46,10 @@ class ConfigBlock(Block):
     wiki_folder: str | None = Field(default=None, description="Where knowledge entries are stored; null: nowhere.")
     config_path: str | None = Field(default=None, description="The file that the configuration was read from.")
     metadata_blind: bool = Field(default=False, description="Whether each diff is judged alone first.")
+    guidelines: dict[str, str] = Field(
+        default_factory=dict,
+        description="The team's own rules: files at the base, such as `REVIEW.md`, with their text.",
+    )
 
     def rules(self) -> Rules:
         """The same as the pipeline takes it."""

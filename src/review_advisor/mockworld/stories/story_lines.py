@@ -86,6 +86,7 @@ class FindingBlock(Block):
     evidence: str = Field(description="The quote; it must stand in the change to be believed.")
     severity: Literal["critical", "high", "medium", "low"] = Field(default="high", description="How bad it is.")
     title: str = Field(default="a fault", description="What it says.")
+    rule: str = Field(default="", description="The team's rule that it cites, such as `REVIEW.md:2`.")
 
 
 class EvidenceBlock(Block):
