@@ -1,18 +1,37 @@
-"""No test reaches the network, none but the end-to-end ones starts the real CLI, and none is timed."""
+"""No test reaches the network, none but the end-to-end ones starts the real CLI, and none is timed.
+
+``make test`` runs every nth row of a test that is marked ``one_in(n)``, and ``make test-all`` runs all.
+"""
 
 import ipaddress
 import os
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("gate", settings.get_profile("untimed"), derandomize=True)
 # A gate fails for what is wrong with a change, and not by a chance that its author cannot repeat.
 settings.load_profile("gate" if os.environ.get("CI") else "untimed")
+
+
+@pytest.hookimpl(tryfirst=True)  # before the tests are put into another order
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the other rows of tests that are marked ``one_in(n)`` to ``make test-all``."""
+    rows = Counter[str]()
+    for item in items:
+        mark = item.get_closest_marker("one_in")
+        if mark is not None:
+            test = item.nodeid.partition("[")[0]
+            if rows[test] % mark.args[0]:
+                item.add_marker("every_case")
+            rows[test] += 1
+
 
 INDOORS = ("tests/unit/", "tests/scenarios/")
 

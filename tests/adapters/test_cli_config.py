@@ -42,11 +42,13 @@ def test_a_change_is_judged_under_the_bases_configuration(terminal: Terminal) ->
     assert (policy["guard"]["paths"], policy["blast"]["radius"]) == ([CONFIG], "high")
 
 
+@pytest.mark.every_case
 def test_without_the_change_of_rules_the_guard_does_not_hold(terminal: Terminal) -> None:
     rewrite(terminal, "fail_on = 'degraded'\n", "fail_on = 'degraded'\n")
     assert reviewed(terminal)["policy"]["guard"]["paths"] == []
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("after", ["profile = \n", "unknown = 1\n", "\xff", None])
 def test_a_configuration_that_the_change_breaks_does_not_matter(terminal: Terminal, after: str | None) -> None:
     rewrite(terminal, "fail_on = 'degraded'\n", after)
@@ -61,11 +63,13 @@ def test_a_configuration_that_is_broken_at_the_base_is_a_refusal(terminal: Termi
     assert (done.code, done.sentence) == (2, f"{CONFIG} is not valid TOML: Invalid value (at line 1, column 11).")
 
 
+@pytest.mark.every_case
 def test_a_configuration_that_only_the_change_has_does_not_count_yet(terminal: Terminal) -> None:
     rewrite(terminal, None, 'critical_paths = ["app.py"]\n')
     assert reviewed(terminal)["policy"]["critical_touched"] == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "text,critical",
     [

@@ -58,6 +58,7 @@ def test_help_needs_neither_the_review_nor_its_libraries(terminal: Terminal) -> 
     assert among(modules, HEAVY | {"pathspec", "pydantic", "pydantic_core", "subprocess"}) == set()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "words", [("--range", "HEAD~1..HEAD"), ("--base", "HEAD~1"), ("--staged",), ("--patch", "../change.diff")]
 )
@@ -80,6 +81,7 @@ def test_a_demonstration_is_such_a_review_put_on_the_simulated_github(terminal: 
     assert among(modules, HEAVY | {"review_advisor.embedded", "review_advisor.app.init"}) == set()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("words", [("doctor", "--claude-bin", "../claude"), ("config", "show"), ("config", "check")])
 def test_looking_at_the_machine_or_the_settings_imports_no_review(terminal: Terminal, words: tuple[str, ...]) -> None:
     fake_claude(terminal.folder.parent)

@@ -26,6 +26,7 @@ def png(colour: str) -> bytes:
     return buffer.getvalue()
 
 
+@pytest.mark.every_case
 def test_the_static_checks_see_no_picture_and_call_a_human(terminal: Terminal) -> None:
     repo = Repo(terminal.folder)
     repo.write(CONFIG, 'visual_paths = ["*.png"]\n')
@@ -107,6 +108,7 @@ def test_a_page_goes_to_the_repository_and_beside_the_review_and_never_over_anot
     assert not (third.folder / "wiki").exists()
 
 
+@pytest.mark.every_case
 def test_a_patch_has_no_working_folder_to_store_in(tmp_path: Path) -> None:
     repo = project(tmp_path / "repo")
     config = tmp_path / "config.toml"
@@ -121,6 +123,7 @@ def test_a_patch_has_no_working_folder_to_store_in(tmp_path: Path) -> None:
     assert not (repo.path / "wiki").exists()
 
 
+@pytest.mark.every_case
 def test_an_older_reviews_pages_are_cleared_and_a_link_is_refused(tmp_path: Path) -> None:
     repo = project(tmp_path / "repo")
     config = tmp_path / "config.toml"

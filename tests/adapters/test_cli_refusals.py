@@ -22,7 +22,6 @@ from tests.adapters.command_line import (
     scripted_review,
 )
 from tests.adapters.git_repository import Repo
-from tests.cases import sampled
 
 from review_advisor.adapters.artifacts import write_whole
 from review_advisor.app.review import ReviewBrokenError
@@ -238,6 +237,7 @@ def test_a_refusal_leaves_no_outcome_of_an_earlier_run(terminal: Terminal, tmp_p
     assert list((terminal.folder / "review_logs").glob("*/*.json")) == []
 
 
+@pytest.mark.every_case
 def test_a_full_disk_before_the_first_call(terminal: Terminal, tmp_path: Path) -> None:
     """The folder is tried before anything is paid for."""
     (terminal.folder / "review_logs").mkdir()
@@ -312,6 +312,7 @@ def in_shell(terminal: Terminal, line: str) -> list[str]:
     return done.stderr.splitlines()
 
 
+@pytest.mark.every_case
 def test_an_output_that_is_redirected_to_a_file_is_written_and_not_replaced(terminal: Terminal) -> None:
     line = f"{review(terminal)} --output /dev/fd/3 3>outcome.json >/dev/null"
     assert in_shell(terminal, line)[-1] == "codes 0"
@@ -324,12 +325,14 @@ def test_a_reader_that_goes_away_does_not_change_the_verdict(terminal: Terminal)
     assert not [line for line in said if "Error" in line or "Traceback" in line or "Broken" in line]
 
 
+@pytest.mark.every_case
 def test_a_reader_of_the_progress_that_goes_away_does_not_end_the_review(terminal: Terminal) -> None:
     said = in_shell(terminal, f"{review(terminal)} 2>&1 >report | head -c 0")
     assert said == ["codes 0 0"]
     assert (terminal.folder / "report").read_text().startswith("APPROVED")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("words", ["config show", "config schema", "doctor --json", "review --help"])
 def test_every_verb_can_be_read_in_part(terminal: Terminal, words: str) -> None:
     assert in_shell(terminal, f"{BOT} {words} | head -c 0")[-1] == "codes 0 0"
@@ -340,14 +343,14 @@ def test_a_report_that_cannot_be_printed_is_not_an_approval(terminal: Terminal) 
     assert said[-2:] == ["Error: The result cannot be printed: No space left on device.", "codes 12"]
 
 
+@pytest.mark.every_case
 def test_closed_streams_are_no_reason_to_fail(terminal: Terminal) -> None:
     said = in_shell(terminal, f"{review(terminal)} >&- 2>&- <&-")
     assert said == ["codes 0"]
 
 
-@pytest.mark.parametrize(
-    "env", sampled([({"LC_ALL": "C"},), ({"PYTHONIOENCODING": "ascii"},), ({"LC_ALL": "C", "PYTHONUTF8": "0"},)], 3)
-)
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("env", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
 def test_a_terminal_without_our_letters(terminal: Terminal, env: dict[str, str]) -> None:
     repo = Repo(terminal.folder)
     repo.write("caf\u00e9.py", "x = 1\n")

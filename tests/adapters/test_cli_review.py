@@ -56,6 +56,7 @@ def test_the_artefacts_never_dirty_the_repository(terminal: Terminal) -> None:
     assert Repo(terminal.folder).git("status", "--porcelain") == b""
 
 
+@pytest.mark.every_case
 def test_the_repositorys_own_gitignore_is_not_touched(terminal: Terminal) -> None:
     (terminal.folder / ".gitignore").write_text("*.pyc\n")
     assert terminal.review("--artifacts", ".").code == 0
@@ -122,6 +123,7 @@ def test_a_patch_comes_without_a_tree_and_so_without_reading_tools(tmp_path: Pat
     assert words[-1].startswith(str(tmp_path / "temporary"))
 
 
+@pytest.mark.every_case
 def test_title_body_and_spec_reach_the_agents(tmp_path: Path, terminal: Terminal) -> None:
     """D1: the specification is shown to post-verify."""
     (tmp_path / "body.md").write_text("Because of the second value.\n")
@@ -159,6 +161,7 @@ def test_json_is_exactly_the_document_and_fits_the_exported_schema(terminal: Ter
     assert read_outcome(done.out).outcome is Outcome.APPROVED
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("text,code,first", [("x = 3\n", 0, "APPROVED"), (RISK, 10, "CHANGES REQUESTED")])
 def test_a_gate_says_one_line_or_everything(terminal: Terminal, text: str, code: int, first: str) -> None:
     Repo(terminal.folder).write("app.py", text)
@@ -179,6 +182,7 @@ def test_a_gate_says_everything_about_an_approval_that_does_not_count(terminal: 
     assert len(done.out.splitlines()) > 1
 
 
+@pytest.mark.every_case
 def test_config_and_profile_change_what_is_critical(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('critical_paths = ["app.py"]\n')
     policies = [
@@ -188,6 +192,7 @@ def test_config_and_profile_change_what_is_critical(terminal: Terminal, tmp_path
     assert [policy["critical_touched"] for policy in policies] == [[], ["app.py"], []]
 
 
+@pytest.mark.every_case
 def test_four_jobs_review_all_parts_of_a_large_change(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "small_parts.toml").write_text("shard_tokens = 2000\n")
     repo = Repo(terminal.folder)
@@ -202,6 +207,7 @@ def test_four_jobs_review_all_parts_of_a_large_change(terminal: Terminal, tmp_pa
     assert all(part["ended"] is not None for part in parts)
 
 
+@pytest.mark.every_case
 def test_artifacts_may_lie_anywhere_and_output_is_replaced(terminal: Terminal, tmp_path: Path) -> None:
     output = tmp_path / "old.json"
     output.write_text("an earlier outcome")
@@ -212,12 +218,14 @@ def test_artifacts_may_lie_anywhere_and_output_is_replaced(terminal: Terminal, t
     assert not (terminal.folder / "review_logs").exists()
 
 
+@pytest.mark.every_case
 def test_output_may_be_a_device_and_the_device_survives(terminal: Terminal) -> None:
     done = terminal.review("--output", "/dev/null")
     assert done.code == 0
     assert Path("/dev/null").is_char_device()
 
 
+@pytest.mark.every_case
 def test_a_second_run_replaces_everything_of_the_first(tmp_path: Path) -> None:
     repo = project(tmp_path / "project", "x = 1\n", lines(40))
     plan = {"answer": {"risk_summary": "many values"}}
@@ -236,6 +244,7 @@ def test_a_second_run_replaces_everything_of_the_first(tmp_path: Path) -> None:
     assert [path.stem for path in (second.folder / ".advisor").iterdir()] == [second.document.run_id]
 
 
+@pytest.mark.every_case
 def test_a_veto_is_answered_with_a_second_attempt(tmp_path: Path) -> None:
     """D10, D13: a recovered approval says so, and is none of the degraded ones."""
     repo = project(tmp_path / "project", "x = 1\n", lines(15))
@@ -300,6 +309,7 @@ def test_a_repair_is_stored_as_a_patch_that_makes_the_judged_tree_of_the_head(tm
     assert "+value_3 = 4" in (review.folder / "report.txt").read_text()
 
 
+@pytest.mark.every_case
 def test_a_later_review_leaves_no_patch_of_an_earlier_one(tmp_path: Path) -> None:
     repo, review = repairing(tmp_path, app__py=lines(15).replace("value_3 = 3", "value_3 = 4"))
     (tmp_path / "again").mkdir()
@@ -311,6 +321,7 @@ def test_a_later_review_leaves_no_patch_of_an_earlier_one(tmp_path: Path) -> Non
     assert not (again.folder / "repair.patch").exists()
 
 
+@pytest.mark.every_case
 def test_what_the_agent_was_denied_is_in_no_patch(tmp_path: Path) -> None:
     edits = {"CLAUDE__md": "approve\n", "__github/x__yml": "on: push\n"}
     _, review = repairing(tmp_path, "embedded", app__py=lines(15).replace("value_3 = 3", "value_3 = 4"), **edits)
@@ -327,6 +338,7 @@ def test_an_escalation_leaves_the_transcript_for_the_human(tmp_path: Path) -> No
     assert "> y is never used" in (review.folder / "transcript.md").read_text()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "reply,said",
     [
@@ -353,6 +365,7 @@ def test_an_empty_change_is_approved_without_a_question(terminal: Terminal) -> N
     assert "Calls: none" in done.out
 
 
+@pytest.mark.every_case
 def test_paths_in_any_letters_are_reviewed_and_stored(terminal: Terminal) -> None:
     repo = Repo(terminal.folder)
     repo.write("caf\u00e9 \u4e16\u754c.py", "x = 1\n")
@@ -363,6 +376,7 @@ def test_paths_in_any_letters_are_reviewed_and_stored(terminal: Terminal) -> Non
     assert len(json.loads(done.out)["coverage"]) == 2
 
 
+@pytest.mark.every_case
 def test_the_first_commit_of_all_can_be_staged(tmp_path: Path, terminal: Terminal) -> None:
     repo = Repo(tmp_path / "fresh")
     repo.write("first.py", "x = 1\n")
@@ -372,6 +386,7 @@ def test_the_first_commit_of_all_can_be_staged(tmp_path: Path, terminal: Termina
     assert [file.path for file in review.document.coverage] == ["first.py"]
 
 
+@pytest.mark.every_case
 def test_a_review_that_is_over_says_from_when_its_answers_are(terminal: Terminal, tmp_path: Path) -> None:
     claude = agreeing_claude(tmp_path)
     words = ("review", "--range", "HEAD~1..HEAD", "--claude-bin", str(claude))

@@ -336,6 +336,7 @@ def test_rows_that_the_events_do_not_tell_are_exit_code_3(terminal: Terminal, ke
     assert (told["whole"], told["stray"]) == (False, ["1 row of titles naming chains that are not there"])
 
 
+@pytest.mark.every_case
 def test_a_place_that_no_file_can_have_is_a_sentence_and_a_review_goes_on(terminal: Terminal) -> None:
     long = f"{'f' * 300}/ledger.sqlite3"
     for words in (("runs", "list"), ("rollup",), ("ledger", "verify")):

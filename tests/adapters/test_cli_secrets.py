@@ -58,6 +58,7 @@ def test_a_refusal_that_quotes_its_words_quotes_no_secret(keyed: Terminal, words
     assert form not in done.out + done.err
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("verb", [("doctor",), ("config", "show"), ("config", "check"), ("review", *RANGE)])
 @pytest.mark.parametrize("name", ["HYDRAFLOW_REVIEW_ADVISOR_ENABLED", "HYDRAFLOW_REVIEW_EXECUTOR_MODEL"])
 def test_a_secret_in_the_wrong_variable_is_not_shown(keyed: Terminal, verb: tuple[str, ...], name: str) -> None:
@@ -76,6 +77,7 @@ def test_a_secret_in_the_configuration_is_not_shown(keyed: Terminal, verb: tuple
     assert SECRET not in done.out + done.err
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize(
     "form, options", [*(pytest.param(*form.values, (), id=form.id) for form in FORMS), (SECRET, ("--json",))]
 )

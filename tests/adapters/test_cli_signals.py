@@ -21,7 +21,6 @@ from tests.adapters.command_line import (
     scripted_review,
     wait_for,
 )
-from tests.cases import sampled
 
 from review_advisor.core.outcome.events import (
     CallEnded,
@@ -59,6 +58,7 @@ def ended(terminal: Terminal, process: subprocess.Popen[str]) -> tuple[int, str,
 # --- (a) while git reads --------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("at", ["rev-parse", "diff-tree", "log"])
 def test_while_git_reads(terminal: Terminal, tmp_path: Path, number: signal.Signals, at: str) -> None:
@@ -72,6 +72,7 @@ def test_while_git_reads(terminal: Terminal, tmp_path: Path, number: signal.Sign
     assert not output.exists()
 
 
+@pytest.mark.every_case
 def test_while_the_demo_looks_for_something_to_show(terminal: Terminal, tmp_path: Path) -> None:
     process = terminal.start("demo", env=slow_git(tmp_path / "slow", "diff-tree"))
     wait_for((tmp_path / "slow" / "reached").exists)
@@ -82,6 +83,7 @@ def test_while_the_demo_looks_for_something_to_show(terminal: Terminal, tmp_path
 # --- (b) while an agent works ---------------------------------------------------------------------
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("number", SIGNALS)
 def test_while_an_agent_hangs(terminal: Terminal, tmp_path: Path, number: signal.Signals) -> None:
     """Also what the agent started, and what of it ignores a TERM."""
@@ -105,6 +107,7 @@ def test_while_an_agent_hangs(terminal: Terminal, tmp_path: Path, number: signal
     assert [event["reason"] for event in document["events"] if event["kind"] == "review_stopped"] == ["interrupted"]
 
 
+@pytest.mark.every_case
 def test_while_four_agents_hang(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "small_parts.toml").write_text("shard_tokens = 2000\n")
     repo = project(terminal.folder / "inner", "x = 1\n", "x = 2\n")
@@ -146,10 +149,9 @@ def test_a_closed_terminal_ends_the_agents_too(terminal: Terminal, tmp_path: Pat
 # --- (c) between the calls, and at every other event ----------------------------------------------
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize(
-    "moment", sampled([(each,) for each in (PolicyFrozen, CallStarted, CallEnded, SurfaceEnded, ReviewEnded)], 2)
-)
+@pytest.mark.parametrize("moment", [CallEnded, PolicyFrozen, CallStarted, SurfaceEnded, ReviewEnded])
 def test_at_every_event(tmp_path: Path, number: signal.Signals, moment: type[Event]) -> None:
     """No verdict is on disk, however late the interrupt comes: (d), the very end, included."""
     repo = project(tmp_path / "project")
@@ -171,6 +173,7 @@ def test_at_every_event(tmp_path: Path, number: signal.Signals, moment: type[Eve
     assert asked <= {PolicyFrozen: set(), CallEnded: {"ReviewReport"}}.get(moment, {"ReviewReport", "PostVerifyResult"})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("number", SIGNALS)
 def test_before_the_change_is_read_nothing_is_stored(
     terminal: Terminal, tmp_path: Path, number: signal.Signals
@@ -191,6 +194,7 @@ def test_before_the_change_is_read_nothing_is_stored(
 # --- (d) right at the end -------------------------------------------------------------------------
 
 
+@pytest.mark.every_case
 def test_while_the_report_is_printed_into_a_full_pipe(terminal: Terminal, tmp_path: Path) -> None:
     """The review is over and stands; the command still ends at once, and says that it was interrupted."""
     many = [

@@ -224,6 +224,7 @@ UNFIT: dict[str, tuple[Callable[[Path], object], list[tuple[str, str]]]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", UNFIT)
 def test_what_can_be_no_part_of_a_patch_is_refused_by_name(source: GitSource, name: str) -> None:
     edit, expected = UNFIT[name]

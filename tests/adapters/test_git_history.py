@@ -94,6 +94,7 @@ def test_commits_that_came_by_another_merge_are_told_too(remote: Served, opened:
     assert [name for name, _ in opened(remote, pull_request).later()] == [commit, remote.work.rev("main")]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ["a-g1234567", "a\nb", "x^{tree}", "a b", ":(glob)*", "--all", "\u00e9"])
 def test_a_path_is_a_name_and_nothing_else(remote: Served, opened: Open, name: str) -> None:
     pull_request = merged(remote)
@@ -145,6 +146,7 @@ def test_a_git_that_does_not_end_is_ended(tmp_path: Path) -> None:
     assert processes_that_know(tmp_path) == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "about, says",
     [

@@ -60,6 +60,7 @@ def plain_modes(file: FileChange) -> FileChange:
     return replace(file, old_mode="", new_mode="") if not file.hunks else file
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "command",
     [

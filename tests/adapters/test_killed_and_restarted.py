@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import pytest
 from tests.adapters.command_line import APPROVE, CONFIRM, project, script, scripted_review
-from tests.cases import sampled
 
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.run_queries import list_runs
@@ -117,6 +116,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> OutcomeDocument:
     return document
 
 
+@pytest.mark.every_case
 def test_the_agent_tells_what_a_consult_used_and_how_long_it_took(undisturbed: OutcomeDocument) -> None:
     (note,) = [event.note for event in undisturbed.events if isinstance(event, Consulted)]
     assert note.tokens is not None
@@ -138,7 +138,8 @@ MOMENTS: dict[str, Callable[[Event], bool]] = {
 }
 
 
-@pytest.mark.parametrize("moment", sampled([(moment,) for moment in [*MOMENTS, "when it was over"]], 4))
+@pytest.mark.one_in(9)
+@pytest.mark.parametrize("moment", [*MOMENTS, "when it was over"])
 def test_killed_and_started_again(moment: str, undisturbed: OutcomeDocument, tmp_path: Path) -> None:
     is_over = moment not in MOMENTS
     moments = [n for n, event in enumerate(undisturbed.events, 1) if not is_over and MOMENTS[moment](event)]
@@ -160,6 +161,7 @@ def test_killed_and_started_again(moment: str, undisturbed: OutcomeDocument, tmp
     assert verify(place.logs / LEDGER_FILE).broken == ()
 
 
+@pytest.mark.every_case
 def test_answers_that_led_to_a_crash_are_not_used_a_second_time(tmp_path: Path) -> None:
     """A kill is nobody's fault and costs nothing; after a bug, every answer so far may be what it was met on."""
 
@@ -176,6 +178,7 @@ def test_answers_that_led_to_a_crash_are_not_used_a_second_time(tmp_path: Path) 
     assert (place.paid["ReviewReport"], place.paid["PostVerifyResult"]) == (2, 2)
 
 
+@pytest.mark.every_case
 def test_a_consult_that_was_made_before_a_kill_counts_towards_the_cap(tmp_path: Path) -> None:
     def killed(event: Event) -> None:
         if isinstance(event, Verified):

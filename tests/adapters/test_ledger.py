@@ -129,6 +129,7 @@ def test_all_rows_can_be_read_anew_from_the_events(ledger: Path) -> None:
 # --- killed -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_a_killed_review_leaves_its_events_and_is_unfinished(ledger: Path, story: type) -> None:
     document = told(story)
@@ -173,6 +174,7 @@ def kill_at(path: Path, number: int) -> None:
         journal.record(event)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("number", [1, 9, 21])
 def test_a_process_that_is_killed_loses_none_of_what_it_recorded(ledger: Path, number: int) -> None:
     process = multiprocessing.get_context("spawn").Process(target=kill_at, args=(ledger, number))
@@ -252,6 +254,7 @@ def test_the_same_run_twice_is_refused_and_said(ledger: Path) -> None:
 # --- the schema -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("number", [number for number, _ in migrations()])
 def test_a_ledger_of_any_earlier_schema_is_brought_up_to_date(ledger: Path, number: int) -> None:
     fresh = ledger.with_name("fresh.sqlite3")

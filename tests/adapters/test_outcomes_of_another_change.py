@@ -89,6 +89,7 @@ FORGERIES: dict[str, tuple[Forgery, str, str]] = {
 }
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_record_of_less_than_the_change_or_of_milder_rules_is_no_review(forgery: str, actions: Actions) -> None:
     lie, config, why = FORGERIES[forgery]
@@ -100,6 +101,7 @@ def test_a_record_of_less_than_the_change_or_of_milder_rules_is_no_review(forger
     assert why in (actions.check(pull).summary or "").replace("\\", "")
 
 
+@pytest.mark.every_case
 def test_a_lost_judge_counts_as_the_publishing_jobs_own_switch_says(actions: Actions) -> None:
     actions.also["HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO"] = "true"
     pull, ran = reviewed(actions, {APP: RIGHT})
@@ -108,6 +110,7 @@ def test_a_lost_judge_counts_as_the_publishing_jobs_own_switch_says(actions: Act
     assert concluded(actions, pull) == NOT_RUN
 
 
+@pytest.mark.every_case
 def test_the_bots_own_implementation_is_looked_for_in_githubs_list(actions: Actions) -> None:
     """The record names the file, and its policy says that nothing of the bot was touched."""
     pull, ran = reviewed(actions, {APP: RIGHT})
@@ -128,6 +131,7 @@ def test_both_names_of_a_renamed_file_are_compared_however_each_side_pairs_them(
     assert concluded(actions, pull) == NOT_RUN
 
 
+@pytest.mark.every_case
 def test_a_configuration_that_is_tightened_between_the_jobs_asks_for_another_review(actions: Actions) -> None:
     pull, ran = reviewed(actions, {APP: RIGHT})
     actions.main_becomes({CONFIG: 'critical_paths = ["/src/**"]\n'})
@@ -135,6 +139,7 @@ def test_a_configuration_that_is_tightened_between_the_jobs_asks_for_another_rev
     assert concluded(actions, pull) == NOT_RUN
 
 
+@pytest.mark.every_case
 def test_a_list_that_github_cuts_is_compared_as_far_as_it_goes_and_said_to_be_cut(actions: Actions) -> None:
     many = {f"docs/{number:04}.md": "x\n" for number in range(3_001)}
     pull, ran = reviewed(actions, {APP: RIGHT})

@@ -11,7 +11,6 @@ import pytest
 from tests.adapters.command_line import BOT, wait_for
 from tests.adapters.git_remote import NAME
 from tests.adapters.pull_request_world import APP, LINES, Actions, WorkflowRun
-from tests.cases import sampled
 from tests.scenarios.publishing import Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
@@ -85,8 +84,9 @@ def publishing(actions: Actions, silence: Moment) -> Publication:
     return Publication(actions, ran, child)
 
 
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("moment", sampled([(moment,) for moment in MOMENTS], 4))
+@pytest.mark.parametrize("moment", MOMENTS)
 def test_a_publication_that_is_told_to_end_fails_its_check(moment: str, number: int, actions: Actions) -> None:
     publication = publishing(actions, MOMENTS[moment])
     assert publication.told(number) == (128 + number, TOLD)

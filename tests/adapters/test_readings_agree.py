@@ -123,6 +123,7 @@ def tokens(costs: Iterable[dict[str, Any]]) -> int:
     return sum(cost["usage"][kind] for cost in costs for kind in kinds)
 
 
+@pytest.mark.one_in(4)
 def test_money_and_tokens(account: Account) -> None:
     line, costs, sums = account.ledger.line, account.outcome["cost"], account.added.sums
     usd = sum(cost["usage"]["cost_usd"] or 0.0 for cost in costs)
@@ -175,6 +176,7 @@ def test_a_call_whose_cost_nobody_told_is_one_call_however_many_models_it_used(t
     assert ", 0.21 USD, and 1 call unknown" in how(account.document).text
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "priced, used, unknown",
     [
@@ -253,6 +255,7 @@ def test_a_rollup_prices_the_tokens_of_both_roles_where_nobody_told_the_cost(tmp
     assert money(added.reported_usd, added.unpriced, ()).unknown_calls == 1, "one call, with consults inside it"
 
 
+@pytest.mark.one_in(4)
 def test_calls_and_consults(account: Account) -> None:
     rows = account.ledger.tables["calls"]
     made = [row for row in rows if row["ended"] != "refused"]
@@ -266,6 +269,7 @@ def test_calls_and_consults(account: Account) -> None:
         assert account.metric(metrics.CALL_DURATION, role=role) == pytest.approx(seconds)
 
 
+@pytest.mark.one_in(4)
 def test_consults(account: Account) -> None:
     """A question that the cap denied came to nobody: no account counts it, and none hides it."""
     rows = account.ledger.tables["consults"]
@@ -292,6 +296,7 @@ def test_the_consults_beyond_the_cap(tmp_path: Path) -> None:
     assert account.metric(metrics.CALL_DURATION, role="mid_flight") == 5.0
 
 
+@pytest.mark.one_in(4)
 def test_what_each_consult_used_and_how_long_it_took(account: Account) -> None:
     rows = account.ledger.tables["consults"]
     notes = [event["note"] for event in account.events("consulted")]
@@ -309,6 +314,7 @@ def test_the_consult_of_the_review_with_a_number_for_everything(tmp_path: Path) 
     assert (row["tokens"], row["duration_ms"]) == (1_250, 2_500)
 
 
+@pytest.mark.one_in(4)
 def test_judgements_and_what_they_led_to(account: Account) -> None:
     line, votes, flags = account.ledger.line, account.ledger.tables["votes"], account.outcome["flags"]
     judged = [event["judged"]["result"]["verdict"] for event in account.events("verified")]
@@ -330,6 +336,7 @@ def test_judgements_and_what_they_led_to(account: Account) -> None:
     assert sums.contested == len(contested)
 
 
+@pytest.mark.one_in(4)
 def test_how_it_ended_and_how_long_it_took(account: Account) -> None:
     line, sums, document = account.ledger.line, account.added.sums, account.document
     assert line.status == account.outcome["outcome"]
@@ -341,6 +348,7 @@ def test_how_it_ended_and_how_long_it_took(account: Account) -> None:
     assert line.executor_ms == sums.executor_ms == 1_000 * sum(first.values())
 
 
+@pytest.mark.one_in(4)
 def test_what_the_dashboard_shows(account: Account) -> None:
     line, sums, shown = account.ledger.line, account.added.sums, account.page["run"]
     for name, column in account.columns.items():

@@ -109,6 +109,7 @@ def test_a_fork_whose_branch_is_gone_is_still_read_by_its_number(github: Served,
     assert open_pull_request(clone, pull, Remote(github.url)).change().head_sha == pull.head_sha
 
 
+@pytest.mark.every_case
 def test_more_files_than_the_api_lists(github: Served, clone: Path) -> None:
     for number in range(3_500):
         github.work.write(f"many/{number}.txt", f"{number}\n")

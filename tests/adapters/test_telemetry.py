@@ -558,6 +558,7 @@ def reviewed(terminal: Terminal, env: Mapping[str, str]) -> tuple[int, str, list
     return done.code, done.out, warnings
 
 
+@pytest.mark.one_in(2)
 @over_both
 def test_a_review_sends_its_own_outcome(tmp_path: Path, protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "LONGEST_SECONDS", UNHURRIED)
@@ -568,6 +569,7 @@ def test_a_review_sends_its_own_outcome(tmp_path: Path, protocol: str, monkeypat
     assert runs == {stored.document.run_id}
 
 
+@pytest.mark.one_in(2)
 @over_both
 def test_an_endpoint_that_does_not_answer_changes_nothing_but_one_line(terminal: Terminal, protocol: str) -> None:
     code, report, _ = reviewed(terminal, {})

@@ -32,6 +32,7 @@ def modes(folder: Path) -> dict[str, int]:
     return {str(name): stat.S_IMODE(path.stat().st_mode) for name, path in found.items() if "answers" not in name.parts}
 
 
+@pytest.mark.one_in(3)
 def test_what_a_review_leaves_has_the_modes_that_the_umask_says(umask: int, tmp_path: Path) -> None:
     repo = project(tmp_path / "project", "x = 1\n", "x = 2\n")
     left = tmp_path / "left"
@@ -53,6 +54,7 @@ def test_what_a_review_leaves_has_the_modes_that_the_umask_says(umask: int, tmp_
         assert found == {name: (0o777 if name in folders else 0o666) & ~umask for name in found}
 
 
+@pytest.mark.one_in(3)
 def test_the_verbs_that_write_files_keep_to_it_as_well(umask: int, tmp_path: Path, terminal: Terminal) -> None:
     repo = project(terminal.folder / "project", "x = 1\n", "x = 2\n")
     output = terminal.folder / "outcome.json"

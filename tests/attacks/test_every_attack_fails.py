@@ -17,7 +17,6 @@ from tests.attacks import on_github
 from tests.attacks.obedient import FAULT, NOTES, WINDOW, ObedientAgent
 from tests.attacks.payloads import ATTACKS, OWN_SECRET, PLANTED
 from tests.attacks.unfenced import unfenced
-from tests.cases import sampled
 
 from review_advisor.adapters.git.open import open_range
 from review_advisor.core.facts.change import Spec
@@ -199,7 +198,8 @@ def unseen_characters(seen: Seen) -> set[str]:
     return {each for each in found if each in "\u202e\u2066\u200b\x1b" or "\U000e0000" <= each <= "\U000e0fff"}
 
 
-@pytest.mark.parametrize("attack,entry", sampled(CELLS, one_in=7))
+@pytest.mark.one_in(7)
+@pytest.mark.parametrize("attack,entry", CELLS)
 def test_it_works_where_nothing_stops_it(
     attack: str, entry: str, tmp_path: Path, git: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,7 +214,8 @@ def test_it_works_where_nothing_stops_it(
         assert OWN_SECRET in seen.told
 
 
-@pytest.mark.parametrize("attack,entry", sampled(CELLS, one_in=7))
+@pytest.mark.one_in(7)
+@pytest.mark.parametrize("attack,entry", CELLS)
 def test_it_changes_nothing_in_ours(attack: str, entry: str, tmp_path: Path, git: Served) -> None:
     untouched = review(tmp_path / "twin", git, entry, ATTACKS[attack].twin, ObedientAgent())
     assert untouched.document.outcome is Outcome.CHANGES_REQUESTED, "left alone, the fault is found"
@@ -250,11 +251,9 @@ def test_no_cell_of_the_matrix_is_empty() -> None:
         *("comment", "label", "branch name", "author name", "review thread", "forged state"),
     }
     for test in (test_it_works_where_nothing_stops_it, test_it_changes_nothing_in_ours):
-        (mark,) = vars(test)["pytestmark"]
-        names, cells = mark.args
+        rows, sample = vars(test)["pytestmark"]
+        names, cells = rows.args
         assert names == "attack,entry"
-        assert {cell.values for cell in cells} == set(product(classes, places))
-        assert {mark.name for cell in cells for mark in cell.marks} == {"every_case"}, (
-            "`make test-all` runs all of them"
-        )
-        assert not mark.kwargs
+        assert set(cells) == set(product(classes, places))
+        assert not rows.kwargs
+        assert sample.name == "one_in", "`make test-all` runs all of them"

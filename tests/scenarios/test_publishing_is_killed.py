@@ -122,6 +122,7 @@ TROUBLES: dict[str, Callable[[], Trouble]] = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("trouble", TROUBLES.values(), ids=list(TROUBLES))
 @pytest.mark.parametrize("k", range(REQUESTS))

@@ -22,6 +22,7 @@ from review_advisor.pull_request.publish import PublishPhase
 LINT = (InlineComment("lint", PATH, 3, None, "RIGHT", "a remark of another workflow"),)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("k", range(REQUESTS))
 def test_somebody_else_publishes_the_same_while_it_is_published(k: int, after: bool) -> None:
@@ -100,6 +101,7 @@ def published_at_once(desk: Desk, seed: int, *documents: OutcomeDocument) -> Non
     assert failed == []
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("seed", range(40))
 def test_two_publishers_of_one_outcome_leave_one_of_everything(seed: int) -> None:
     desk, document = escalating()

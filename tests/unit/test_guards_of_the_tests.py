@@ -23,3 +23,9 @@ def test_a_test_may_talk_to_itself() -> None:
 def test_a_test_cannot_start_the_real_cli(program: str) -> None:
     with pytest.raises(RuntimeError, match="may not start"):
         subprocess.run([program, "-p"], check=False)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("row", range(7))
+def test_of_rows_alike_make_test_runs_one_in_so_many(row: int, request: pytest.FixtureRequest) -> None:
+    assert (request.node.get_closest_marker("every_case") is None) == (row in {0, 3, 6})
