@@ -21,6 +21,7 @@ NUMBERS = "tests/unit/outcome/test_numbering.py::"
 BESIDE = "test_two_advisors_who_are_asked_side_by_side_build_on_one_another_in_nothing"
 ADVISOR = f"{SCENARIOS}test_pr_review_advisor_"
 UNIT = "tests/unit/"
+STATIC = f"{SCENARIOS}test_static_checks_alone.py::"
 GUARD = f"{UNIT}policy/test_guard.py::TestSelfModificationGuard::"
 LARGE = f"{SCENARIOS}test_large_changes.py::"
 MONEY = f"{SCENARIOS}test_budgets_are_checked_before_money_is_spent.py::"
@@ -60,6 +61,27 @@ STORIES = "tests/simulation/test_stories.py::test_"
 LIVES = "tests/simulation/test_on_github.py::test_"
 
 MUTANTS = (
+    Mutant(
+        "a comment in the change silences a serious static finding",
+        "embedded/checkers.py",
+        'return remark.silenced and worth.severity in ("medium", "low")',
+        "return remark.silenced",
+        (f"{UNIT}test_embedded_checks.py::test_a_comment_of_the_change_silences_what_is_mild_and_nothing_serious",),
+    ),
+    Mutant(
+        "code that no rule reads passes the static checks",
+        "core/outcome/ends.py",
+        'if gap.extent != "waived"]',
+        'if gap.extent in ("partly", "not")]',
+        (f"{STATIC}test_code_that_no_rule_reads_is_named_and_goes_to_a_person",),
+    ),
+    Mutant(
+        "a file whose name tells no language counts as data",
+        "core/facts/languages.py",
+        'named or (f"*{place.suffix}" if suffix else OTHER)',
+        "named",
+        (f"{STATIC}test_a_name_that_says_nothing_counts_as_code",),
+    ),
     Mutant(
         "consults by the executor's own model are counted as the executor's",
         "core/outcome/cost.py",
@@ -628,8 +650,8 @@ MUTANTS = (
     Mutant(
         "what was not sent is approved",
         "core/outcome/ends.py",
-        "    if unsent:\n",
-        "    if unsent is None:\n",
+        "    if unread:\n",
+        "    if unread is None:\n",
         (f"{LARGE}test_a_line_too_long_to_send_is_named_and_never_approved_d3",),
     ),
     Mutant(

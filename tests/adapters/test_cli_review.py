@@ -67,7 +67,7 @@ def test_a_risk_is_exit_10_and_stands_in_report_and_document(terminal: Terminal)
     Repo(terminal.folder).write("app.py", RISK)
     Repo(terminal.folder).commit("Run commands")
     done = terminal.examine()
-    assert (done.code, done.out.splitlines()[0]) == (10, "CHANGES REQUESTED")
+    assert (done.code, done.out.splitlines()[0]) == (10, "CHANGES REQUESTED (static checks, no model)")
     document = stored(terminal.folder)
     assert [finding["path"] for finding in document["findings"]] == ["app.py"]
     assert (document["outcome"], document["exit_code"]) == ("changes_requested", 10)
@@ -162,12 +162,12 @@ def test_json_is_exactly_the_document_and_fits_the_exported_schema(terminal: Ter
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("text,code,first", [("x = 3\n", 0, "APPROVED"), (RISK, 10, "CHANGES REQUESTED")])
+@pytest.mark.parametrize("text,code,first", [("x = 3\n", 0, "NO OBJECTION"), (RISK, 10, "CHANGES REQUESTED")])
 def test_a_gate_says_one_line_or_everything(terminal: Terminal, text: str, code: int, first: str) -> None:
     Repo(terminal.folder).write("app.py", text)
     Repo(terminal.folder).commit("The change")
     done = terminal.examine("--gate")
-    assert (done.code, done.out.splitlines()[0]) == (code, first)
+    assert (done.code, done.out.splitlines()[0]) == (code, f"{first} (static checks, no model)")
     assert (len(done.out.splitlines()) == 1) == (code == 0)
 
 
@@ -359,8 +359,8 @@ def test_an_empty_change_is_approved_without_a_question(terminal: Terminal) -> N
     done = terminal.review()
     assert done.code == 0
     assert done.out.splitlines()[:2] == [
-        "APPROVED (NOTHING TO REVIEW: the change is empty)",
-        "  because the change is empty: nothing was asked",
+        "NOTHING TO REVIEW: the change is empty",
+        "  because the change is empty",
     ]
     assert "Calls: none" in done.out
 

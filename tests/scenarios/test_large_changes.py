@@ -144,7 +144,7 @@ def test_an_empty_change_is_approved_without_a_question(world: MockWorld) -> Non
     world.source.stated = replace(world.source.stated, files=())
     document = world.review()
     assert (document.outcome, document.exit_code) == (Outcome.APPROVED, 0)
-    assert document.because == ("the change is empty: nothing was asked",)
+    assert document.because == ("the change is empty",)
     assert world.asked == []
     assert document.coverage == ()
 

@@ -6,6 +6,8 @@ import base64
 import json
 from dataclasses import asdict
 from pathlib import Path
+from random import Random
+from string import ascii_letters, digits
 
 import pytest
 from pydantic import BaseModel
@@ -21,6 +23,7 @@ from review_advisor.core.answers.answers import (
 from review_advisor.core.answers.evidence import CheckedReport, ShownChange
 from review_advisor.core.facts.change import SYMLINK_MODE, FileChange, Hunk, Status
 from review_advisor.core.facts.patches.diff_text import changed_lines, render_files, render_statistics, shown_path
+from review_advisor.core.facts.ruff_settings import RuffSettings, ruff_settings
 from review_advisor.core.roles import prompts
 from review_advisor.core.safety.fence import fence
 from review_advisor.core.safety.secret_shapes import KINDS, REDACTED, mark, redact
@@ -34,7 +37,7 @@ from review_advisor.embedded.rule_table import worth
 
 NONCE = "nonce-7"
 GITHUB_TOKEN = "ghp_" + "a1B2" * 9
-DRAWN_TOKEN = "ghp_" + "Zk3vQ9xT7bRw2LmN8sYd" + "4HgJ6pVc1XfKq5Wt"
+DRAWN_TOKEN = "ghp_" + "".join(Random(7).choices(ascii_letters + digits, k=36))
 STRIPE_KEY = "sk_live_" + "a1B2c3D4" * 3
 SHELL = "import subprocess\n\n\ndef run(command):\n    return subprocess.run(command, shell=True)\n"
 CLEAN = "def add(left, right):\n    return left + right\n"
@@ -346,7 +349,7 @@ def test_a_missed_finding_is_vetoed_then_adopted_then_confirmed(tmp_path: Path) 
     files = written(tmp_path, {"app.py": SHELL, "b.py": CLEAN})
     made = plan(material(files), "")
     one = checks(material(files), tmp_path)
-    first = report(material(files, PLAN=made), one, "", None)
+    first = report(material(files, PLAN=made), one, "", lambda _: NoAdvice("nobody is there"))
     vetoed = judge(material(files, PLAN=made, REPORT=first), one, "")
     assert any("S602 at app.py:5 (high)" in point.advisor_assessment for point in vetoed.disagreements)
     second = report(material(files, PLAN=made, TRANSCRIPT=transcript(vetoed)), one, "", None)
@@ -381,7 +384,7 @@ def test_a_rejection_without_a_quote_that_stands_is_vetoed(tmp_path: Path) -> No
 def test_what_a_right_rejection_missed_is_a_concern(tmp_path: Path) -> None:
     files = written(tmp_path, {"app.py": SHELL + "print(missing)\n"})
     one = checks(material(files), tmp_path)
-    made = report(material(files), one, "", None)
+    made = report(material(files), one, "", lambda _: NoAdvice("nobody is there"))
     confirmed = judge(material(files, REPORT=made), one, "")
     assert made.verdict == "reject"
     assert (confirmed.verdict, [point.severity for point in confirmed.disagreements]) == ("APPROVE", ["concern"])
@@ -460,3 +463,90 @@ def test_a_removed_line_can_be_quoted() -> None:
 def test_the_checkers_are_named_with_their_versions() -> None:
     named = require_extra()
     assert named.startswith("ruff 0.")
+
+
+# --- what the base allows, and what ruff would write ------------------------------------------------------------------
+
+
+def settings(text: str, folder: str = "", name: str = "ruff.toml") -> tuple[RuffSettings, ...]:
+    found = ruff_settings(text, folder, name)
+    assert found is not None
+    return (found,)
+
+
+def found_under(tree: Path, allowed: tuple[RuffSettings, ...], path: str, text: str) -> dict[str, str]:
+    given = material(written(tree, {path: text}))
+    return {one.rule: one.worth.severity for one in StaticChecks(given.lines, tree, allowed).everything()}
+
+
+MUTABLE = "def run(command, seen=[]):\n    return seen\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'ignore = ["B006"]',
+        '[lint]\nignore = ["B"]',
+        '[lint]\nextend-ignore = ["ALL"]',
+        '[lint.per-file-ignores]\n"src/*" = ["B006"]',
+        '[lint.per-file-ignores]\n"app.py" = ["B0"]',
+        '[lint.extend-per-file-ignores]\n"!tests/**" = ["B006"]',
+        'exclude = ["src"]',
+        'extend-exclude = ["*/deep"]',
+        '[lint]\nexclude = ["src/**/*.py"]',
+    ],
+)
+def test_what_the_bases_own_ruff_configuration_allows_is_no_finding(tmp_path: Path, text: str) -> None:
+    path = "src/deep/app.py"
+    assert "B006" in found_under(tmp_path, (), path, MUTABLE)
+    assert found_under(tmp_path, settings(text), path, MUTABLE) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['ignore = ["B007"]', '[lint.per-file-ignores]\n"tests/*" = ["B006"]', 'exclude = ["other"]', 'select = ["E"]', ""],
+)
+def test_what_it_does_not_name_stays_a_finding(tmp_path: Path, text: str) -> None:
+    assert found_under(tmp_path, settings(text), "src/app.py", MUTABLE) == {"B006": "medium"}
+
+
+def test_the_nearest_configuration_of_the_base_holds(tmp_path: Path) -> None:
+    both = (*settings('ignore = ["B"]'), *settings("", "part"))
+    assert found_under(tmp_path, both, "part/app.py", MUTABLE) == {"B006": "medium"}
+    assert found_under(tmp_path, both, "app.py", MUTABLE) == {}
+
+
+def test_a_pyproject_counts_only_with_a_table_of_ruffs() -> None:
+    assert ruff_settings("[tool.black]\n", "", "pyproject.toml") is None
+    (one,) = settings('[tool.ruff]\nbuiltins = ["_"]\n', name="pyproject.toml")
+    assert one.allows("F821", "app.py", "_")
+    assert not one.allows("F821", "app.py", "missing")
+    assert ruff_settings("not toml", "", "ruff.toml") is None
+
+
+def test_a_comment_of_the_change_silences_what_is_mild_and_nothing_serious(tmp_path: Path) -> None:
+    mild = "def run(command, seen=[]):  # noqa: B006\n    return seen\n"
+    assert found(tmp_path, "a.py", mild) == {}
+    assert found(tmp_path, "b.py", mild.replace("B006", "B008")) == {"B006": "medium"}
+    assert found(tmp_path, "c.py", "# ruff: noqa\n" + MUTABLE) == {}
+    grave = "import subprocess\n\nsubprocess.run(input(), shell=True)  # noqa\n"
+    assert found(tmp_path, "d.py", grave) == {"S602": "high"}
+
+
+def test_ruffs_own_fix_is_a_suggestion_of_whole_lines(tmp_path: Path) -> None:
+    text = (
+        "import os, sys\n\n\ndef text(value):\n    if value is 'a':\n        return f'{value}'\n    return sys.path\n"
+    )
+    files = written(tmp_path, {"app.py": text})
+    reported = {one.rule: one.reported() for one in checks(material(files), tmp_path).everything()}
+    assert reported["F401"].suggestion == "import sys"
+    assert (reported["F632"].suggestion, reported["F632"].line) == ("    if value == 'a':", 5)
+    assert [one.suggestion for one in held(files, *reported.values()).findings].count(None) == 0
+
+
+def test_a_fix_that_would_touch_lines_outside_the_change_is_no_suggestion(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("from os import (\n    path,\n    sep,\n)\n\nprint(sep)\n")
+    lines = (" from os import (", "+    path,", "     sep,", " )", " ", " print(sep)")
+    file = FileChange(Status.MODIFIED, "app.py", added=1, hunks=(Hunk(1, 5, 1, 6, "", lines),))
+    (one,) = checks(material((file,)), tmp_path).everything()
+    assert (one.rule, one.fix) == ("F401", None)

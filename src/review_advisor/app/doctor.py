@@ -26,11 +26,20 @@ NO_CREDENTIAL = "No model credential: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH
 
 @dataclass(frozen=True, slots=True)
 class AgentChoice:
-    """Who answers: the real CLI (``claude_bin`` or from PATH), or the embedded agent, scripted or not."""
+    """Who answers: the real CLI (``claude_bin`` or from PATH), or the embedded agent, scripted or not.
+
+    ``staged``: the embedded agent plays the advisor as well, for the demo. Otherwise only a script has one.
+    """
 
     agent: Agent = "claude"
     claude_bin: str = ""
     embedded_script: Path | None = None
+    staged: bool = False
+
+    @property
+    def static(self) -> bool:
+        """Whether static checks answer, without an advisor."""
+        return self.agent == "embedded" and self.embedded_script is None and not self.staged
 
 
 def agent_command(

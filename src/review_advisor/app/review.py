@@ -26,6 +26,7 @@ from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
+from review_advisor.app.base_checks import base_checks
 from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.configuration import load_settings, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
@@ -66,6 +67,7 @@ class ReviewOptions:
     repair: RepairMode = "suggest"
     ledger: Path | None = None
     fresh: bool = False
+    allow_unchecked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def run_review(
         settings = load_settings(options.repo, options.config, source.base_file, environ, options.profile)
         source = source.within(settings.rules.tree)
         source.change()
-        command = agent_command(options.agent, options.repo, environ, warn)
+        command = _command(options, source, environ, warn)
         artifacts.make()
         if options.output is not None:
             check_writable(options.output)
@@ -170,10 +172,19 @@ def leave_refusal(output: Path, sentence: str, environ: Mapping[str, str]) -> No
         write_refusal(output, redactor(environ).redact(sentence))
 
 
+def _command(
+    options: ReviewOptions, source: GitSource | PatchSource, environ: Mapping[str, str], warn: Callable[[str], None]
+) -> tuple[str, ...]:
+    command = agent_command(options.agent, options.repo, environ, warn)
+    if options.agent.agent != "embedded":
+        return command
+    return (*command, *base_checks(source.change(), source.base_file))
+
+
 def _request(options: ReviewOptions, settings: Settings) -> ReviewRequest:
-    return ReviewRequest(
-        new_run_id(), secrets.token_hex(8), settings.rules, settings.switches, settings.redactor, options.repair
-    )
+    rules = replace(settings.rules, allow_unchecked=settings.rules.allow_unchecked or options.allow_unchecked)
+    switches = replace(settings.switches, static=options.agent.static)
+    return ReviewRequest(new_run_id(), secrets.token_hex(8), rules, switches, settings.redactor, options.repair)
 
 
 def _pictures_and_wiki(

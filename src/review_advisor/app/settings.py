@@ -148,6 +148,10 @@ class Config(_Table):
         default=(),
         description="More rules, each a table `[[guidelines]]` with `paths` (globs) and either `text` or `file`.",
     )
+    allow_unchecked: bool = Field(
+        default=Rules().allow_unchecked,
+        description="Let `--agent embedded` pass code that no rule reads.",
+    )
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
     tree: TreeBounds = Field(default=DEFAULT_BOUNDS, description="How large a repository may be.")
     github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
@@ -246,6 +250,7 @@ def make_settings(
         visual_folder=config.visual_folder,
         wiki_folder=config.wiki_folder,
         metadata_blind=config.metadata_blind,
+        allow_unchecked=config.allow_unchecked,
         tree=config.tree,
         guidelines=GuidelineRules(
             config.guideline_files,

@@ -48,7 +48,7 @@ def demo(context: click.Context, revisions: str | None, repo: Path | None, artif
             options = ReviewOptions(
                 repo=shown.repo,
                 selection=Selection("range", shown.revisions),
-                agent=AgentChoice("embedded"),
+                agent=AgentChoice("embedded", staged=True),
                 artifacts=artifacts,
             )
             stored = perform(options, as_json=False, brief=False)

@@ -94,6 +94,11 @@ Examples:
     metavar="FILE",
     help="Also write outcome.json here; of a pull request's review that is refused, why, in its .refusal.txt.",
 )
+@click.option(
+    "--allow-unchecked",
+    is_flag=True,
+    help="With --agent embedded: exit 0 although no rule reads some of the changed code.",
+)
 @click.option("--fresh", is_flag=True, help="Ask all questions again: earlier answers to this review do not count.")
 @click.option("--json", "as_json", is_flag=True, help="Print outcome.json instead of the report.")
 @click.option("--gate", is_flag=True, help="For make and CI: one line when the exit code is 0, the report otherwise.")
@@ -118,6 +123,7 @@ def review(
     artifacts: Path,
     ledger_file: Path | None,
     output: Path | None,
+    allow_unchecked: bool,
     fresh: bool,
     as_json: bool,
     config_file: Path | None,
@@ -146,6 +152,8 @@ def review(
             raise click.UsageError("--head says which head of a pull request: name it with --pr.")
         if memory is not None and pr is None:
             raise click.UsageError("--memory is about what is remembered of a pull request: name it with --pr.")
+        if allow_unchecked and agent != "embedded":
+            raise click.UsageError("--allow-unchecked is about static checks: name it with --agent embedded.")
 
         options = ReviewOptions(
             repo=repo,
@@ -162,6 +170,7 @@ def review(
             repair=repair,
             ledger=ledger_file,
             fresh=fresh,
+            allow_unchecked=allow_unchecked,
         )
         performed = perform(options, as_json=as_json, brief=gate)
     context.exit(performed.code)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from review_advisor.core.answers.answers import ReportedFinding
 from review_advisor.core.facts.kinds import Kind, kind_of_path
+from review_advisor.core.facts.languages import language_of
 from review_advisor.core.facts.patches.diff_text import ShownLine
+from review_advisor.core.facts.ruff_settings import RuffSettings, nearest
 from review_advisor.core.safety.secret_shapes import holds_mark, is_mark, kind_marked, secrets_in
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
 from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.command_line import UsageError
+from review_advisor.embedded.ruff_run import Fix, RuffRemark, remarks
 
 _EXTRA = "review-advisor[embedded]"
-_BATCH = 400
-_RUFF_TIMEOUT = 60
 _LONGEST_STATEMENT = 10
 _LONGEST_QUOTE = 400
 _SHORTEST_QUOTE = 4
@@ -40,6 +38,7 @@ class CheckFinding:
     message: str
     evidence: str
     worth: rules.Worth
+    fix: Fix | None = None
 
     @property
     def serious(self) -> bool:
@@ -56,6 +55,8 @@ class CheckFinding:
         return ReportedFinding(
             path=self.path,
             line=self.line,
+            end_line=None if self.fix is None else self.fix.last,
+            suggestion=None if self.fix is None else self.fix.text.removesuffix("\n"),
             severity=self.worth.severity,
             category=f"{self.check}/{self.rule}",
             title=self.message[:200],
@@ -66,9 +67,13 @@ class CheckFinding:
 
 
 class StaticChecks:
-    """The checks for one diff. ``tree`` is the exported head tree, or None: then only the shown lines exist."""
+    """The checks for one diff. ``tree`` is the exported head tree, or None: then only the shown lines exist.
 
-    def __init__(self, lines: Sequence[ShownLine], tree: Path | None) -> None:
+    ``settings`` are what the base's own configuration of ruff allows.
+    """
+
+    def __init__(self, lines: Sequence[ShownLine], tree: Path | None, settings: Sequence[RuffSettings] = ()) -> None:
+        self._settings = settings
         self._tree = None if tree is None else tree.resolve()
         self._added: dict[str, dict[int, str]] = {}
         for line in lines:
@@ -83,8 +88,9 @@ class StaticChecks:
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """Files with added text that no bug rule can read: not Python, or not a plain file of the tree."""
-        return tuple(path for path in self._added if path not in self._files or not path.endswith(_PYTHON))
+        """Files of code with added text that no bug rule can read: not Python, or not a plain file of the tree."""
+        code = (path for path in self._added if kind_of_path(path) is not Kind.DOCS and language_of(path) is not None)
+        return tuple(path for path in code if path not in self._files or not path.endswith(_PYTHON))
 
     @property
     def has_tree(self) -> bool:
@@ -120,14 +126,31 @@ class StaticChecks:
         files = [path for path in paths if path in self._files and path.endswith(_PYTHON)]
         if self._tree is None:
             return
-        for start in range(0, len(files), _BATCH):
-            for raw in _run_ruff(self._tree, select, files[start : start + _BATCH]):
-                rule, message = raw.get("code") or rules.SYNTAX, str(raw["message"])
-                path = Path(raw["filename"]).relative_to(self._tree).as_posix()
-                line = self._added_line(path, int(raw["location"]["row"]), int(raw["end_location"]["row"]))
-                if line is not None and not (rule == rules.SYNTAX and check != "bug"):
-                    quote = self._added[path][line].strip()[:_LONGEST_QUOTE]
-                    yield CheckFinding(path, line, check, rule, message, quote, rules.worth(rule, message))
+        for remark in remarks(self._tree, select, files):
+            line = self._added_line(remark.path, remark.first, remark.last)
+            worth = rules.worth(remark.rule, remark.message)
+            if line is None or self._is_allowed(remark, worth) or (remark.rule == rules.SYNTAX and check != "bug"):
+                continue
+            fix = self._whole_fix(remark, line)
+            added = self._added[remark.path]
+            quoted = range(line, (line if fix is None else fix.last) + 1)
+            quote = "\n".join(added[number].strip() for number in quoted if number in added)[:_LONGEST_QUOTE]
+            yield CheckFinding(remark.path, line, check, remark.rule, remark.message, quote, worth, fix)
+
+    def _is_allowed(self, remark: RuffRemark, worth: rules.Worth) -> bool:
+        """Whether the base's configuration allows it. A comment in the change itself silences only what is mild."""
+        settings = nearest(self._settings, remark.path)
+        if settings is not None and settings.allows(remark.rule, remark.path, remark.name):
+            return True
+        return remark.silenced and worth.severity in ("medium", "low")
+
+    def _whole_fix(self, remark: RuffRemark, line: int) -> Fix | None:
+        """Ruff's own fix, if it changes added lines alone, from the one that the finding is about."""
+        fix = remark.fix
+        if fix is None or fix.first != line or not fix.text.strip():
+            return None
+        changed = set(range(fix.first, fix.last + 1))
+        return fix if changed <= self._added[remark.path].keys() else None
 
     def _added_line(self, path: str, first: int, last: int) -> int | None:
         added = self._added[path]
@@ -181,24 +204,6 @@ def require_extra() -> str:
         raise UsageError(
             f"Error: the static checks need {error.name}, which is not installed: pip install '{_EXTRA}'"
         ) from error
-
-
-def _run_ruff(tree: Path, select: Sequence[str], files: Sequence[str]) -> list[dict[str, Any]]:
-    from ruff import find_ruff_bin  # type: ignore[import-untyped]  # noqa: PLC0415 - only if a Python file changed
-
-    command = [
-        *(find_ruff_bin(), "check", "--isolated", "--no-cache", "--no-fix", "--exit-zero", "--quiet"),
-        *("--output-format", "json", "--target-version", "py314"),
-        *("--select", ",".join(select), "--ignore", ",".join(rules.IGNORED_RULES), "--", *files),
-    ]
-    try:
-        ended = subprocess.run(command, cwd=tree, env={}, capture_output=True, timeout=_RUFF_TIMEOUT, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise UsageError(f"Error: ruff did not end within {_RUFF_TIMEOUT} seconds") from error
-    if ended.returncode != 0:
-        raise UsageError(f"Error: ruff failed: {ended.stderr.decode('utf-8', 'replace').strip()[:500]}")
-    found: list[dict[str, Any]] = json.loads(ended.stdout)
-    return found
 
 
 def _is_drawn(token: str) -> bool:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
+from review_advisor.core.facts.ruff_settings import RuffSettings
 from review_advisor.embedded.hooks import Hook, hooks_of
 
 VERSION = "2.1.329"
@@ -36,6 +39,7 @@ _SWITCHES = {
 _VALUED = frozenset(
     {
         "--script",
+        "--base-ruff",
         "--setting-sources",
         "--permission-mode",
         "--permission-prompts",
@@ -82,6 +86,7 @@ class Options:
     denied_edits: tuple[str, ...]
     schema: dict[str, Any]
     script: Path | None
+    base_ruff: tuple[RuffSettings, ...]
     forward_subagent_text: bool
     include_hook_events: bool
 
@@ -111,6 +116,7 @@ def parse(words: Sequence[str]) -> Options | None:
         denied_edits=tuple(_denied_edits(settings)),
         schema=_schema(given.get("--json-schema")),
         script=Path(given["--script"]) if "--script" in given else None,
+        base_ruff=_base_ruff(given.get("--base-ruff", "[]")),
         forward_subagent_text="--forward-subagent-text" in given,
         include_hook_events="--include-hook-events" in given,
     )
@@ -142,6 +148,13 @@ def _require_print_mode(given: dict[str, str]) -> None:
         raise UsageError("Error: the embedded agent speaks --output-format stream-json only")
     if "--verbose" not in given:
         raise UsageError("Error: When using --print, --output-format=stream-json requires --verbose")
+
+
+def _base_ruff(value: str) -> tuple[RuffSettings, ...]:
+    try:
+        return TypeAdapter(tuple[RuffSettings, ...]).validate_json(value)
+    except ValidationError as error:
+        raise UsageError("Error: --base-ruff must be a JSON list of ruff settings") from error
 
 
 def _tool(name: str) -> str:

@@ -34,15 +34,17 @@ def report(
 ) -> ReviewReport:
     """The verdict: reject exactly when a finding is critical or high.
 
-    A first attempt runs the bug rules, and asks once (if it may) whether to run the security checks on one focus
-    file. A retry runs everything, takes over what it had missed, and answers each disagreement with a quote.
+    Without an advisor to ask, all checks run. For the demo, which has one, a first attempt runs the bug rules and asks
+    whether to run the security checks on one focus file; a retry runs everything, takes over what it had missed, and
+    answers each disagreement with a quote.
     """
     notes = [f"Static checks, no model: {checkers}."]
     answers: tuple[DisagreementAnswer, ...] = ()
-    if material.disagreements is None:
+    if material.disagreements is None and ask is not None:
         found = [*checks.bugs(checks.paths), *_advised(material, checks, ask, notes)]
     else:
         found = list(checks.everything())
+    if material.disagreements is not None:
         answers = tuple(_answer(past, found, material) for past in material.disagreements[-_MOST_ANSWERS:])
         notes.append("All checks were run again, security and secrets included.")
         if may_edit:
@@ -74,9 +76,9 @@ def best_quote(lines: Sequence[ShownLine]) -> str:
     return ranked[0].text.strip()[:_LONGEST_QUOTE] if ranked else ""
 
 
-def _advised(material: Material, checks: StaticChecks, ask: Ask | None, notes: list[str]) -> tuple[CheckFinding, ...]:
+def _advised(material: Material, checks: StaticChecks, ask: Ask, notes: list[str]) -> tuple[CheckFinding, ...]:
     focus = focus_of(material)
-    if ask is None or focus is None:
+    if focus is None:
         return ()
     guidance = ask(security_question(focus, material.lines_of(focus)))
     if isinstance(guidance, NoAdvice):

@@ -17,6 +17,8 @@ IGNORED_RULES = ("S101", "S404", "S603", "S607")
 """Rules that fire on every assert and on every started process: noise, whatever the change."""
 
 SYNTAX = "invalid-syntax"
+LONGEST_FIX = 10
+"""So many lines at most does a suggestion replace."""
 
 
 @dataclass(frozen=True, slots=True)

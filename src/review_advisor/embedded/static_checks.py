@@ -35,7 +35,8 @@ def answer(session: CliSession, prompt: str) -> int:
 def _work(session: CliSession, material: Material, checkers: str) -> BaseModel:
     if session.options.question == ReviewPlan.__name__:
         return plan(material, checkers)
-    checks = StaticChecks(material.lines, session.cwd if "Read" in session.options.tools else None)
+    tree = session.cwd if "Read" in session.options.tools else None
+    checks = StaticChecks(material.lines, tree, session.options.base_ruff)
     if session.options.question == ReviewReport.__name__:
         return report(material, checks, checkers, _ask(session), may_edit="Edit" in session.options.tools)
     return judge(material, checks, checkers)

@@ -222,6 +222,7 @@ class MockWorld:
         self.wiki = MemoryWiki()
         self.environment: dict[str, str] = {}
         self.rules = Rules()
+        self.static = False
         self.reviews = 0
         self.threads: Callable[[int], Pool] = ThreadPoolExecutor
         self.jobs = 1
@@ -264,7 +265,7 @@ class MockWorld:
             run_id=self.run_id,
             nonce=self.nonce,
             rules=self.rules,
-            switches=read_switches(self.environment),
+            switches=replace(read_switches(self.environment), static=self.static),
             redactor=redactor(self.environment),
             repair=self.repair,
         )

@@ -42,6 +42,7 @@ from review_advisor.core.outcome.learned import judgement_on, knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy
 from review_advisor.core.policy.scope import review_scope
+from review_advisor.core.policy.static_review import unchecked_files
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import Switches
 from review_advisor.core.roles.advisors import Briefing, Part, PreFlightAdvisor
@@ -107,6 +108,8 @@ class ReviewPhase:
         scope = review_scope(change, policy, len(parts))
         unsent += must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
         guidelines = self._guidelines(change, request.rules)
+        if policy.static is not None:
+            unsent += unchecked_files(change, pictures, waived=request.rules.allow_unchecked)
         jobs = min(self._jobs, len(parts))
         dispatch = Dispatch(
             self._ports,

@@ -121,7 +121,7 @@ TITLES = {
     "changes requested": ("Changes requested: 1 high, 1 low", Conclusion.FAILURE),
     "escalated": ("A person has to decide (retries exhausted)", Conclusion.ACTION_REQUIRED),
     "stopped": ("The review did not run to its end", Conclusion.FAILURE),
-    "empty change": ("Approved (nothing to review: the change is empty)", Conclusion.SUCCESS),
+    "empty change": ("Nothing to review: the change is empty", Conclusion.SUCCESS),
     "repair attached": ("Changes requested (after a veto was answered; a repair is attached)", Conclusion.FAILURE),
     "taught": ("Approved", Conclusion.SUCCESS),
     "300 findings": ("Changes requested: 74 critical, 76 high, 76 medium, 74 low", Conclusion.FAILURE),

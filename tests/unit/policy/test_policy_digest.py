@@ -12,6 +12,7 @@ from review_advisor.core.policy.budgets import Budgets
 from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
 from review_advisor.core.policy.scope import policy_digest
+from review_advisor.core.policy.static_review import StaticReview
 from review_advisor.core.policy.surfaces import ADVISOR_ROLES, Authority, Role, Surface
 from review_advisor.mockworld.world import MockWorld
 
@@ -41,6 +42,7 @@ DOES_NOT_COUNT: dict[type, dict[str, Any]] = {
         "guard": Guard(("CLAUDE.md",)),
         "critical_touched": ("auth/x.py",),
         "code_lines": 4_000,
+        "static": StaticReview(("Go",)),
         "repair": RoleDecision(runs=False, because=("two parts",)),
     },
     SurfacePolicy: {

@@ -14,6 +14,10 @@ LONGEST_SPEC = 100_000
 _LINE_PREFIX = 17
 
 
+Extent = Literal["partly", "not", "unchecked", "waived"]
+"""How far something was not read: by a model, or, in a review by static checks, by any rule."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shard:
     """One part. ``index`` counts from 0; ``files`` may hold a file's hunks in part."""
@@ -24,14 +28,19 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A file of which something cannot be sent, and why."""
+    """A file of which something cannot be read, and why. ``waived``: it may be approved all the same."""
 
     path: str
-    extent: Literal["partly", "not"]
+    extent: Extent
     why: str
 
 
-EXTENT_WORDS: dict[str, str] = {"partly": "read in part", "not": "not read"}
+EXTENT_WORDS: dict[str, str] = {
+    "partly": "read in part",
+    "not": "not read",
+    "unchecked": "not checked",
+    "waived": "not checked, which is allowed",
+}
 
 
 def shards(change: Change, shard_tokens: int) -> tuple[tuple[Shard, ...], tuple[Unsent, ...]]:

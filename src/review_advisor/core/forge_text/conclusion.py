@@ -10,7 +10,13 @@ from review_advisor.core.answers.answers import SEVERITIES, Severity
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.writes import Conclusion
-from review_advisor.core.report.report_text import HEADLINES, headline
+from review_advisor.core.report.report_text import (
+    HEADLINES,
+    NOTHING_TO_REVIEW,
+    PASSED_STATIC_CHECKS,
+    headline,
+    verdict_words,
+)
 from review_advisor.core.safety.markdown import phrase, plain_line
 
 MOST_TITLE = 255
@@ -29,11 +35,14 @@ _CONCLUSIONS = {
     Outcome.STOPPED: Conclusion.FAILURE,
 }
 _VERDICTS = {
-    Outcome.APPROVED: "Approved",
-    Outcome.CHANGES_REQUESTED: "Changes requested",
-    Outcome.ESCALATED: "A person has to decide",
-    Outcome.STOPPED: "The review did not run to its end",
+    HEADLINES[Outcome.APPROVED]: "Approved",
+    HEADLINES[Outcome.CHANGES_REQUESTED]: "Changes requested",
+    HEADLINES[Outcome.ESCALATED]: "A person has to decide",
+    HEADLINES[Outcome.STOPPED]: "The review did not run to its end",
+    NOTHING_TO_REVIEW: "Nothing to review: the change is empty",
+    PASSED_STATIC_CHECKS: "No objection",
 }
+"""From the verdict as a terminal shows it."""
 _SIGNS = {
     Conclusion.SUCCESS: PASSED_SIGN,
     Conclusion.FAILURE: "\u274c",
@@ -58,12 +67,12 @@ def title_of(document: OutcomeDocument, found: Iterable[Severity] | None = None)
     """
     counts = Counter(each.severity for each in document.findings) if found is None else Counter(found)
     told = ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
-    verdict = _VERDICTS[document.outcome]
+    verdict = _VERDICTS[verdict_words(document)]
     if told and document.outcome is Outcome.APPROVED:
         verdict += f", with findings: {told}"
     elif told and document.outcome is Outcome.CHANGES_REQUESTED:
         verdict += f": {told}"
-    notes = headline(document).removeprefix(HEADLINES[document.outcome]).lower()
+    notes = headline(document).removeprefix(verdict_words(document)).lower()
     return plain_line(verdict + _SWITCHED_OFF.sub(r"\1", notes), MOST_TITLE)
 
 

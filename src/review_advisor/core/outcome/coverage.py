@@ -10,7 +10,7 @@ from typing import Literal
 from review_advisor.core.facts.change import Change, Status
 from review_advisor.core.facts.kinds import kind_of
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.shards import Shard, Unsent
+from review_advisor.core.facts.shards import Extent, Shard, Unsent
 from review_advisor.core.outcome.events import Event, FileFact, PolicyFrozen, Reported
 from review_advisor.core.policy.scope import WHOLE, Scope, files_to_show
 from review_advisor.core.policy.surfaces import Surface
@@ -24,7 +24,7 @@ class FileCoverage:
     """
 
     path: str
-    read: Literal["read", "partly", "not"]
+    read: Literal["read"] | Extent
     why: str = ""
     earlier: bool = False
     picture: bool = False

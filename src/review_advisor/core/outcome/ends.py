@@ -209,14 +209,15 @@ def _stop_reason(stop: Stop) -> StopReason:
 def join_review(
     surfaces: Sequence[Ending], files: Sequence[FileFact], unsent: Sequence[Unsent], stopped: str | None
 ) -> Ending:
-    """The review's outcome: the worst surface; a file with unread text is never approved."""
+    """The review's outcome: the worst surface; a file with unread text is never approved, unless that is waived."""
     if stopped is not None:
         return Ending(Outcome.STOPPED, (stopped,))
     if not files:
-        return Ending(Outcome.APPROVED, ("the change is empty: nothing was asked",))
+        return Ending(Outcome.APPROVED, ("the change is empty",))
     endings = list(surfaces)
-    if unsent:
-        named = tuple(f"{shown_path(gap.path)} was {EXTENT_WORDS[gap.extent]}: {gap.why}" for gap in unsent)
+    unread = [gap for gap in unsent if gap.extent != "waived"]
+    if unread:
+        named = tuple(f"{shown_path(gap.path)} was {EXTENT_WORDS[gap.extent]}: {gap.why}" for gap in unread)
         endings.append(Ending(Outcome.ESCALATED, named))
     outcome = worst(ending.outcome for ending in endings)
     because = [words for ending in endings if ending.outcome is outcome for words in ending.because]

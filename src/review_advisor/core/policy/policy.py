@@ -25,8 +25,9 @@ from review_advisor.core.policy.budgets import (
     surface_retry_budget,
 )
 from review_advisor.core.policy.guard import Guard, guard
+from review_advisor.core.policy.static_review import StaticReview, static_checks
 from review_advisor.core.policy.surfaces import ADVISOR_ROLES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
-from review_advisor.core.policy.switches import Switches
+from review_advisor.core.policy.switches import STATIC, Switches
 from review_advisor.core.policy.trigger import AlwaysTrigger, CompositeTrigger, Trigger, TriggerFacts
 
 RepairMode = Literal["off", "suggest"]
@@ -50,6 +51,7 @@ class Rules:
     visual_folder: str | None = None
     wiki_folder: str | None = None
     metadata_blind: bool = False
+    allow_unchecked: bool = False
     tree: TreeBounds = DEFAULT_BOUNDS
     guidelines: GuidelineRules = DEFAULT_RULES
 
@@ -100,7 +102,7 @@ def _of_any_version(row: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The frozen decisions for one review: its first event."""
+    """The frozen decisions for one review: its first event. ``static`` is set where static checks alone answer."""
 
     surfaces: tuple[Annotated[SurfacePolicy, BeforeValidator(_of_any_version)], ...]
     blast: Blast
@@ -114,6 +116,7 @@ class Policy:
     wants_knowledge: bool = False
     repair: RoleDecision = RoleDecision(False, ("nothing was vetoed that could be repaired",))
     blind: RoleDecision = RoleDecision(False, ("metadata_blind is off",))
+    static: StaticReview | None = None
 
     @property
     def advisor_disabled(self) -> tuple[str, ...]:
@@ -141,10 +144,11 @@ def decide_policy(
     lines = changed_code_lines(change.files)
     blast = blast_radius(critical, held.paths, lines)
     facts = TriggerFacts(switches.force_pre_flight, change.prior_fix_attempts, critical, lines)
+    applying = surfaces_that_apply(change, rules, pictures)
     return Policy(
         surfaces=tuple(
             _surface_policy(surface, facts, switches, held, blast)
-            for surface in surfaces_that_apply(change, rules, pictures)
+            for surface in (applying[:1] if switches.static else applying)
         ),
         blast=blast,
         guard=held,
@@ -159,9 +163,10 @@ def decide_policy(
         fail_as_veto=switches.fail_as_veto,
         fail_on_degraded=rules.fail_on_degraded,
         shard_tokens=rules.shard_tokens,
-        wants_knowledge=rules.wiki_folder is not None,
-        repair=_repair(repair, change, shards),
-        blind=_blind(rules),
+        wants_knowledge=rules.wiki_folder is not None and not switches.static,
+        repair=_repair("off" if switches.static else repair, change, shards),
+        blind=RoleDecision(False, (f"switched off by {STATIC}",)) if switches.static else _blind(rules),
+        static=static_checks(change, applying) if switches.static else None,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 from review_advisor.core.policy.budgets import MAX_CONSULTS, MAX_CONSULTS_CEILING
 from review_advisor.core.policy.surfaces import Role, Surface
 
+STATIC = "--agent embedded"
 MASTER = "HYDRAFLOW_REVIEW_ADVISOR_ENABLED"
 FAIL_AS_VETO = "HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO"
 MAX_CONSULTS_VARIABLE = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"
@@ -31,7 +32,10 @@ class SwitchError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """All environment settings of one review, resolved before its first call; a later flip changes nothing."""
+    """All environment settings of one review, resolved before its first call; a later flip changes nothing.
+
+    ``static``: static checks answer instead of a model, and they have no advisor.
+    """
 
     master: bool
     roles: Mapping[Role, bool]
@@ -41,9 +45,12 @@ class Switches:
     max_consults: int
     advisor_models: Mapping[Surface, str]
     executor_models: Mapping[Surface, str]
+    static: bool = False
 
     def disabled_by(self, role: Role, surface: Surface) -> str | None:
-        """The variable that switches ``role`` off on ``surface`` (AND across scopes), or None."""
+        """What switches ``role`` off on ``surface`` (AND across scopes), or None."""
+        if self.static:
+            return STATIC
         if not self.master:
             return MASTER
         if not self.roles[role]:

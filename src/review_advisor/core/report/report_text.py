@@ -32,16 +32,30 @@ HEADLINES: dict[Outcome, str] = {
     Outcome.ESCALATED: "ESCALATED TO A HUMAN",
     Outcome.STOPPED: "STOPPED: the review did not run to its end",
 }
+NOTHING_TO_REVIEW = "NOTHING TO REVIEW: the change is empty"
+PASSED_STATIC_CHECKS = "NO OBJECTION"
 
 Consults = dict[tuple[Surface, int, int], list[ConsultNote]]
 """By surface, part and attempt."""
 
 
+def verdict_words(document: OutcomeDocument) -> str:
+    """The verdict alone. What no reviewer and no model has read is not called approved."""
+    if document.outcome is Outcome.APPROVED and not document.coverage:
+        return NOTHING_TO_REVIEW
+    if document.outcome is Outcome.APPROVED and document.policy.static is not None:
+        return PASSED_STATIC_CHECKS
+    return HEADLINES[document.outcome]
+
+
 def headline(document: OutcomeDocument) -> str:
     """The verdict in one line, with everything that must not be overlooked."""
     notes = []
-    if document.outcome is Outcome.APPROVED and not document.coverage:
-        notes.append("NOTHING TO REVIEW: the change is empty")
+    static = document.policy.static
+    if static is not None:
+        notes.append("static checks, no model")
+    if static is not None and static.unchecked:
+        notes.append("not checked: " + ", ".join(static.unchecked))
     if document.outcome is Outcome.APPROVED and document.exit_code:
         notes.append("A HUMAN MUST DECIDE: fail_on asks for a verified approval")
     if document.flags.recovered:
@@ -51,10 +65,10 @@ def headline(document: OutcomeDocument) -> str:
     if document.repair is not None:
         notes.append("a repair is attached")
     notes += _degraded(document)
-    if document.flags.advisor_disabled:
+    if document.flags.advisor_disabled and static is None:
         notes.append("ADVISOR SWITCHED OFF: " + ", ".join(document.flags.advisor_disabled))
     tail = f" ({'; '.join(notes)})" if notes else ""
-    return HEADLINES[document.outcome] + tail
+    return verdict_words(document) + tail
 
 
 def _degraded(document: OutcomeDocument) -> Iterator[str]:

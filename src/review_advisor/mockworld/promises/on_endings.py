@@ -8,7 +8,7 @@ from review_advisor.core.outcome.document import outcome_types, read_outcome
 from review_advisor.core.outcome.events import CallEnded, CallStarted, ReviewEnded
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import HEADLINES
+from review_advisor.core.report.report_text import verdict_words
 from review_advisor.mockworld.promises.on_verdicts import has_veto
 from review_advisor.mockworld.promises.played_review import Reading, answer_of
 
@@ -138,7 +138,7 @@ def every_call_is_accounted_for(reading: Reading) -> Iterator[str]:
 def the_report_says_how_it_ended(reading: Reading) -> Iterator[str]:
     """Whatever was decided, there is a report to read, and the verdict is its first word."""
     document = reading.review.document
-    if document is not None and not reading.report.startswith(HEADLINES[document.outcome]):
+    if document is not None and not reading.report.startswith(verdict_words(document)):
         yield f"{document.outcome}, and the report begins with {reading.report[:40]!r}"
 
 
