@@ -25,6 +25,7 @@ STATIC = f"{SCENARIOS}test_static_checks_alone.py::"
 GUARD = f"{UNIT}policy/test_guard.py::TestSelfModificationGuard::"
 LARGE = f"{SCENARIOS}test_large_changes.py::"
 MONEY = f"{SCENARIOS}test_budgets_are_checked_before_money_is_spent.py::"
+BARE = f"{SCENARIOS}test_a_rejection_without_a_finding.py::test_"
 REJECTIONS = f"{SCENARIOS}test_rejections_are_judged_too.py::"
 TWICE = f"{SCENARIOS}test_two_reviews_of_one_change.py::"
 BASE = f"{SCENARIOS}test_the_base_branch_changes.py::"
@@ -81,6 +82,34 @@ MUTANTS = (
         'named or (f"*{place.suffix}" if suffix else OTHER)',
         "named",
         (f"{STATIC}test_a_name_that_says_nothing_counts_as_code",),
+    ),
+    Mutant(
+        "an approval takes back a rejection that named no finding",
+        "core/outcome/ends.py",
+        'elif second.verdict == "approve":',
+        "elif False:",
+        (f"{BARE}no_second_answer_makes_the_no_milder_than_an_escalation",),
+    ),
+    Mutant(
+        "a rejection without a finding that stands is believed at once",
+        LOOP,
+        "if said.report.unfounded is not None:",
+        "if False:",
+        (f"{BARE}the_second_one_goes_to_a_person_with_what_the_executor_said",),
+    ),
+    Mutant(
+        "a record may leave out that a rejection without a finding was asked again",
+        "core/outcome/replay.py",
+        "require(insisted is not None or told.report.unfounded is None, _NOT_ASKED_AGAIN)",
+        "require(True, _NOT_ASKED_AGAIN)",
+        (f"{UNIT}outcome/test_soundness.py::test_a_record_that_is_wrong_in_one_place_is_refused_for_that",),
+    ),
+    Mutant(
+        "a record may put another report in the place of the second one",
+        "core/outcome/replay.py",
+        "require((told.number, told.report) == due,",
+        "require(True or due,",
+        (f"{UNIT}outcome/test_numbering.py::test_another_number_in_any_event_is_refused",),
     ),
     Mutant(
         "consults by the executor's own model are counted as the executor's",
@@ -1721,8 +1750,8 @@ MUTANTS = (
     Mutant(
         "a question that is asked again does not say so",
         "core/roles/replies.py",
-        ", asks_again=number)",
-        ")",
+        '{note}", asks_again=number)',
+        '{note}")',
         ("tests/scenarios/test_two_judges_of_one_report.py::test_a_judge_is_asked_again_by_name_and_number",),
     ),
     Mutant(
@@ -1742,8 +1771,8 @@ MUTANTS = (
     Mutant(
         "a published call asks a question again that nobody lost",
         "core/outcome/numbering.py",
-        'first.ended == "lost" and _about(first) == _about(event),',
-        "_about(first) == _about(event),",
+        '(event.asks_again in self.unfounded or (first.ended == "lost" and not first.asks_again))',
+        "not first.asks_again",
         (f"{NUMBERS}test_only_a_lost_question_is_asked_again_and_only_once",),
     ),
     Mutant(

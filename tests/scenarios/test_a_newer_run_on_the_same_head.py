@@ -80,7 +80,7 @@ def test_an_approval_of_an_older_run_never_passes_the_check_that_a_newer_one_has
     assert published.notes == (LEFT,)
     assert conclusions(desk) == [None]
     assert len(desk.summaries) == 1, "what was found is said all the same"
-    publishes(desk, "2", desk.reviewed(reject()))
+    publishes(desk, "2", desk.reviewed(reject(finding(PATH, 1, "value = 1"))))
     assert conclusions(desk) == ["failure"]
     assert len(desk.summaries) == 1
 
@@ -92,7 +92,7 @@ def test_whichever_run_began_last_concludes_also_one_with_a_lower_number(desk: D
     begins(desk, "1")
     assert publishes(desk, "2", document).notes == (LEFT,)
     assert conclusions(desk) == [None]
-    publishes(desk, "1", desk.reviewed(reject()))
+    publishes(desk, "1", desk.reviewed(reject(finding(PATH, 1, "value = 1"))))
     assert conclusions(desk) == ["failure"]
 
 

@@ -273,7 +273,7 @@ def test_under_the_guard_a_lost_answer_is_never_an_approval(blind: MockWorld) ->
 
 def test_under_the_guard_a_rejection_stays_one(blind: MockWorld) -> None:
     blind.change(edited("CLAUDE.md"))
-    blind.agents.script(Role.EXECUTOR, lost(), reject())
+    blind.agents.script(Role.EXECUTOR, lost(), reject(finding("CLAUDE.md", 3, "value = 3")))
     assert blind.review().outcome is Outcome.CHANGES_REQUESTED
 
 

@@ -214,7 +214,7 @@ def test_a_repair_that_nobody_judged_is_not_offered(faulty: MockWorld) -> None:
 
 
 def test_an_executor_that_mends_and_then_rejects_is_no_approval_either(faulty: MockWorld) -> None:
-    faulty.agents.script(Role.EXECUTOR, approve(), reject().repairing(APP, MENDED))
+    faulty.agents.script(Role.EXECUTOR, approve(), reject(NOTED).repairing(APP, MENDED))
     document = faulty.review()
     assert end(document) == CHANGES
     assert document.repair is None
@@ -370,7 +370,7 @@ def test_a_change_of_several_parts_is_not_repaired(world: MockWorld) -> None:
 
 def test_whoever_rejected_is_not_asked_to_repair(world: MockWorld) -> None:
     world.checkout(HEAD, BASE)
-    world.agents.script(Role.EXECUTOR, reject(), approve())
+    world.agents.script(Role.EXECUTOR, reject(NOTED), approve())
     retry, _ = no_repair(world)
     assert retry.edits is None
 

@@ -29,6 +29,7 @@ from review_advisor.mockworld.stories.stage import PlayedReview, play
 from review_advisor.mockworld.stories.story import Story
 
 NOTED = {"path": "src/app.py", "line": 1, "evidence": "value = 1", "severity": "low"}
+NO = {"says": "reject", "findings": [NOTED]}
 OWN = [{"path": ".claude/agents/x.md", "added": 3}]
 
 
@@ -147,13 +148,13 @@ def without_reasons() -> PlayedReview:
 
 
 def handed_back_twice() -> PlayedReview:
-    review = told({"executor": [{"says": "reject"}], "post_verify": [{"says": "veto"}]})
+    review = told({"executor": [NO], "post_verify": [{"says": "veto"}]})
     pair = review.asked[1:3]
     return replace(review, asked=(*pair, *pair, *pair))
 
 
 def vetoed_once() -> tuple[PlayedCall, ...]:
-    return told({"executor": ["reject"], "post_verify": ["veto"]}).asked[:3]
+    return told({"executor": [NO], "post_verify": ["veto"]}).asked[:3]
 
 
 def guidance_forgotten() -> PlayedReview:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.simulation.forged import (
+    NO,
     NOTED,
     OWN,
     again,
@@ -65,13 +66,14 @@ LIES: dict[str, Callable[[], Reading]] = {
         approved(told({"post_verify": ["veto", "veto"], "executor": ["approve", {"findings": [NOTED]}]}))
     ),
     "a_vetoed_part_goes_to_a_human": lambda: read(
-        replace(told({"executor": ["reject"], "post_verify": ["veto"]}), ended="changes_requested", asked=vetoed_once())
+        replace(told({"executor": [NO], "post_verify": ["veto"]}), ended="changes_requested", asked=vetoed_once())
     ),
     "approval_is_judged_or_called_degraded": lambda: read(flagged(lost_judge(), degraded=False)),
-    "the_executors_no_is_never_merged": lambda: read(approved(told({"executor": ["reject"]}))),
-    "a_verdict_that_flips_calls_a_human": lambda: read(
-        approved(told({"executor": ["reject", "approve"]}, config=BLIND))
+    "the_executors_no_is_never_merged": lambda: read(approved(told({"executor": [NO]}))),
+    "a_rejection_says_what_to_change": lambda: read(
+        replace(told({"executor": ["reject", "reject"]}), ended="changes_requested")
     ),
+    "a_verdict_that_flips_calls_a_human": lambda: read(approved(told({"executor": [NO, "approve"]}, config=BLIND))),
     "a_diff_that_is_to_be_judged_alone_is": lambda: read(
         replace(told(), rules=replace(told().rules, metadata_blind=True))
     ),
@@ -131,7 +133,7 @@ LIES: dict[str, Callable[[], Reading]] = {
     ),
     "surfaces_run_in_their_order": lambda: read(reported_backwards()),
     "trouble_with_the_account_stops": lambda: read(again(told({"pre_flight": ["credit_gone"]}), Role.PRE_FLIGHT, 1)),
-    "the_exit_code_is_the_outcomes": lambda: read(replace(told({"executor": ["reject"]}), exit_code=0)),
+    "the_exit_code_is_the_outcomes": lambda: read(replace(told({"executor": [NO]}), exit_code=0)),
     "what_is_unread_is_never_approved": lambda: read(document(told(), coverage=half_read())),
     "what_is_called_read_was_shown": lambda: read(prompts(told(), "value = 30", "value = 29")),
     "coverage_names_every_file": lambda: read(document(told(), coverage=())),
@@ -140,9 +142,7 @@ LIES: dict[str, Callable[[], Reading]] = {
     "every_call_is_accounted_for": lambda: read(
         replace(told(), events=tuple(e for e in told().events if not isinstance(e, CallEnded)))
     ),
-    "the_report_says_how_it_ended": lambda: misreported(
-        told({"executor": ["reject"]}), "CHANGES REQUESTED", "APPROVED"
-    ),
+    "the_report_says_how_it_ended": lambda: misreported(told({"executor": [NO]}), "CHANGES REQUESTED", "APPROVED"),
     "the_document_survives_json": lambda: read(document(told(), cost=(NO_NUMBER,))),
     "whoever_publishes_believes_it": lambda: read(document(told(), events=in_two_parts())),
     "what_died_decided_nothing": lambda: read(replace(told(), ended="died")),
@@ -184,15 +184,17 @@ TRUTHS: tuple[Callable[[], PlayedReview], ...] = (
     vetoed,
     lost_judge,
     lambda: lost_judge(files=OWN),
-    lambda: told({"executor": ["reject"]}),
+    lambda: told({"executor": [NO]}),
+    lambda: told({"executor": ["reject", NO]}),
+    lambda: told({"executor": ["reject", "approve"]}),
     lambda: told({"post_verify": ["call_budget"]}),
     lambda: told({"post_verify": ["model_refused"]}),
     lambda: told({"post_verify": [{"says": "veto", "fault": "two_answers"}]}),
-    lambda: told({"executor": [{"says": "reject", "fault": "misshapen"}]}),
+    lambda: told({"executor": [{**NO, "fault": "misshapen"}]}),
     lambda: told({"pre_flight": ["credit_gone"]}),
     lambda: told({}, switches={"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "off"}),
     lambda: told(config=BLIND),
-    lambda: told({"executor": ["reject", "approve"]}, config=BLIND),
+    lambda: told({"executor": [NO, "approve"]}, config=BLIND),
     lambda: told({"executor": ["crash", "approve"]}, config=BLIND),
     mended,
     lambda: mended(path=".github/workflows/ci.yml"),

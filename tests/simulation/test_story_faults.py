@@ -77,9 +77,9 @@ def test_comments_are_those_that_everybody_sees(write: int) -> None:
 )
 def test_a_finding_that_does_not_count_is_in_the_trace_with_the_reason(wrong: dict[str, str], why: str) -> None:
     finding = {"path": "src/app.py", "line": 3, "evidence": "value = 3", "title": "three is odd", **wrong}
-    review = {"executor": [{"says": "reject", "findings": [finding]}]}
+    review = {"executor": [{"says": "reject", "findings": [finding]}] * 2}
     played = play(Story.model_validate({"story": "s", "steps": [{"review": review}]}))
-    (said,) = [line for line in trace_text("s.yaml", played, ()).splitlines() if "refused: " in line]
+    said, _ = [line for line in trace_text("s.yaml", played, ()).splitlines() if "refused: " in line]
     assert said.strip().startswith(f"refused: three is odd, {finding['path']}: {why}")
 
 

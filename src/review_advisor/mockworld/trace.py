@@ -15,6 +15,7 @@ from review_advisor.core.outcome.events import (
     Reported,
     RoleSkipped,
     Ruled,
+    UnfoundedRejection,
 )
 from review_advisor.core.report.blind_text import blind_words
 from review_advisor.core.report.repair_text import repair_words
@@ -52,7 +53,7 @@ def _review_lines(review: PlayedReview) -> Iterator[str]:
         if isinstance(event, CallStarted):
             number += 1
             yield from _call_lines(number, calls[event.number], review.nonce)
-        elif isinstance(event, Reported):
+        elif isinstance(event, Reported | UnfoundedRejection):
             yield from _refused_lines(event)
         else:
             yield from _event_lines(event)
@@ -70,7 +71,7 @@ def _call_lines(number: int, asked: PlayedCall, nonce: str) -> Iterator[str]:
     yield f"         says: {_answer(asked)}"
 
 
-def _refused_lines(event: Reported) -> Iterator[str]:
+def _refused_lines(event: Reported | UnfoundedRejection) -> Iterator[str]:
     """What of a report's findings does not count, and why."""
     for each in event.report.refused:
         yield f"         refused: {_short(f'{each.title}, {each.path}: {each.why}')}"

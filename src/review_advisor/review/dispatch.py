@@ -125,9 +125,12 @@ class Dispatch:
         return [future.result() for future in futures]
 
     def ask(self, call: AgentCall, answer: type[Checked]) -> CallResult[Checked]:
-        """Make ``call`` within the budgets. Raises ``Stop``; after one, no further call starts."""
+        """Make ``call`` within the budgets. Raises ``Stop``; after one, no further call starts.
+
+        An unusable reply is asked for once more, unless ``call`` itself asks again.
+        """
         first = self._ask_once(call, answer)
-        if not isinstance(first.answer, Lost) or first.answer.reason not in REPAIRABLE:
+        if not isinstance(first.answer, Lost) or first.answer.reason not in REPAIRABLE or call.asks_again:
             return first
         second = self._ask_once(repair_ask(call, first.number, first.answer), answer)
         came = lost_twice(first.answer, second.answer) if isinstance(second.answer, Lost) else second.answer

@@ -69,6 +69,7 @@ def titles(text: str) -> set[int]:
 @settings(max_examples=30)
 @given(st.lists(REMARKS, min_size=1, max_size=2))
 def test_every_account_tells_every_remark_and_the_same_numbers(raw: list[list[tuple[str, int, str, str]]]) -> None:
+    raw = [[*report, (PATHS[0], 1, "same()", "low")] for report in raw]  # a rejection needs one finding that stands
     every = named([remark for report in raw for remark in report])
     document = reviewed(every[: len(raw[0])], *([every[len(raw[0]) :]] if len(raw) > 1 else []))
     kept, merged = len(document.findings), merged_into(document.findings)
@@ -116,7 +117,14 @@ def test_every_account_tells_every_remark_and_the_same_numbers(raw: list[list[tu
 
 
 def test_a_remark_that_was_not_believed_is_told_on_the_pull_request_with_the_reason() -> None:
-    document = reviewed(named([("src/a.py", 1, "invented()", "critical"), ("src/a.py", 1, "made_up()", "low")]))
+    document = reviewed(
+        named(
+            [
+                ("src/a.py", 1, quote, severity)
+                for quote, severity in (("invented()", "critical"), ("made_up()", "low"), ("same()", "low"))
+            ]
+        )
+    )
     for told_there in (summary_body(document, RULES, remembers(document)), check_of(document, RULES, 7).summary):
         assert "<summary>Not believed: 2 remarks</summary>" in told_there
         critical = "- **critical** `src/a.py`: remark 0 ends: its evidence does not stand in the changed lines"

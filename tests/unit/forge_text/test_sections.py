@@ -101,7 +101,10 @@ def test_the_words_of_the_first_parts_are_quoted_and_the_others_counted() -> Non
     def tell(world: MockWorld) -> None:
         world.rules = replace(world.rules, shard_tokens=400)
         world.change(*(edited(f"src/{number}.py") for number in range(MOST_QUOTED_REPORTS + 2)))
-        reports = (reject(summary=f"fault {number}") for number in range(MOST_QUOTED_REPORTS + 2))
+        reports = (
+            reject({**remark(7), "path": f"src/{number}.py"}, summary=f"fault {number}")
+            for number in range(MOST_QUOTED_REPORTS + 2)
+        )
         world.agents.script(Role.EXECUTOR, *reports)
 
     text = why(told(tell)).text

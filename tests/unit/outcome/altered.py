@@ -96,6 +96,18 @@ def idle(world: MockWorld) -> None:
     world.agents.script(Role.POST_VERIFY, veto("look again"))
 
 
+def asked_for_a_finding(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, reject(), reject(finding("src/app.py", 3, "value = 3")))
+
+
+def without_a_finding(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 3, "value = 999")), lost())
+
+
+def taken_back(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, reject(), approve())
+
+
 def strict_about_degraded(world: MockWorld) -> None:
     world.rules = replace(world.rules, fail_on_degraded=True)
     world.agents.script(Role.POST_VERIFY, lost())
@@ -112,6 +124,9 @@ KINDS: dict[str, Tell] = {
     "stubborn": stubborn,
     "recovered": recovered,
     "idle": idle,
+    "asked for a finding": asked_for_a_finding,
+    "without a finding": without_a_finding,
+    "taken back": taken_back,
     "strict about degraded": strict_about_degraded,
 }
 

@@ -53,7 +53,7 @@ def test_another_number_in_any_event_is_refused(kind: str) -> None:
         assert unsound(altered) is not None
 
 
-NOT_LOST = "a call asks a question again that was not lost, is another one, or was asked again before"
+NOT_LOST = "a call asks a question again that was answered, is another one, or was asked again before"
 HIDDEN = [
     ("number", 1, "a number is given to two calls"),
     ("number", 9, "an answer names a call that did not give it"),

@@ -45,7 +45,7 @@ def test_each_reason_names_the_part_of_the_record_that_is_wrong() -> None:
 
 WRONG_IN_ONE_PLACE = [
     (
-        "a call asks a question again that was not lost, is another one, or was asked again before",
+        "a call asks a question again that was answered, is another one, or was asked again before",
         "approved",
         "1 call_started: asks_again = '1'",
     ),
@@ -64,7 +64,16 @@ WRONG_IN_ONE_PLACE = [
     ("a consult names an advisor that is not declared", "escalated", "6 consulted: without advisor"),
     ("a file is assigned to a part that does not exist", "approved", "0 policy_frozen: files.0.shards.0 = '1'"),
     ("a finding is on a file that is not part of the change", "changes requested", "0 policy_frozen: files = '[]'"),
-    ("a judgement is about another report than the last one", "approved", "6 reported: report.verdict = 'reject'"),
+    (
+        "a judgement is about another report than the last one",
+        "approved",
+        "9 verified: judged.executor_verdict = 'reject'",
+    ),
+    (
+        "a rejection without a finding that stands was not asked again",
+        "approved",
+        "6 reported: report.verdict = 'reject'",
+    ),
     ("a knowledge entry is stored twice", "taught", "19 knowledge_stored doubled"),
     ("a number is given to two calls", "approved", "1 call_started doubled"),
     ("a part has events after its end", "approved", "11 part_ended doubled"),

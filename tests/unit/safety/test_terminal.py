@@ -108,6 +108,9 @@ def test_a_consult_is_told_with_the_attempt_that_asked() -> None:
     assert places == sorted(places)
 
 
+FAULT = finding("src/app.py", 1, "value = 1")
+
+
 def asks_and_is_lost(world: MockWorld) -> None:
     world.agents.script(Role.EXECUTOR, lost().after_asking("may seven repeat?"))
 
@@ -117,7 +120,7 @@ def test_a_consult_of_an_attempt_without_a_report_is_told_too() -> None:
 
 
 def reconsidered(world: MockWorld) -> None:
-    world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 1, "value = 1")), approve())
+    world.agents.script(Role.EXECUTOR, reject(FAULT), approve())
     world.agents.script(Role.POST_VERIFY, veto("no fault"))
 
 
@@ -129,7 +132,7 @@ HEADLINES: list[tuple[str, Callable[[MockWorld], object]]] = [
         lambda world: world.switch("HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED", "no"),
     ),
     ("APPROVED (after a veto was answered)", reconsidered),
-    ("CHANGES REQUESTED", lambda world: world.agents.script(Role.EXECUTOR, reject())),
+    ("CHANGES REQUESTED", lambda world: world.agents.script(Role.EXECUTOR, reject(FAULT))),
     ("STOPPED: the review did not run to its end", lambda world: world.agents.script(Role.EXECUTOR, credit_gone())),
 ]
 
@@ -279,7 +282,7 @@ def test_progress_is_told_as_it_happens() -> None:
     def tell(world: MockWorld) -> None:
         world.switch("HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED", "no")
         world.change(edited("src/app.py"))
-        world.agents.script(Role.EXECUTOR, approve().after_asking("why?"), reject())
+        world.agents.script(Role.EXECUTOR, approve().after_asking("why?"), reject(FAULT))
         world.agents.script(Role.POST_VERIFY, veto("a fault"), lost())
 
     lines = [line for line in map(progress_line, told(tell).events) if line is not None]

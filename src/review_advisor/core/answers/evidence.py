@@ -73,6 +73,18 @@ class CheckedReport:
         """What a retry must change to be worth a second question; prose does not count."""
         return self.verdict, frozenset((f.id, f.severity) for f in self.findings), frozenset(self.settled)
 
+    @property
+    def unfounded(self) -> str | None:
+        """Why nobody can act on a rejection: no finding of it stands. None for any other report."""
+        if self.verdict == "approve" or self.findings:
+            return None
+        refused = len(self.refused)
+        return (
+            f"{f'its {refused} findings were' if refused > 1 else 'its finding was'} refused"
+            if refused
+            else "it names no finding"
+        )
+
 
 HeadText = Callable[[str], str | None]
 """The whole text of a file at the head; None if it cannot be had."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from review_advisor.core.forge_text.fitting import Order, Section, details, size
+from review_advisor.core.forge_text.sections import refused_remarks
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
@@ -127,7 +128,11 @@ def _attempt(part: PartRecord, number: int) -> Iterator[str]:
     if not 0 <= number < len(part.reports):
         return
     report = part.reports[number]
-    yield f"The **executor** {report.verdict}s (attempt {number + 1}):\n\n{quote(prose(report.summary))}"
+    for said in (*(each.report for each in part.unfounded if each.attempt == number and each.report != report), report):
+        unfounded = ", without a finding that stands" if said.unfounded else ""
+        yield f"The **executor** {said.verdict}s{unfounded} (attempt {number + 1}):\n\n{quote(prose(said.summary))}"
+        if said.unfounded and said.refused:
+            yield "\n".join(refused_remarks(said.refused))
     yield from (
         f"Its repair was {each.result}: {phrase(repair_words(each))}" for each in part.repairs if each.attempt == number
     )

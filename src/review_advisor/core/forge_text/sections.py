@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from review_advisor.core.answers.answers import SEVERITIES
-from review_advisor.core.answers.findings import Finding, MergedRemark
+from review_advisor.core.answers.findings import Finding, MergedRemark, RefusedFinding
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.forge_text.finding_list import Listed
@@ -14,6 +14,7 @@ from review_advisor.core.forge_text.fitting import Order, Section, details
 from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.repair_text import PATCH_FILE
@@ -122,21 +123,30 @@ def _offered(remark: MergedRemark, finding: Finding) -> str:
 
 
 def refused(document: OutcomeDocument) -> Section:
-    """The remarks that were not believed, each with the reason: those of every part's last report."""
-    remarks = [
-        remark
-        for surface in document.surfaces
-        for part in surface.parts
-        for report in part.reports[-1:]
-        for remark in report.refused
-    ]
-    lines = tuple(
-        f"- **{each.severity}** {code(shown_path(each.path))}: {phrase(each.title, 200)}: {phrase(each.why, 200)}"
-        for each in sorted(remarks, key=lambda each: SEVERITIES.index(each.severity))
-    )
+    """The remarks that were not believed, each with the reason: those of every part's last report.
+
+    Those of a rejection that nobody could act on stand here too, unless they are told with the dispute.
+    """
+    parts = [part for surface in document.surfaces for part in surface.parts]
+    lines = refused_remarks(dict.fromkeys(remark for part in parts for remark in _refused_in(part)))
     lines += tuple(f"- {code(each)} is cited as a rule, and no such rule was given" for each in _uncited(document))
     title = f"Not believed: {counted(len(lines), 'remark')}"
     return details(title, *lines, gives_way=Order.REFUSED, what="remarks")
+
+
+def refused_remarks(remarks: Iterable[RefusedFinding]) -> tuple[str, ...]:
+    """One list item for each remark, the worst first."""
+    return tuple(
+        f"- **{each.severity}** {code(shown_path(each.path))}: {phrase(each.title, 200)}: {phrase(each.why, 200)}"
+        for each in sorted(remarks, key=lambda each: SEVERITIES.index(each.severity))
+    )
+
+
+def _refused_in(part: PartRecord) -> tuple[RefusedFinding, ...]:
+    if part.unfounded and part.ended is not None and part.ended.outcome is Outcome.ESCALATED:
+        return ()
+    reports = (*(each.report for each in part.unfounded), *part.reports[-1:])
+    return tuple(remark for report in reports for remark in report.refused)
 
 
 def _uncited(document: OutcomeDocument) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from review_advisor.core.outcome.events import (
     Event,
     Planned,
     Reported,
+    UnfoundedRejection,
     Verified,
 )
 from review_advisor.core.outcome.questions import ends_of_calls
@@ -57,7 +58,7 @@ def _add(call: MadeCall, event: Event) -> None:
             call.answer = event.plan.model_dump_json()
         case Verified():
             call.answer = event.judged.raw
-        case BlindJudged() | Reported():
+        case BlindJudged() | UnfoundedRejection() | Reported():
             call.answer = _reports().dump_json(event.report).decode() if event.report else ""
 
 

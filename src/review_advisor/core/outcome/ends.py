@@ -62,6 +62,24 @@ def halted(words: str) -> PartEnding:
     return PartEnding(Outcome.ESCALATED, words)
 
 
+def still_unfounded(second: CheckedReport | Lost | Refused) -> str | None:
+    """Why a part goes to a human after a rejection without a finding that stands, or None.
+
+    ``second`` is what came when the executor was asked once more. A rejection with a finding that stands is judged
+    like any other. An approval does not take the no back: whoever wrote the change may have caused both answers.
+    """
+    if not isinstance(second, CheckedReport):
+        what = "refused" if isinstance(second, Refused) else "lost"
+        again = f"and the second question was {what} ({missing_words(second)})"
+    elif second.verdict == "approve":
+        again = "and approves when it is asked for one"
+    elif second.unfounded is not None:
+        again = f"also when it is asked for one: {second.unfounded}"
+    else:
+        return None
+    return f"the executor rejects the change without a finding that stands, {again}"
+
+
 def flipped(blind: CheckedReport, report: CheckedReport, attempt: int) -> str | None:
     """Why a part goes to a human because what is said about the change turns the verdict on it, or None.
 

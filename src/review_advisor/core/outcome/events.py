@@ -210,6 +210,17 @@ class BlindJudged(OfCall):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnfoundedRejection(OfCall):
+    """The executor rejected a part without a finding that stands, so it was asked once more in the same attempt.
+
+    The attempt's ``Reported`` follows: the second report, or this one again if no second report came.
+    """
+
+    kind: Literal["unfounded_rejection"] = "unfounded_rejection"
+    report: CheckedReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reported(OfCall):
     """The executor's report, held against the change. ``structural``: made by our own check, no model asked."""
 
@@ -316,6 +327,7 @@ StepEvent = (
     | Planned
     | Consulted
     | BlindJudged
+    | UnfoundedRejection
     | Reported
     | Repaired
     | Verified

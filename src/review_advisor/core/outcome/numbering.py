@@ -15,6 +15,7 @@ from review_advisor.core.outcome.events import (
     Event,
     Planned,
     Reported,
+    UnfoundedRejection,
     Verified,
 )
 from review_advisor.core.outcome.replay import require
@@ -37,8 +38,10 @@ def check_numbers(events: Sequence[Event]) -> None:
                 require(event.advisor == Role.MID_FLIGHT.advisor, "a consult names an advisor that is not declared")
             case Reported() if event.structural:
                 require(event.number == 0, "the bot's own structural check names a call")
-            case Planned() | BlindJudged() | Reported() | Verified():
+            case Planned() | BlindJudged() | UnfoundedRejection() | Reported() | Verified():
                 require(_is_of(event, calls.ended.get(event.number)), "an answer names a call that did not give it")
+                if isinstance(event, UnfoundedRejection):
+                    calls.unfounded.add(event.number)
             case _:
                 pass
     require(calls.begun.keys() == set(range(1, len(calls.begun) + 1)), "the numbers of the calls do not count from 1")
@@ -48,6 +51,7 @@ class _Calls:
     def __init__(self) -> None:
         self.begun: dict[int, CallStarted | CallEnded] = {}
         self.ended: dict[int, CallEnded] = {}
+        self.unfounded: set[int] = set()
         self._asked_again: set[int] = set()
 
     def begin(self, event: CallStarted | CallEnded) -> None:
@@ -57,10 +61,12 @@ class _Calls:
         require(event.advisor == event.role.advisor, "a call names an advisor that is not declared")
         if event.asks_again:
             first = self.ended.get(event.asks_again)
-            once = event.asks_again not in self._asked_again and first is not None and not first.asks_again
             require(
-                once and first is not None and first.ended == "lost" and _about(first) == _about(event),
-                "a call asks a question again that was not lost, is another one, or was asked again before",
+                event.asks_again not in self._asked_again
+                and first is not None
+                and (event.asks_again in self.unfounded or (first.ended == "lost" and not first.asks_again))
+                and _about(first) == _about(event),
+                "a call asks a question again that was answered, is another one, or was asked again before",
             )
             self._asked_again.add(event.asks_again)
         self.begun[event.number] = event
@@ -78,7 +84,7 @@ def _about(event: CallStarted | CallEnded) -> object:
     return event.place, event.role, event.advisor, event.blind, event.requested_model
 
 
-def _is_of(event: Planned | BlindJudged | Reported | Verified, call: CallEnded | None) -> bool:
+def _is_of(event: Planned | BlindJudged | UnfoundedRejection | Reported | Verified, call: CallEnded | None) -> bool:
     match event:
         case Planned():
             role = Role.PRE_FLIGHT

@@ -19,11 +19,12 @@ from review_advisor.core.outcome.events import (
     Event,
     Planned,
     Reported,
+    UnfoundedRejection,
     Verified,
 )
 from review_advisor.core.policy.surfaces import Role
 
-Within = Consulted | Planned | BlindJudged | Reported | Verified
+Within = Consulted | Planned | BlindJudged | UnfoundedRejection | Reported | Verified
 """What happens within a call, or is read from its answer."""
 
 
@@ -104,5 +105,5 @@ def _asked(event: Within) -> Role:
             return Role.PRE_FLIGHT
         case Verified():
             return Role.POST_VERIFY
-        case Consulted() | BlindJudged() | Reported():
+        case Consulted() | BlindJudged() | UnfoundedRejection() | Reported():
             return Role.EXECUTOR

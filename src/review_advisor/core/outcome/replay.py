@@ -21,6 +21,7 @@ from review_advisor.core.outcome.ends import (
     nothing_changed,
     ruled,
     settled,
+    still_unfounded,
     unread,
     unseen_blind,
 )
@@ -38,6 +39,7 @@ from review_advisor.core.outcome.events import (
     RoleSkipped,
     Ruled,
     Step,
+    UnfoundedRejection,
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
@@ -55,6 +57,7 @@ from review_advisor.core.roles.transcript import Attempt
 
 Kind = TypeVar("Kind", bound=Step)
 _RADII = tuple(BlastRadius)
+_NOT_ASKED_AGAIN = "a rejection without a finding that stands was not asked again"
 
 
 class Unsound(Exception):  # noqa: N818 (what the events are)
@@ -86,6 +89,7 @@ class PartReplay:
         self._consults: list[ConsultNote] = []
         self._repair = RepairState()
         self._tree = ""
+        self._answered_by = 0
 
     def ended(self) -> PartEnded | None:
         """The part's end, which is the one that its events lead to; None where a stop came first.
@@ -162,8 +166,13 @@ class PartReplay:
                 return unread(missing)
             tree = self._tree
             self._repaired(attempts)
+            insisted = self._asked_for_a_finding()
             told = self._take(Reported)
+            require(insisted is not None or told.report.unfounded is None, _NOT_ASKED_AGAIN)
             require(not told.structural, "a model's report is marked as the bot's own structural check")
+            still = insisted and self._still_unfounded(*insisted, told)
+            if still:
+                return halted(still)
             if isinstance(self._next(), PartEnded):
                 require(self._may_halt(alone, before, told.report, tree), "a report that needs a judgement has none")
                 return halted("")
@@ -176,6 +185,20 @@ class PartReplay:
                 return ruled(ruling, told.report, attempts, self._repair)
             attempts += (judged,)
             before = told.report
+
+    def _asked_for_a_finding(self) -> tuple[UnfoundedRejection, Lost | Refused | None] | None:
+        """A rejection without a finding that stands, and why the second question got no report; None for neither."""
+        if not isinstance(self._next(), UnfoundedRejection):
+            return None
+        told = self._take(UnfoundedRejection)
+        require(told.report.unfounded is not None, "a report was asked again although nothing was wrong with it")
+        require(self._is_asked_again(told), _NOT_ASKED_AGAIN)
+        return told, self._asked(Role.EXECUTOR, after=self._consults)
+
+    def _still_unfounded(self, first: UnfoundedRejection, missing: Lost | Refused | None, told: Reported) -> str | None:
+        due = (self._answered_by, told.report) if missing is None else (first.number, first.report)
+        require((told.number, told.report) == due, "a report is not the one that the second question brought")
+        return still_unfounded(missing or told.report)
 
     def _must_halt(
         self, alone: CheckedReport | None, before: CheckedReport | None, report: CheckedReport, tree: str
@@ -259,9 +282,9 @@ class PartReplay:
 
     # --- the events, in their order ---
 
-    def _asked(self, role: Role, *, blind: bool = False) -> Lost | Refused | None:
+    def _asked(self, role: Role, *, blind: bool = False, after: Sequence[ConsultNote] = ()) -> Lost | Refused | None:
         """The one or two calls that ask this question; why there is no answer, or None for one."""
-        self._consults.clear()
+        self._consults = list(after)
         first = last = self._call(role, blind=blind)
         if self._is_asked_again(first):
             last = self._call(role, blind=blind)
@@ -269,11 +292,12 @@ class PartReplay:
             require(self._stopped, "a call was stopped but the review went on")
             raise _Cut
         if last.ended == "answered":
+            self._answered_by = last.number
             return None
         before, missing = (_missing(each) for each in (first, last))
         return lost_twice(before, missing) if isinstance(before, Lost) and isinstance(missing, Lost) else missing
 
-    def _is_asked_again(self, first: CallEnded) -> bool:
+    def _is_asked_again(self, first: CallEnded | UnfoundedRejection) -> bool:
         told = self._next()
         return isinstance(told, CallStarted | CallEnded) and told.asks_again == first.number
 

@@ -21,6 +21,7 @@ from review_advisor.core.outcome.events import (
     Ruled,
     Step,
     SurfaceEnded,
+    UnfoundedRejection,
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
@@ -36,6 +37,7 @@ class PartRecord:
     """One part of a surface: its reports, consults, judgements and rulings, in order.
 
     ``blind`` is what the executor said of the diff alone, before all reports; None where it was not asked.
+    ``unfounded`` are the rejections without a finding that stands, each of which was asked once more.
     """
 
     shard: int
@@ -46,6 +48,7 @@ class PartRecord:
     ended: PartEnded | None
     repairs: tuple[Repaired, ...] = ()
     blind: BlindJudged | None = None
+    unfounded: tuple[UnfoundedRejection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +121,5 @@ def _part(shard: int, steps: Iterable[Step]) -> PartRecord:
         ended=ended[-1] if ended else None,
         repairs=stream.only(Repaired),
         blind=blind[-1] if blind else None,
+        unfounded=stream.only(UnfoundedRejection),
     )

@@ -24,6 +24,7 @@ from review_advisor.core.outcome.events import (
     Ruled,
     Step,
     SurfaceEnded,
+    UnfoundedRejection,
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
@@ -82,7 +83,7 @@ def entry_of(event: Event) -> Entry:
     match event:
         case PolicyFrozen():
             return _begun(event)
-        case Planned() | Consulted() | BlindJudged() | Reported() | Repaired() | Verified():
+        case Planned() | Consulted() | BlindJudged() | UnfoundedRejection() | Reported() | Repaired() | Verified():
             return spoken(event)
         case CallStarted() | CallEnded() | RoleSkipped() | Ruled() | KnowledgeStored():
             return _small(event)

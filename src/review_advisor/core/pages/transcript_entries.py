@@ -8,12 +8,20 @@ from typing import assert_never
 from review_advisor.core.answers.answers import FocusArea, Guidance, ReviewPlan
 from review_advisor.core.answers.evidence import CheckedReport, Knowledge
 from review_advisor.core.answers.findings import merged_into
-from review_advisor.core.outcome.events import BlindJudged, Consulted, Planned, Repaired, Reported, Verified
+from review_advisor.core.outcome.events import (
+    BlindJudged,
+    Consulted,
+    Planned,
+    Repaired,
+    Reported,
+    UnfoundedRejection,
+    Verified,
+)
 from review_advisor.core.pages.entry import Entry
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 
-Spoken = Planned | Consulted | BlindJudged | Reported | Repaired | Verified
+Spoken = Planned | Consulted | BlindJudged | UnfoundedRejection | Reported | Repaired | Verified
 
 
 def spoken(event: Spoken) -> Entry:
@@ -28,6 +36,10 @@ def spoken(event: Spoken) -> Entry:
         case Reported():
             by = " (our own check, no model was asked)" if event.structural else ""
             return _reported(f"Report: {event.report.verdict}{by}", event.report)
+        case UnfoundedRejection():
+            return _reported(
+                "Report: reject, without a finding that stands, so the executor was asked again", event.report
+            )
         case Repaired():
             return _repaired(event)
         case Verified():

@@ -31,6 +31,10 @@ def _attempts_markdown(part: PartRecord) -> Iterator[str]:
     if part.blind is not None:
         yield f"### By the diff alone\n\n{_quoted(blind_words(part.blind))}"
     for number, report in enumerate(part.reports):
+        for each in part.unfounded:
+            if each.attempt == number and each.report != report:
+                yield f"### Attempt {number + 1}: the executor says reject, but {each.report.unfounded}"
+                yield _quoted(each.report.summary)
         yield f"### Attempt {number + 1}: the executor says {report.verdict}\n\n{_quoted(report.summary)}"
         for repaired in part.repairs:
             if repaired.attempt == number:

@@ -22,6 +22,7 @@ from review_advisor.core.outcome.events import (
     Ruled,
     StepEvent,
     SurfaceEnded,
+    UnfoundedRejection,
     Verified,
 )
 from review_advisor.core.outcome.questions import who
@@ -59,7 +60,7 @@ def _step_line(event: StepEvent) -> str | None:
             return f"consult {event.note.status}: {event.note.consult.question}"
         case Ruled():
             return f"{event.ruling.move.value}: {event.ruling.because}"
-        case Verified() | BlindJudged():
+        case Verified() | BlindJudged() | UnfoundedRejection():
             return _verdict_words(event)
         case Repaired():
             return f"repair {event.result}: {repair_words(event)}"
@@ -69,7 +70,9 @@ def _step_line(event: StepEvent) -> str | None:
             assert_never(event)
 
 
-def _verdict_words(event: Verified | BlindJudged) -> str:
+def _verdict_words(event: Verified | BlindJudged | UnfoundedRejection) -> str:
+    if isinstance(event, UnfoundedRejection):
+        return f"executor rejects, but {event.report.unfounded}: asked once more"
     if isinstance(event, Verified):
         return f"post_verify says {event.judged.result.verdict}"
     return f"by the diff alone: {event.report.verdict if event.report else 'no verdict'}"

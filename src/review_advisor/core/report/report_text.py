@@ -157,29 +157,33 @@ def _surface_text(surface: SurfaceRecord, consults: Consults) -> str:
 
 def _part_lines(surface: Surface, part: PartRecord, consults: Consults) -> Iterator[str]:
     for number, report in enumerate(part.reports):
-        found = counted_findings(len(report.findings), merged_into(report.findings), len(report.refused))
-        yield wrapped(
-            "  executor     ", f"{report.verdict}, {found}, confidence {report.confidence:.2f}: {report.summary}"
-        )
-        yield from _report_lines(report)
+        before = (each.report for each in part.unfounded if each.attempt == number and each.report != report)
+        for said in (*before, report):
+            yield from _report_lines(said)
         for repaired in part.repairs:
             if repaired.attempt == number:
                 yield wrapped("  repair       ", f"{repaired.result}: {repair_words(repaired)}")
         for note in consults.get((surface, part.shard, number), ()):
             yield from _consult_lines(note)
-        for attempt in part.post_verify:
-            if attempt.number == number:
-                yield from _verdict_lines(attempt)
-        if number < len(part.rulings):
-            ruling = part.rulings[number]
-            yield wrapped("  ruling       ", f"{ruling.move.value}: {ruling.because}")
+        yield from _judged_lines(part, number)
     for note in consults.get((surface, part.shard, len(part.reports)), ()):  # of an attempt that brought no report
         yield from _consult_lines(note)
     if part.ended is not None and len(part.rulings) < max(1, len(part.reports)):
         yield wrapped("  ended        ", f"{part.ended.outcome.value}: {part.ended.because}")
 
 
+def _judged_lines(part: PartRecord, number: int) -> Iterator[str]:
+    for attempt in part.post_verify:
+        if attempt.number == number:
+            yield from _verdict_lines(attempt)
+    if number < len(part.rulings):
+        ruling = part.rulings[number]
+        yield wrapped("  ruling       ", f"{ruling.move.value}: {ruling.because}")
+
+
 def _report_lines(report: CheckedReport) -> Iterator[str]:
+    found = counted_findings(len(report.findings), merged_into(report.findings), len(report.refused))
+    yield wrapped("  executor     ", f"{report.verdict}, {found}, confidence {report.confidence:.2f}: {report.summary}")
     for refused in report.refused:
         words = f"{refused.title} ({refused.path}): {refused.why} ({refused.severity})"
         yield wrapped("               refused: ", words)

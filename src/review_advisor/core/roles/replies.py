@@ -9,11 +9,13 @@ from typing import Any, Generic, TypeVar
 from pydantic import ValidationError
 
 from review_advisor.core.answers.answers import Answer, ReviewReport, UnreadableFinding
+from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.spoken_no import every_yes, finding_severity, joined, spoken_no
 from review_advisor.core.answers.tolerant import Notes, complaints
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.roles.calls import AgentCall, Answered, Cause, Lost, LostReason
-from review_advisor.core.safety.fence import facts_text
+from review_advisor.core.roles.prompts import REPORT
+from review_advisor.core.safety.fence import facts_text, fence_facts
 
 _NO_CLEAR_YES = "an answer of the call is neither a clear yes nor a clear no"
 REPAIRABLE = frozenset({LostReason.NO_STRUCTURED_OUTPUT, LostReason.INVALID_ANSWER})
@@ -109,6 +111,22 @@ def cut_short(lost: Lost, call: AgentCall, call_seconds: float) -> Refused | Non
     if late and call.timeout_seconds < call_seconds:
         return Refused("wall_clock", "the review's time was over before the answer came")
     return None
+
+
+def finding_ask(call: AgentCall, number: int, report: CheckedReport, nonce: str) -> AgentCall:
+    """The question of ``call`` once more, after ``report``: a rejection without a finding that stands.
+
+    ``number`` is that of the call that brought it.
+    """
+    note = (
+        f"Your previous reply rejected the change, and nobody can act on it: {report.unfounded}. A finding stands only"
+        " if its path is a changed file and its evidence is a verbatim quote of the changed lines of that file. Give"
+        " your whole report again. If you still reject, name at least one finding that stands; where no line can be"
+        " quoted, say in the summary what a person has to look at. This was your reply, with the reason for each"
+        " refused finding:"
+    )
+    before = fence_facts(REPORT, replace(report, knowledge=(), dropped=()), nonce)
+    return replace(call, prompt=f"{call.prompt}\n\n{note}\n{before}", asks_again=number)
 
 
 def repair_ask(call: AgentCall, number: int, lost: Lost) -> AgentCall:

@@ -27,6 +27,7 @@ PROMISES: tuple[Promise, ...] = (
     on_verdicts.a_vetoed_part_goes_to_a_human,
     on_verdicts.approval_is_judged_or_called_degraded,
     on_verdicts.the_executors_no_is_never_merged,
+    on_verdicts.a_rejection_says_what_to_change,
     on_verdicts.a_verdict_that_flips_calls_a_human,
     on_verdicts.a_diff_that_is_to_be_judged_alone_is,
     on_verdicts.changes_to_the_bot_are_judged_or_escalated,

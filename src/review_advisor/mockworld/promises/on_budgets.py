@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.events import Repaired, Ruled
+from review_advisor.core.outcome.events import Repaired, Ruled, UnfoundedRejection
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.fake_advisor_runner import PlayedCall
 from review_advisor.mockworld.promises.on_verdicts import has_veto, in_critical_folder, touches_itself
@@ -72,7 +72,8 @@ def a_rejection_is_retried_once(reading: Reading) -> Iterator[str]:
 
 
 def each_question_is_asked_once_and_repaired_once(reading: Reading) -> Iterator[str]:
-    """A role is asked once an attempt, and once more only when its reply could not be used."""
+    """A role is asked once an attempt, and once more for a usable reply or for a finding of a bare rejection."""
+    unfounded = {event.number for event in reading.events(UnfoundedRejection)}
     asks: dict[tuple[object, ...], list[PlayedCall]] = {}
     for asked in reading.review.asked:
         call = asked.call
@@ -80,10 +81,11 @@ def each_question_is_asked_once_and_repaired_once(reading: Reading) -> Iterator[
     for (role, surface, shard, attempt, *_), its in asks.items():
         first = its[0]
         unusable = first.line.fault in UNUSABLE and answer_of(first) is None
-        if len(its) > (ASKS if unusable else 1):
+        bare = any(each.call.number in unfounded for each in its)
+        if len(its) > (ASKS if unusable else 1) + bare:
             after = first.line.fault
             yield f"{role}, {surface}, part {shard}, attempt {attempt}: asked {len(its)} times after {after!r}"
-        if any(each.call.asks_again != first.call.number for each in its[1:]) or first.call.asks_again:
+        if [each.call.asks_again for each in its] != [0, *(each.call.number for each in its[:-1])]:
             yield f"{role}, {surface}, part {shard}, attempt {attempt}: a repeated question names another call"
 
 

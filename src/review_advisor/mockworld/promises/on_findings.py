@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.outcome.events import Reported
+from review_advisor.core.outcome.events import Reported, UnfoundedRejection
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.mockworld.promises.played_review import Reading, answer_of
 
@@ -15,12 +15,13 @@ SHORTEST = 4
 """Characters of a quote that proves something."""
 
 
-def _reports(reading: Reading) -> Iterator[tuple[dict[str, Any], Reported]]:
+def _reports(reading: Reading) -> Iterator[tuple[dict[str, Any], Reported | UnfoundedRejection]]:
     """Each report of an executor, as it was said and as it was recorded, but for those of the diff alone."""
-    recorded = {(e.surface, e.shard, e.attempt): e for e in reading.events(Reported) if not e.structural}
+    recorded: dict[int, Reported | UnfoundedRejection] = {e.number: e for e in reading.events(UnfoundedRejection)}
+    recorded |= {e.number: e for e in reading.events(Reported) if not e.structural}
     for asked in reading.review.asked:
         call, answer = asked.call, answer_of(asked)
-        event = recorded.get((call.surface, call.shard, call.attempt))
+        event = recorded.get(call.number)
         if call.role is Role.EXECUTOR and not call.blind and answer is not None and event is not None:
             yield answer, event
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.events import CallEnded, Repaired, RoleSkipped, Verified
+from review_advisor.core.outcome.events import CallEnded, Repaired, RoleSkipped, UnfoundedRejection, Verified
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.mockworld.promises.played_review import Reading, answer_of, fault_of
 
@@ -85,6 +85,22 @@ def the_executors_no_is_never_merged(reading: Reading) -> Iterator[str]:
     for (surface, shard), verdict in reading.verdicts.items() if reading.approved else ():
         if verdict != "approve" and surface != "wiki_ingest":
             yield f"approved although the executor of {surface}, part {shard + 1}, said {verdict or 'nothing'}"
+
+
+def a_rejection_says_what_to_change(reading: Reading) -> Iterator[str]:
+    """Nobody is left with a no that names nothing, and such a no is never turned into an approval."""
+    document = reading.review.document
+    if reading.review.ended not in ("approved", "changes_requested") or document is None:
+        return
+    bare = {(event.surface, event.shard) for event in reading.events(UnfoundedRejection)}
+    for surface in document.surfaces:
+        for part in surface.parts:
+            key = (surface.surface, part.shard)
+            said = reading.verdicts.get(key)
+            if said == "reject" and not any(report.findings for report in part.reports[-1:]):
+                yield f"{reading.review.ended} although {key[0]}, part {key[1] + 1}, was rejected without a finding"
+            if key in bare and said != "reject" and reading.last(key, Role.POST_VERIFY) is None:
+                yield f"{reading.review.ended} although {key[0]}, part {key[1] + 1}, took a rejection back"
 
 
 def a_verdict_that_flips_calls_a_human(reading: Reading) -> Iterator[str]:
