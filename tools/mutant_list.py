@@ -562,6 +562,36 @@ MUTANTS = (
         (f"{GUARD}test_it_forces_the_veto_and_a_high_blast_on_every_surface_d16",),
     ),
     Mutant(
+        "small changes of risky code are low",
+        "core/policy/blast.py",
+        "    if risky:\n",
+        "    if risky and code_lines > MEDIUM_ABOVE_LINES:\n",
+        (
+            f"{UNIT}policy/test_trigger_and_blast.py::test_a_small_change_of_risky_code_is_medium_and_says_what_it_deals_with",
+        ),
+    ),
+    Mutant(
+        "risky code that a change removes is not looked at",
+        "core/facts/risky_code.py",
+        'if line[0] in "+-"',
+        'if line[0] == "+"',
+        (f"{UNIT}facts/test_risky_code.py::test_each_subject_is_known_by_its_words_on_added_and_on_removed_lines",),
+    ),
+    Mutant(
+        "the user's own globs do not cover tests",
+        "core/facts/critical.py",
+        "if PathRule(self.globs).matches(path):",
+        "if PathRule(self.globs).matches(path) and kind_of_path(path) not in _NEVER_BY_NAME:",
+        (f"{UNIT}facts/test_critical.py::test_the_users_own_globs_win_over_documentation_and_tests",),
+    ),
+    Mutant(
+        "a folder alone makes its files tests",
+        "core/facts/kinds.py",
+        "return any(words & names for words in parts[above + 1 :])",
+        "return above < len(parts)",
+        (f"{UNIT}facts/test_kinds.py::test_the_kind_of_a_path",),
+    ),
+    Mutant(
         "twenty lines of code are planned",
         "core/policy/trigger.py",
         "if facts.code_lines > MANY_CODE_LINES:",
@@ -1490,8 +1520,8 @@ MUTANTS = (
     Mutant(
         "the outcome's own word is believed on what is critical",
         "core/outcome/own_facts.py",
-        "if rule.matches(path) and redact(path) not in said",
-        "if rule.matches(path) and said and redact(path) not in said",
+        "if covers(path) and redact(path) not in said",
+        "if covers(path) and said and redact(path) not in said",
         (f"{OF_ANOTHER}test_a_record_of_less_than_the_change_or_of_milder_rules_is_no_review",),
     ),
     Mutant(

@@ -20,6 +20,7 @@ from review_advisor.app.settings import CRITICAL_PATHS, Config
 from review_advisor.cli import USAGE
 from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
+from review_advisor.core.facts.risky_code import RISKY_CODE
 from review_advisor.core.metrics.kpis import Sums, kpis
 from review_advisor.core.metrics.metrics import METRICS, SECONDS_BUCKETS
 from review_advisor.core.metrics.targets import RULES
@@ -99,7 +100,8 @@ def blasts() -> str:
     """What each blast radius means and gives."""
     when = {
         BlastRadius.LOW: "everything else",
-        BlastRadius.MEDIUM: f"more than {MEDIUM_ABOVE_LINES} changed lines of code",
+        BlastRadius.MEDIUM: f"more than {MEDIUM_ABOVE_LINES} changed lines of code, or code that "
+        + "; ".join(RISKY_CODE),
         BlastRadius.HIGH: "a critical path on either side of the change, or the bot's own implementation",
     }
     rows = [
@@ -345,8 +347,11 @@ def _asked_for(values: Mapping[str, str]) -> dict[str, None]:
 
 def critical_paths() -> str:
     """The default critical paths of each profile."""
-    rows = [[code(profile), ", ".join(map(code, paths))] for profile, paths in CRITICAL_PATHS.items()]
-    return table(["profile", "critical paths"], rows)
+    rows = [
+        [code(profile), ", ".join(map(code, paths.globs or paths.names)), ", ".join(map(code, paths.words)) or "none"]
+        for profile, paths in CRITICAL_PATHS.items()
+    ]
+    return table(["profile", "critical paths", "critical words in a path"], rows)
 
 
 def own_implementation() -> str:

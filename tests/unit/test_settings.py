@@ -17,8 +17,8 @@ from review_advisor.app.settings import (
     parse_config,
 )
 from review_advisor.cli.effective import settings_json, settings_text
+from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
 from review_advisor.core.facts.guidelines import ConfiguredGuideline, GuidelineRules
-from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.switches import SwitchError, read_switches
@@ -61,7 +61,7 @@ def test_without_anything_the_rules_are_the_cores_own() -> None:
 
 def test_every_key_reaches_the_rules() -> None:
     assert settings(EVERYTHING).rules == Rules(
-        critical_paths=("deploy/",),
+        critical_paths=CriticalPaths(globs=("deploy/",)),
         adr_folders=("docs/decisions",),
         usd_by_blast={BlastRadius.LOW: 0.5, BlastRadius.MEDIUM: 2, BlastRadius.HIGH: 4},
         max_usd=8,
@@ -89,12 +89,12 @@ def test_every_key_reaches_the_rules() -> None:
         ("", None, CRITICAL_PATHS_ADR),
         ('profile = "hydraflow"', None, CRITICAL_PATHS_HYDRAFLOW),
         ('profile = "hydraflow"', "adr", CRITICAL_PATHS_ADR),
-        ('critical_paths = ["mine"]', "hydraflow", ("mine",)),
-        ("critical_paths = []", None, ()),
+        ('critical_paths = ["mine"]', "hydraflow", CriticalPaths(globs=("mine",))),
+        ("critical_paths = []", None, CriticalPaths()),
     ],
 )
 def test_own_paths_beat_the_profile_and_the_command_line_beats_the_file(
-    text: str, profile: str | None, paths: tuple[str, ...]
+    text: str, profile: str | None, paths: CriticalPaths
 ) -> None:
     """D19: nothing is bound to one repository's layout."""
     assert settings(text, profile).rules.critical_paths == paths
@@ -203,7 +203,7 @@ def test_settings_are_shown_for_people_and_for_programs() -> None:
     made = make_settings(config, {"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED": "0"}, profile=None, config_path=None)
     shown = json.loads(settings_json(config, made))
     assert Config.model_validate(shown["config"]) == config
-    assert list(shown) == ["config", "switches", "models"]
+    assert list(shown) == ["config", "critical", "switches", "models"]
     assert [name for name, value in shown["switches"].items() if value is False] == [
         "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED",
         "HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO",

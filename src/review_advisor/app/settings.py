@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
 from review_advisor.core.facts.guidelines import (
     DEFAULT_FILES,
     LONGEST_GUIDELINE,
@@ -17,7 +18,6 @@ from review_advisor.core.facts.guidelines import (
     GuidelineFile,
     GuidelineRules,
 )
-from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
@@ -32,7 +32,7 @@ PYPROJECT = "pyproject.toml"
 TABLE = "review-advisor"
 
 Profile = Literal["adr", "hydraflow"]
-CRITICAL_PATHS: Mapping[Profile, tuple[str, ...]] = {
+CRITICAL_PATHS: Mapping[Profile, CriticalPaths] = {
     "adr": CRITICAL_PATHS_ADR,
     "hydraflow": CRITICAL_PATHS_HYDRAFLOW,
 }
@@ -110,7 +110,7 @@ class Config(_Table):
     )
     critical_paths: tuple[str, ...] | None = Field(
         default=None,
-        description="Gitignore-style globs of critical paths, instead of the profile's.",
+        description="Gitignore-style globs of critical paths, instead of the profile's paths and words.",
     )
     adr_folders: tuple[str, ...] = Field(
         default=Rules().adr_folders,
@@ -228,9 +228,8 @@ def make_settings(
 
     Raises ``SwitchError`` for an environment value that means nothing.
     """
-    paths = config.critical_paths
-    if paths is None:
-        paths = CRITICAL_PATHS[profile or config.profile]
+    own = config.critical_paths
+    paths = CRITICAL_PATHS[profile or config.profile] if own is None else CriticalPaths(globs=own)
     budget = config.budget
     rules = Rules(
         critical_paths=paths,

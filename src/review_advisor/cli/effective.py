@@ -18,9 +18,10 @@ from review_advisor.core.policy.switches import (
 
 
 def _shown(config: Config, settings: Settings) -> dict[str, Any]:
-    switches = settings.switches
+    switches, critical = settings.switches, settings.rules.critical_paths
     return {
-        "config": config.model_dump(mode="json") | {"critical_paths": list(settings.rules.critical_paths)},
+        "config": config.model_dump(mode="json") | {"critical_paths": list(critical.globs or critical.names)},
+        "critical": {"words": list(critical.words)},
         "switches": {
             MASTER: switches.master,
             **{name: switches.roles[role] for role, name in ROLE_SWITCHES.items()},

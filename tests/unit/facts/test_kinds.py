@@ -32,6 +32,25 @@ KINDS = [
     ("web/button.spec.tsx", Kind.TESTS),
     ("src/ThingTest.java", Kind.TESTS),
     ("conftest.py", Kind.TESTS),
+    ("src/auth/__tests__/login.tsx", Kind.TESTS),
+    ("pkg/auth/testdata/token.json", Kind.TESTS),
+    ("crates/auth/tests/session.rs", Kind.TESTS),
+    ("src/test/java/shop/AuthHelper.java", Kind.TESTS),
+    ("spec/fixtures/session.rb", Kind.TESTS),
+    ("test/mocks/auth.js", Kind.TESTS),
+    ("tests/test_apps/cliapp/app.py", Kind.TESTS),
+    ("accounts/tests.py", Kind.TESTS),
+    ("web/login.test.mjs", Kind.TESTS),
+    ("test/auth/login.py", Kind.CODE),
+    ("spec/session.rb", Kind.CODE),
+    ("fixtures/session.rb", Kind.CODE),
+    ("src/contest/latest.py", Kind.CODE),
+    ("src/tests/session.py", Kind.CODE),
+    ("docs/security.mdx", Kind.DOCS),
+    ("docs_src/security/tutorial001.py", Kind.DOCS),
+    ("examples/tutorial/flaskr/auth.py", Kind.DOCS),
+    ("tutorial/docs/auth.py", Kind.CODE),
+    ("examples/auth.py", Kind.CODE),
     ("package-lock.json", Kind.LOCK),
     ("deep/Cargo.lock", Kind.LOCK),
     ("go.sum", Kind.LOCK),
@@ -105,13 +124,17 @@ NAMED_AFTER_THEIR_KIND: dict[Kind, str] = {
         vendor/x.py node_modules/x.js third_party/x.c thirdparty/x.c bower_components/x.js
     """,
     Kind.DOCS: """
-        guide.md guide.markdown guide.rst guide.adoc guide.asciidoc notes.org paper.tex README README.txt LICENSE
-        LICENSE.txt LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGELOG CHANGES
+        guide.md guide.mdx guide.markdown guide.rst guide.adoc guide.asciidoc guide.rdoc notes.org paper.tex README
+        README.txt LICENSE LICENSE.txt LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGELOG CHANGES
     """,
     Kind.TESTS: """
-        test_app.py app_test.py conftest.py app_test.go app.test.js app.test.jsx app.test.ts app.test.tsx app.spec.js
-        app.spec.jsx app.spec.ts app.spec.tsx app_spec.rb app_test.rb app_test.exs AppTest.java AppTests.java AppIT.java
-        AppTest.kt AppTests.cs AppTest.php app_test.cc app_test.cpp app_test.rs
+        test_app.py app_test.py conftest.py tests.py app_test.go app.test.js app.test.jsx app.test.ts app.test.tsx
+        app.test.mjs app.spec.js app.spec.jsx app.spec.ts app.spec.tsx app.cy.ts app_test.ts app_spec.rb app_test.rb
+        test_app.rb app_test.exs app_test.dart AppTest.java AppTests.java AppIT.java AppTest.kt AppTest.cs AppTests.cs
+        AppTest.php AppTests.swift AppSpec.scala AppTest.scala app_test.cc app_unittest.cc app_test.cpp app_test.rs
+        app.bats tests/app.rs t/app.t testdata/app.json __tests__/app.js __mocks__/app.js __fixtures__/app.js
+        __snapshots__/app.js src/test/java/App.java src/test/kotlin/App.kt src/test/scala/App.scala
+        src/test/resources/app.xml
     """,
 }
 RULES: dict[Kind, PathRule] = {

@@ -4,42 +4,16 @@ from hypothesis import strategies as st
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Status
 from review_advisor.core.facts.paths import (
-    CRITICAL_PATHS_ADR,
-    CRITICAL_PATHS_HYDRAFLOW,
     NEVER_REPAIRED,
     OWN_IMPLEMENTATION_ANYWHERE,
     OWN_IMPLEMENTATION_HERE,
     PathRule,
     literal,
+    path_words,
 )
 from review_advisor.mockworld.world import deleted, edited, renamed
 
-CRITICAL = PathRule(CRITICAL_PATHS_ADR)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        ".github/workflows/ci.yml",
-        "src/auth/login.py",
-        "lib/oauth_client.rb",
-        "db/MIGRATIONS/001.sql",
-        "services/payments/charge.go",
-        "Dockerfile",
-        "ops/dockerfile.prod",
-        "infra/main.tf",
-        ".gitattributes",
-        "CODEOWNERS",
-        "app/user_permissions.py",
-    ],
-)
-def test_what_is_critical_in_any_repository_d19(path: str) -> None:
-    assert CRITICAL.matches(path)
-
-
-@pytest.mark.parametrize("path", ["src/app.py", "docs/guide.md", "migrations.md", "src/deployment.py", "README.md"])
-def test_what_is_not(path: str) -> None:
-    assert not CRITICAL.matches(path)
+CRITICAL = PathRule(("**/auth/",))
 
 
 @pytest.mark.parametrize(
@@ -101,24 +75,6 @@ def test_a_file_says_what_it_is() -> None:
 
 EXAMPLES: list[tuple[tuple[str, ...], str]] = [
     (
-        CRITICAL_PATHS_ADR,
-        """
-        .github/workflows/ci.yml .github/actions/setup/run.sh action.yml action.yaml .gitlab-ci.yml Jenkinsfile
-        Dockerfile.dev docker-compose.prod.yaml network.tf prod.tfvars src/auth/login.py src/user_auth.py
-        web/oauth/token.py web/login/form.py src/security/rules.py src/crypto/hash.c src/permissions/roles.py
-        src/permission_check.py ops/secrets/load.py db/migrations/001.sql src/payments/charge.go
-        src/billing/invoice.py ops/infra/network.yml ops/infrastructure/network.yml ops/terraform/readme
-        ops/k8s/pod.yml ops/helm/values.yml ops/deploy/run.sh CODEOWNERS .gitattributes .gitmodules
-        """,
-    ),
-    (
-        CRITICAL_PATHS_HYDRAFLOW,
-        """
-        src/orchestrator.py src/service_registry.py src/coordinator.py src/review_phase.py src/review_advisor.py
-        src/persistence/store.py src/state/run.py src/review_loop.py
-        """,
-    ),
-    (
         OWN_IMPLEMENTATION_ANYWHERE,
         """
         .review-advisor.toml .claude/agents/advisor.md .mcp.json CLAUDE.md REVIEW.md .github/workflows/review.yml
@@ -166,3 +122,18 @@ def test_a_literal_pattern_means_its_own_path_whatever_characters_it_holds(path:
 def test_a_literal_pattern_means_no_other_path() -> None:
     for path, other in (("a*", "ab"), ("a?", "ab"), ("[ab]", "a"), ("!a", "a"), ("a\\b", "ab")):
         assert not PathRule((literal(path),)).matches(other)
+
+
+@pytest.mark.parametrize(
+    "part, words",
+    [
+        ("user_auth.py", {"user", "auth", "py"}),
+        ("AuthToken2.java", {"auth", "token", "java"}),
+        ("OAuth2Client", {"auth", "client", "o"}),
+        ("author.go", {"author", "go"}),
+        ("HTTPSession", {"http", "session"}),
+        ("db-migrate", {"db", "migrate"}),
+    ],
+)
+def test_the_words_of_a_part_of_a_path_are_whole_words(part: str, words: set[str]) -> None:
+    assert path_words(part) == words

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from review_advisor.core.facts.critical import CriticalPaths
 from review_advisor.core.outcome.events import FileFact, PolicyFrozen
 from review_advisor.core.outcome.own_facts import UNREADABLE, OwnFacts, contradiction
 from review_advisor.core.policy.blast import BlastRadius
@@ -57,11 +58,11 @@ def test_a_name_is_compared_as_the_outcome_shows_it_and_one_that_is_no_text_is_n
 
 
 def test_a_critical_path_that_the_policy_does_not_name_is_a_contradiction() -> None:
-    rules = replace(WORLD.rules, critical_paths=("src/",))
+    rules = replace(WORLD.rules, critical_paths=CriticalPaths(globs=("src/",)))
     assert told(recorded(), rules=rules) == "its policy does not say that 'src/app.py' is a critical path"
     assert told(recorded(critical_touched=("src/app.py",)), rules=rules) is None
     assert told(recorded(critical_touched=("src/other.py",)), rules=rules) is not None
-    assert told(recorded(), rules=replace(rules, critical_paths=("other/",))) is None
+    assert told(recorded(), rules=replace(rules, critical_paths=CriticalPaths(globs=("other/",)))) is None
 
 
 def test_an_own_file_that_the_guard_does_not_name_is_a_contradiction() -> None:

@@ -43,6 +43,7 @@ DOES_NOT_COUNT: dict[type, dict[str, Any]] = {
         "critical_touched": ("auth/x.py",),
         "code_lines": 4_000,
         "static": StaticReview(("Go",)),
+        "risky": ("src/a.py: builds SQL",),
         "repair": RoleDecision(runs=False, because=("two parts",)),
     },
     SurfacePolicy: {

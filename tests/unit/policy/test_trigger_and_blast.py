@@ -61,3 +61,9 @@ def test_a_high_blast_names_every_path() -> None:
         "critical path touched: a",
         "the bot's own implementation touched: b",
     )
+
+
+def test_a_small_change_of_risky_code_is_medium_and_says_what_it_deals_with() -> None:
+    blast = blast_radius((), (), 3, ("src/a.py: builds SQL",))
+    assert (blast.radius, blast.because) == (BlastRadius.MEDIUM, ("changed code src/a.py: builds SQL",))
+    assert blast_radius(("auth/a.py",), (), 3, ("src/a.py: builds SQL",)).radius is BlastRadius.HIGH

@@ -1,7 +1,8 @@
 """What kind of file a path is: only code counts towards the trigger and the blast radius.
 
-Attributes come from the base tree (``FileChange.generated`` and its sisters). Documentation and tests
-are recognised by extension and name, never by folder alone: ``docs/install.sh`` is code.
+Attributes come from the base tree (``FileChange.generated`` and its sisters). Documentation and tests are recognised by
+extension, by name, and by folders that a language keeps for tests. Any other folder counts only together with a telling
+name below it: ``tests/fixtures/app.py`` is a test, ``tests/helper.py`` and ``docs/install.sh`` are code.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.paths import PathRule
+from review_advisor.core.facts.paths import PathRule, path_words
 
 
 class Kind(StrEnum):
@@ -57,10 +58,12 @@ VENDORED = PathRule(("vendor/", "node_modules/", "third_party/", "thirdparty/", 
 DOCS = PathRule(
     (
         "*.md",
+        "*.mdx",
         "*.markdown",
         "*.rst",
         "*.adoc",
         "*.asciidoc",
+        "*.rdoc",
         "*.org",
         "*.tex",
         "README",
@@ -81,29 +84,57 @@ TESTS = PathRule(
         "test_*.py",
         "*_test.py",
         "conftest.py",
+        "tests.py",
         "*_test.go",
-        "*.test.js",
-        "*.test.jsx",
-        "*.test.ts",
-        "*.test.tsx",
-        "*.spec.js",
-        "*.spec.jsx",
-        "*.spec.ts",
-        "*.spec.tsx",
+        "*.test.*s",
+        "*.test.*sx",
+        "*.spec.*s",
+        "*.spec.*sx",
+        "*.cy.*s",
+        "*_test.ts",
         "*_spec.rb",
         "*_test.rb",
+        "test_*.rb",
         "*_test.exs",
+        "*_test.dart",
         "*Test.java",
         "*Tests.java",
         "*IT.java",
         "*Test.kt",
+        "*Test.cs",
         "*Tests.cs",
         "*Test.php",
+        "*Tests.swift",
+        "*Spec.scala",
+        "*Test.scala",
         "*_test.cc",
+        "*_unittest.cc",
         "*_test.cpp",
         "*_test.rs",
+        "*.bats",
+        "**/tests/*.rs",
+        "**/t/*.t",
+        "**/testdata/",
+        "**/__tests__/",
+        "**/__mocks__/",
+        "**/__fixtures__/",
+        "**/__snapshots__/",
+        "**/src/test/java/",
+        "**/src/test/kotlin/",
+        "**/src/test/scala/",
+        "**/src/test/resources/",
     )
 )
+"""File names and folders that a language or its test runner keeps for tests."""
+_TEST_FOLDERS = frozenset(("test", "tests", "spec", "specs"))
+_TEST_WORDS = (
+    "test tests spec specs conftest fixture fixtures mock mocks stub stubs fake fakes snapshot snapshots testdata"
+    " factories cassettes"
+)
+_TEST_NAMES = frozenset(_TEST_WORDS.split())
+_DOC_FOLDERS = frozenset(("doc", "docs", "documentation", "examples"))
+_DOC_WORDS = "tutorial tutorials example examples sample samples snippet snippets"
+_DOC_NAMES = frozenset(_DOC_WORDS.split())
 _MEDIA_EXTENSIONS = (
     "apng avif bmp eot flac gif heic heif ico jpeg jpg m4a m4v mkv mov mp3 mp4 oga ogg ogv otf pdf png psd tif tiff ttf"
     " wav webm webp woff woff2"
@@ -126,7 +157,16 @@ def kind_of_path(
     ):
         if attribute or (attribute is None and rule.matches(path)):
             return kind
-    return Kind.TESTS if TESTS.matches(path) else Kind.CODE
+    if TESTS.matches(path) or _in_folder(path, _TEST_FOLDERS, _TEST_NAMES):
+        return Kind.TESTS
+    return Kind.DOCS if docs is None and _in_folder(path, _DOC_FOLDERS, _DOC_NAMES) else Kind.CODE
+
+
+def _in_folder(path: str, folders: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether a folder of ``path`` has one of the words of ``folders``, and something below it one of ``names``."""
+    parts = [path_words(part) for part in path.split("/")]
+    above = next((at for at, words in enumerate(parts[:-1]) if words & folders), len(parts))
+    return any(words & names for words in parts[above + 1 :])
 
 
 def kind_of(file: FileChange) -> Kind:

@@ -11,53 +11,6 @@ from pathspec import GitIgnoreSpec
 
 from review_advisor.core.facts.change import FileChange
 
-CRITICAL_PATHS_ADR: tuple[str, ...] = (
-    ".github/workflows/",
-    ".github/actions/",
-    "action.yml",
-    "action.yaml",
-    ".gitlab-ci.yml",
-    "Jenkinsfile",
-    "Dockerfile*",
-    "docker-compose*.y*ml",
-    "*.tf",
-    "*.tfvars",
-    "**/auth/",
-    "**/*auth*.*",
-    "**/oauth/",
-    "**/login/",
-    "**/security/",
-    "**/crypto/",
-    "**/permissions/",
-    "**/*permission*.*",
-    "**/secrets/",
-    "**/migrations/",
-    "**/payments/",
-    "**/billing/",
-    "**/infra/",
-    "**/infrastructure/",
-    "**/terraform/",
-    "**/k8s/",
-    "**/helm/",
-    "**/deploy/",
-    "CODEOWNERS",
-    ".gitattributes",
-    ".gitmodules",
-)
-"""What is critical in any repository, unless the configuration says otherwise."""
-
-CRITICAL_PATHS_HYDRAFLOW: tuple[str, ...] = (
-    "/src/orchestrator.py",
-    "/src/service_registry.py",
-    "/src/coordinator.py",
-    "/src/review_phase.py",
-    "/src/review_advisor.py",
-    "/src/persistence/",
-    "/src/state/",
-    "/src/*_loop.py",
-)
-"""ADR-0059's own list (profile ``hydraflow``)."""
-
 OWN_IMPLEMENTATION_ANYWHERE: tuple[str, ...] = (
     ".review-advisor.toml",
     ".claude",
@@ -149,6 +102,15 @@ NEVER_REPAIRED: tuple[str, ...] = (
 def literal(path: str) -> str:
     """A pattern that matches ``path`` and nothing else, whatever glob characters it holds."""
     return re.sub(r"([\\*?\[\]!# ])", r"\\\1", path)
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+@lru_cache(maxsize=8_192)
+def path_words(part: str) -> frozenset[str]:
+    """The words of one part of a path, in small letters: of ``AuthToken_v2.py`` they are auth, token, v and py."""
+    return frozenset(map(str.casefold, _WORD.findall(part)))
 
 
 @lru_cache(maxsize=64)

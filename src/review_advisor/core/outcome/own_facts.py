@@ -43,21 +43,20 @@ def contradiction(first: PolicyFrozen, known: OwnFacts) -> str | None:
     if left_out:
         return f"its record leaves out {left_out[0]!r}, which the pull request changes"
     policy = first.policy
-    for touched, patterns, what in (
-        (policy.critical_touched, known.rules.critical_paths, "is a critical path"),
-        (policy.guard.paths, known.implementation, "is part of the bot's own implementation"),
+    for touched, covers, what in (
+        (policy.critical_touched, known.rules.critical_paths.matches, "is a critical path"),
+        (policy.guard.paths, PathRule(known.implementation).matches, "is part of the bot's own implementation"),
     ):
-        unsaid = _unsaid(paths, patterns, touched, known.redact)
+        unsaid = _unsaid(paths, covers, touched, known.redact)
         if unsaid is not None:
             return f"its policy does not say that {unsaid!r} {what}"
     return _milder(policy, known, first.shards)
 
 
 def _unsaid(
-    paths: Iterable[str], patterns: tuple[str, ...], said: tuple[str, ...], redact: Callable[[str], str]
+    paths: Iterable[str], covers: Callable[[str], bool], said: tuple[str, ...], redact: Callable[[str], str]
 ) -> str | None:
-    rule = PathRule(patterns)
-    return next((redact(path) for path in paths if rule.matches(path) and redact(path) not in said), None)
+    return next((redact(path) for path in paths if covers(path) and redact(path) not in said), None)
 
 
 def _milder(policy: Policy, known: OwnFacts, shards: int) -> str | None:

@@ -141,7 +141,7 @@ def _policy(first: PolicyFrozen) -> None:
         surfaces == sorted(set(surfaces), key=_ORDER.index),
         "the surfaces of the policy are out of order or listed twice",
     )
-    due = blast_radius(policy.critical_touched, policy.guard.paths, policy.code_lines)
+    due = blast_radius(policy.critical_touched, policy.guard.paths, policy.code_lines, policy.risky)
     require(
         policy.blast.radius is due.radius,
         "the blast radius does not follow from the touched paths and the changed lines",

@@ -25,12 +25,16 @@ class Blast:
     because: tuple[str, ...]
 
 
-def blast_radius(critical: tuple[str, ...], own_implementation: tuple[str, ...], code_lines: int) -> Blast:
-    """High for a critical path on either side or for self-modification; medium above 200 changed lines of code."""
+def blast_radius(
+    critical: tuple[str, ...], own_implementation: tuple[str, ...], code_lines: int, risky: tuple[str, ...] = ()
+) -> Blast:
+    """High for a critical path on either side or for self-modification; medium for many lines or a risky subject."""
     reasons = [f"critical path touched: {path}" for path in critical]
     reasons += [f"the bot's own implementation touched: {path}" for path in own_implementation]
     if reasons:
         return Blast(BlastRadius.HIGH, tuple(reasons))
     if code_lines > MEDIUM_ABOVE_LINES:
         return Blast(BlastRadius.MEDIUM, (f"{code_lines} changed lines of code, more than {MEDIUM_ABOVE_LINES}",))
+    if risky:
+        return Blast(BlastRadius.MEDIUM, tuple(f"changed code {deals}" for deals in risky))
     return Blast(BlastRadius.LOW, (f"{code_lines} changed lines of code, no critical path",))

@@ -10,12 +10,14 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from review_advisor.core.facts.adr_record import changed_records
 from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.core.facts.guidelines import DEFAULT_RULES, GuidelineRules
 from review_advisor.core.facts.kinds import changed_code_lines
-from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR, PathRule, literal
+from review_advisor.core.facts.paths import literal
 from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.risky_code import risky_code
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
-from review_advisor.core.policy.blast import Blast, BlastRadius, blast_radius
+from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, Blast, BlastRadius, blast_radius
 from review_advisor.core.policy.budgets import (
     CALL_SECONDS,
     REVIEW_SECONDS,
@@ -38,7 +40,7 @@ RepairMode = Literal["off", "suggest"]
 class Rules:
     """What the repository's configuration says, next to the switches. Defaults are the product's."""
 
-    critical_paths: tuple[str, ...] = CRITICAL_PATHS_ADR
+    critical_paths: CriticalPaths = CRITICAL_PATHS_ADR
     adr_folders: tuple[str, ...] = ("docs/adr", "docs/adrs", "doc/adr", "docs/decisions")
     usd_by_blast: Mapping[BlastRadius, float] = field(default_factory=lambda: dict(USD_BY_BLAST))
     max_usd: float = 30.0
@@ -117,6 +119,8 @@ class Policy:
     repair: RoleDecision = RoleDecision(False, ("nothing was vetoed that could be repaired",))
     blind: RoleDecision = RoleDecision(False, ("metadata_blind is off",))
     static: StaticReview | None = None
+    risky: tuple[str, ...] = ()
+    """What a small change deals with that makes it medium, as ``path: subject``."""
 
     @property
     def advisor_disabled(self) -> tuple[str, ...]:
@@ -140,9 +144,10 @@ def decide_policy(
 ) -> Policy:
     """Decide everything that can be decided from the facts, the switches and the configuration alone."""
     held = guard(change, rules.own_globs)
-    critical = PathRule(rules.critical_paths).touched_by(change.files)
+    critical = rules.critical_paths.touched_by(change.files)
     lines = changed_code_lines(change.files)
-    blast = blast_radius(critical, held.paths, lines)
+    risky = _risky(change, lines)
+    blast = blast_radius(critical, held.paths, lines, risky)
     facts = TriggerFacts(switches.force_pre_flight, change.prior_fix_attempts, critical, lines)
     applying = surfaces_that_apply(change, rules, pictures)
     return Policy(
@@ -167,6 +172,7 @@ def decide_policy(
         repair=_repair("off" if switches.static else repair, change, shards),
         blind=RoleDecision(False, (f"switched off by {STATIC}",)) if switches.static else _blind(rules),
         static=static_checks(change, applying) if switches.static else None,
+        risky=risky,
     )
 
 
@@ -192,16 +198,24 @@ def policy_of_repaired(policy: Policy, change: Change, rules: Rules) -> Policy:
     Authority and retries follow from them. Money, time and consults stay as they were.
     """
     held = Guard(_together(policy.guard.paths, guard(change, rules.own_globs).paths))
-    critical = _together(policy.critical_touched, PathRule(rules.critical_paths).touched_by(change.files))
+    critical = _together(policy.critical_touched, rules.critical_paths.touched_by(change.files))
     lines = max(policy.code_lines, changed_code_lines(change.files))
-    blast = blast_radius(critical, held.paths, lines)
+    risky = _together(policy.risky, _risky(change, lines))
+    blast = blast_radius(critical, held.paths, lines, risky)
     rows = []
     for row in policy.surfaces:
         authority = Authority.VETO if held.holds else row.authority
         rows.append(
             replace(row, authority=authority, retry_budget=surface_retry_budget(row.surface, blast.radius, authority))
         )
-    return replace(policy, surfaces=tuple(rows), blast=blast, guard=held, critical_touched=critical, code_lines=lines)
+    return replace(
+        policy, surfaces=tuple(rows), blast=blast, guard=held, critical_touched=critical, code_lines=lines, risky=risky
+    )
+
+
+def _risky(change: Change, lines: int) -> tuple[str, ...]:
+    """Only a small change is read for it: a larger one is medium by its size, or high."""
+    return () if lines > MEDIUM_ABOVE_LINES else risky_code(change.files)
 
 
 def _together(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

@@ -40,8 +40,9 @@ def touches_itself(reading: Reading) -> bool:
 
 def in_critical_folder(reading: Reading) -> bool:
     """Whether the change touches a folder that is critical by default, where the default holds."""
-    folders = {folder.casefold() for path in reading.paths for folder in path.split("/")[:-1]}
-    return bool(folders & CRITICAL_FOLDERS) and "**/auth/" in reading.review.rules.critical_paths
+    code = [path for path in reading.paths if path.endswith(".py") and "test" not in path.casefold()]
+    folders = {folder.casefold() for path in code for folder in path.split("/")[:-1]}
+    return bool(folders & CRITICAL_FOLDERS) and "auth" in reading.review.rules.critical_paths.words
 
 
 def has_veto(reading: Reading, surface: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from review_advisor.core.facts.paths import CRITICAL_PATHS_ADR
+from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
 from review_advisor.core.policy.policy import RepairMode, Rules
@@ -33,7 +33,9 @@ DEFAULT_FILE = FileBlock(path="src/app.py", added=30)
 class ConfigBlock(Block):
     """The repository's configuration, as far as it changes a review."""
 
-    critical_paths: tuple[str, ...] = Field(default=CRITICAL_PATHS_ADR, description="Globs of critical paths.")
+    critical_paths: tuple[str, ...] | None = Field(
+        default=None, description="Globs of critical paths, instead of the default."
+    )
     adr_folders: tuple[str, ...] = Field(default=Rules().adr_folders, description="Folders of decision records.")
     fail_on: Literal["verdict", "degraded"] = Field(default="verdict", description="`degraded`: see the configuration.")
     shard_tokens: int = Field(default=60_000, ge=150, le=400_000, description="Tokens of diff in one call.")
@@ -53,8 +55,9 @@ class ConfigBlock(Block):
 
     def rules(self) -> Rules:
         """The same as the pipeline takes it."""
+        own = self.critical_paths
         return Rules(
-            critical_paths=self.critical_paths,
+            critical_paths=CRITICAL_PATHS_ADR if own is None else CriticalPaths(globs=own),
             adr_folders=self.adr_folders,
             usd_by_blast={
                 BlastRadius.LOW: self.low_usd,

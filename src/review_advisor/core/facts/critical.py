@@ -1,0 +1,90 @@
+"""Critical paths: where a wrong approval costs most. Defaults that mean something in any repository, or one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+
+from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.kinds import MEDIA, Kind, kind_of_path
+from review_advisor.core.facts.paths import PathRule, path_words
+
+_NEVER_BY_NAME = (Kind.DOCS, Kind.TESTS)
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalPaths:
+    """Globs, which always hold, and the product's own names, which never mean documentation, tests or media.
+
+    ``words``, and their plurals, are compared with the whole words of each part of a path: ``auth`` is in
+    ``user_auth.py``, not in ``author.py``.
+    """
+
+    globs: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+    def matches(self, path: str) -> bool:
+        """Whether ``path`` is critical."""
+        if PathRule(self.globs).matches(path):
+            return True
+        wanted = frozenset((*self.words, *(f"{word}s" for word in self.words)))
+        named = any(path_words(part) & wanted for part in path.split("/")) or PathRule(self.names).matches(path)
+        return named and kind_of_path(path) not in _NEVER_BY_NAME and not MEDIA.matches(path)
+
+    def touched_by(self, files: Iterable[FileChange]) -> tuple[str, ...]:
+        """The critical paths among both sides of every file, in order, each once.
+
+        A symlink or a submodule that takes the place of a critical folder counts as that folder.
+        """
+        sides = chain.from_iterable(((path, file) for path in file.paths) for file in files)
+        return tuple(dict.fromkeys(path for path, file in sides if self._hit(path, file)))
+
+    def _hit(self, path: str, file: FileChange) -> bool:
+        return self.matches(path) or ((file.is_symlink or file.is_submodule) and self.matches(f"{path}/x"))
+
+
+_WORDS = (
+    "auth authn authz authentication authorization oauth oidc saml sso jwt login session token password permission"
+    " security crypto secret credential csrf payment billing"
+)
+CRITICAL_PATHS_ADR = CriticalPaths(
+    names=(
+        ".github/actions/",
+        "action.yml",
+        "action.yaml",
+        ".gitlab-ci.yml",
+        "Jenkinsfile",
+        "Dockerfile*",
+        "docker-compose*.y*ml",
+        "*.tf",
+        "*.tfvars",
+        "**/migrations/",
+        "**/db/migrate/",
+        "**/infra/",
+        "**/terraform/",
+        "**/k8s/",
+        "**/helm/",
+        "**/deploy/",
+        "CODEOWNERS",
+        ".gitattributes",
+        ".gitmodules",
+    ),
+    words=tuple(_WORDS.split()),
+)
+"""What is critical in any repository, unless the configuration says otherwise."""
+
+CRITICAL_PATHS_HYDRAFLOW = CriticalPaths(
+    globs=(
+        "/src/orchestrator.py",
+        "/src/service_registry.py",
+        "/src/coordinator.py",
+        "/src/review_phase.py",
+        "/src/review_advisor.py",
+        "/src/persistence/",
+        "/src/state/",
+        "/src/*_loop.py",
+    )
+)
+"""ADR-0059's own list (profile ``hydraflow``)."""

@@ -1,0 +1,66 @@
+"""What changed lines of code deal with: subjects in which a small mistake is a hole.
+
+A word list, not an analysis: it decides only how closely a small change is looked at, and counts lines that were taken
+away as well, because a removed check is the commonest hole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.kinds import Kind, kind_of
+
+RISKY_CODE: dict[str, str] = {
+    "runs a process": (
+        r"\bsubprocess\b|\bpopen\w*\b|\bos\.(?:system|exec\w*|spawn\w*)\b|\bshell\s*=\s*True\b|\bchild_process\b"
+        r"|\bexec(?:Sync|File|FileSync|Command)?\s*\(|\bspawn(?:Sync)?\s*\(|\bsystem\s*\(|\bRuntime\.getRuntime\b"
+        r"|\bProcessBuilder\b|\bOpen3\b|\bshellescape\b|\bshlex\b|\bescapeshellarg\b|%x[({\[]"
+    ),
+    "evaluates code": (
+        r"\beval\s*\(|\b(?:instance|class|module)_eval\b|\bnew Function\s*\(|\bconstantize\b|\bvm\.run\w*"
+    ),
+    "builds SQL": (
+        r"(?i:\bselect\b.+\bfrom\b|\binsert\s+into\b|\bdelete\s+from\b|\bupdate\b.+\bset\b|\border\s+by\b)"
+        r"|\b(?:execute|executemany|raw|find_by_sql|sanitize_sql\w*)\s*\(|\bArel\.sql\b|\bcursor\b"
+    ),
+    "deserialises": (
+        r"\b(?:pickle|cPickle|marshal|Marshal|dill|jsonpickle|shelve)\b|\byaml\.(?:load|unsafe_load)\b|\bYAML\.load\b"
+        r"|\bunserialize\b|\bObjectInputStream\b|\bunmarshal\w*|\bdeserializ\w*|\breviver\b|\b_?load_hook\b"
+    ),
+    "uses cryptography or secrets": (
+        r"(?i:\bhmac\b|\bhashlib\b|\bmd5\b|\bsha-?(?:1|256|512)\b|\baes\b|\brsa\b|\becdsa\b|\bcipher\w*|\bdecrypt\w*"
+        r"|\bencrypt\w*|\bsignature\w*|\bverify_mode\b|\bssl\w*context\b|\bcert(?:ificate)?s?\b|\bnonce\b|\bdigest\w*"
+        r"|compare_digest|secure_compare|\bpasswords?\b|\bcredentials?\b|\bsecrets?\b|\bprivate_?key\b|\bapi_?key\b)"
+    ),
+    "checks permissions or identity": (
+        r"(?i:\bauth[nz]?\b|\bauthenticat\w*|\bauthori[sz]\w*|\bpermissions?\b|\bpermitted?\b|\bforbidden\b|\bcsrf\w*"
+        r"|\bcurrent_user\b|\bis_admin\b|\bsuperuser\b|\blogin_required\b|\bsession_?id\b|\bimpersonat\w*|\bsame_?site\b"
+        r"|\bhttponly\b|\baccess_token\b|\bjwt\b|\bcors\b|\borigins?\b|\bcan\?|\ballowed_\w+|\bwhitelist\b|\ballow_?list\b)"
+    ),
+    "parses or escapes untrusted text": (
+        r"(?i:\bxml\b|\betree\b|\bnokogiri\b|\bdoctype\b|\bentity\b|\bhtml_safe\b|\binnerhtml\b|\bunescape\w*|\bescape\w*"
+        r"|\bsaniti[sz]\w*|\bmarkup\b|\bmark_safe\b|\bsafe_?join\b|\brealpath\b|\bnormpath\b|\bexpand_path\b|\bsend_file\b"
+        r"|\btraversal\b|\bsymlinks?\b|\bextractall\b|\bzipfile\b|\btarfile\b|\bcontent-length\b|\btransfer-encoding\b"
+        r"|\bredirect\w*|\bnetloc\b|\bhostname\b|\bcrlf\b|\bmax_\w*(?:size|length|bytes|depth)\b|\bbytesize_?limit\b)"
+        r"|\\r\\n|\.\./"
+    ),
+}
+"""Each subject, and the words by which its lines are known, in the languages in which they are usual."""
+
+
+@lru_cache(maxsize=1)
+def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((subject, re.compile(words)) for subject, words in RISKY_CODE.items())
+
+
+def risky_code(files: Iterable[FileChange]) -> tuple[str, ...]:
+    """``path: subject`` for each subject that added or removed lines of code deal with, in order."""
+    found: list[str] = []
+    for file in files:
+        if kind_of(file) is Kind.CODE:
+            text = "\n".join(line[1:] for hunk in file.hunks for line in hunk.lines if line[0] in "+-")
+            found += [f"{file.path}: {subject}" for subject, words in _compiled() if words.search(text)]
+    return tuple(found)
