@@ -30,6 +30,9 @@ REJECTIONS = f"{SCENARIOS}test_rejections_are_judged_too.py::"
 TWICE = f"{SCENARIOS}test_two_reviews_of_one_change.py::"
 BASE = f"{SCENARIOS}test_the_base_branch_changes.py::"
 MOVES = f"{SCENARIOS}test_a_finding_moves.py::"
+NARROW = f"{SCENARIOS}test_rounds_narrow.py::"
+ROUNDS = f"{UNIT}pull_request/test_rounds.py::"
+AT_ANY = "test_what_is_critical_high_or_blocking_is_posted_at_any_confidence_round_and_volume"
 EQUAL = f"{SCENARIOS}test_equal_lines.py::"
 FINDINGS = f"{UNIT}answers/test_findings.py::"
 LONG = f"{UNIT}forge_text/test_finding_list.py::"
@@ -955,8 +958,8 @@ MUTANTS = (
     Mutant(
         "evidence is not held against the change",
         "core/answers/evidence.py",
-        "if found is None else _kept(",
-        "if found == 0 else _kept(",
+        "if found is None else self._kept(",
+        "if found == 0 else self._kept(",
         (f"{UNIT}answers/test_evidence.py::test_a_quote_that_does_not_stand_in_the_change_is_refused",),
     ),
     Mutant(
@@ -1376,6 +1379,69 @@ MUTANTS = (
         'if file.read == "read" and not file.earlier',
         'if file.read != "not" and not file.earlier',
         (f"{MOVES}test_a_finding_in_a_file_of_which_only_a_part_was_read_is_not_called_fixed",),
+    ),
+    Mutant(
+        "a blocking finding is held back by its round, its confidence or its lines",
+        "core/pull_request/rounds.py",
+        "return finding.severity in GRAVE or finding.id in blocking",
+        "return finding.severity in GRAVE",
+        (f"{NARROW}test_a_rejection_posts_what_it_rejects_for_however_mild_and_late", f"{ROUNDS}{AT_ANY}"),
+    ),
+    Mutant(
+        "what is grave is held back by its round, its confidence or its lines",
+        "core/pull_request/rounds.py",
+        "    if _must(finding, blocking):\n        return",
+        "    if finding.id in blocking:\n        return",
+        (f"{NARROW}test_on_lines_that_did_not_change_only_what_blocks_is_posted", f"{ROUNDS}{AT_ANY}"),
+    ),
+    Mutant(
+        "what is grave gives way to the number of comments",
+        "core/pull_request/rounds.py",
+        "standing >= most and not _must(each, blocking)",
+        "standing >= most",
+        (f"{ROUNDS}test_beyond_the_most_the_mildest_give_way_and_what_is_grave_does_not",),
+    ),
+    Mutant(
+        "code that is new in a push is in the round of the pull request",
+        "core/pull_request/rounds.py",
+        "1 if finding.age is Age.NEW else narrowing.number",
+        "narrowing.number",
+        (f"{NARROW}test_code_that_is_new_in_a_push_is_in_its_first_round",),
+    ),
+    Mutant(
+        "a state that nobody vouches for narrows what is posted",
+        "core/pull_request/seals.py",
+        'now |= {"complete": False, "whole": None}',
+        'now |= {"complete": False}',
+        (f"{FORGED}test_a_state_that_nobody_vouches_for_narrows_nothing",),
+    ),
+    Mutant(
+        "a review that was not complete is a round",
+        "core/pull_request/memory.py",
+        "    if not _complete(document):\n        return None if before is None else before.whole\n",
+        "",
+        (f"{NARROW}test_a_review_that_was_not_complete_is_no_round",),
+    ),
+    Mutant(
+        "against another base branch the rounds go on",
+        "core/pull_request/memory.py",
+        "known is None or known.base_ref != document.base_ref",
+        "known is None",
+        (f"{NARROW}test_another_base_branch_begins_the_rounds_anew",),
+    ),
+    Mutant(
+        "lines count as unchanged although the base was taken back",
+        "adapters/git/source.py",
+        "if not self._store.comes_after(whole.base_sha, pull_request.base_sha):\n            return None\n",
+        "if not whole.base_sha:\n            return None\n",
+        ("tests/adapters/test_review_pull_request_git.py::test_after_the_base_was_taken_back_every_line_is_new",),
+    ),
+    Mutant(
+        "where nobody can tell what differs, lines count as unchanged",
+        "core/facts/line_ages.py",
+        "    if known is None:\n        return Age.NEW",
+        "    if known is None:\n        return Age.UNCHANGED",
+        (f"{UNIT}facts/test_line_ages.py::test_where_nobody_can_tell_everything_is_new",),
     ),
     Mutant(
         "a finding whose thread lost its lines is not said again",

@@ -32,6 +32,7 @@ from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
 from review_advisor.core.policy.switches import MASTER, NO, ROLE_SWITCHES, YES, SwitchError, read_switches
 from review_advisor.core.policy.trigger import MANY_CODE_LINES, CompositeTrigger, TriggerFacts
+from review_advisor.core.pull_request.rounds import LOUDNESS
 from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
@@ -292,6 +293,17 @@ def config() -> str:
     return table(["key", "value", "default", "meaning"], list(_keys(schema, schema, "")))
 
 
+def volume() -> str:
+    """What each volume posts."""
+    rows = [
+        [code(name), *(f"{severity} and worse" for severity in loud.inline_from[:2]), "what blocks", str(loud.most)]
+        for name, loud in LOUDNESS.items()
+    ]
+    return table(
+        ["volume", "first review, new lines", "second review", "later, unchanged lines", "comments at a time"], rows
+    )
+
+
 def _keys(schema: dict[str, Any], part: dict[str, Any], prefix: str) -> Iterator[list[str]]:
     for name, field in part["properties"].items():
         if "$ref" in field:
@@ -305,6 +317,8 @@ def _keys(schema: dict[str, Any], part: dict[str, Any], prefix: str) -> Iterator
 
 
 def _toml(value: object) -> str:
+    if value == {}:
+        return "{}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     return f'"{value}"' if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
@@ -317,6 +331,8 @@ def _kind(field: dict[str, Any]) -> str:
         return " or ".join(f"`{_toml(option)}`" for option in field["enum"])
     if field["type"] == "array":
         return "list of tables" if "$ref" in field["items"] else "list of strings"
+    if field["type"] == "object":
+        return f"table: {_kind(field['additionalProperties'])}"
     words = {"integer": "whole number", "number": "number", "string": "string", "boolean": "`true` or `false`"}[
         field["type"]
     ]
@@ -545,15 +561,18 @@ def secret_kinds() -> str:
     for form in FORMATS:
         known = holds.setdefault(form.kind, [])
         known += [form.holds] if form.holds not in known else []
-    return "\n".join(
-        f"- {kind}: {', '.join(map(code, sorted(holds[kind])))}" for kind in sorted(holds, key=str.casefold)
-    )
+    told: dict[str, list[str]] = {}
+    for kind in sorted(holds, key=str.casefold):
+        shapes = ", ".join(map(code, sorted(holds[kind])))
+        told.setdefault(kind[0].upper(), []).append(f"{kind}: {shapes}")
+    return "\n".join(f"- {'; '.join(kinds)}" for kinds in told.values())
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "surfaces": surfaces,
     "blast-radius": blasts,
     "trigger": triggers,
+    "volume": volume,
     "verdicts": verdicts,
     "lost-answers": lost_answers,
     "losses": losses,

@@ -20,7 +20,8 @@ from review_advisor.adapters.git.fetch import DEPTHS, Remote
 from review_advisor.adapters.git.open import open_base
 from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.core.facts.change import Spec
-from review_advisor.core.facts.earlier_review import Earlier
+from review_advisor.core.facts.earlier_review import CompleteReview, Earlier
+from review_advisor.core.facts.line_ages import Age, Touched, TouchedLines
 from review_advisor.core.facts.pull_request import BelievedBase, LinkedIssue, PullRequest
 from review_advisor.core.facts.shards import Shard
 from review_advisor.core.outcome.coverage import file_facts
@@ -210,6 +211,83 @@ def test_a_rewritten_history_is_no_continuation(github: Served, clone: Path) -> 
 def test_an_earlier_head_that_nobody_knows_is_no_continuation(github: Served, clone: Path, sha: str) -> None:
     source = open_pull_request(clone, github.opens(7), Remote(github.url))
     assert source.after(0, earlier(sha)).change().earlier == earlier(sha)
+
+
+WRITTEN = "one = 1\nzero = 0\ntwo = 2\n"
+
+
+def touched_since(github: Served, clone: Path, first: PullRequest, **whole: str) -> Touched | None:
+    """What git says of the lines since a complete review of ``first``."""
+    facts = {"head_sha": first.head_sha, "base_sha": first.base_sha, "base_ref": "main", **whole}
+    known = replace(earlier(first.head_sha), whole=CompleteReview(**facts))
+    change = open_pull_request(clone, github.opens(7), Remote(github.url)).after(1, known).change()
+    assert change.earlier is not None
+    return change.earlier.touched
+
+
+def test_the_lines_that_a_push_adds_are_new_and_those_that_it_replaces_are_rework(github: Served, clone: Path) -> None:
+    first = github.opens(7)
+    github.work.write("app.py", WRITTEN.replace("two = 2\n", "two = 22\n") + "three = 3\n" * 4)
+    github.work.write("new.py", "a = 1\n")
+    github.work.commit("A second push")
+    assert touched_since(github, clone, first) == {
+        "app.py": (TouchedLines(3, 7, Age.NEW),),
+        "new.py": (TouchedLines(1, 1, Age.NEW),),
+    }
+    github.work.write("app.py", WRITTEN.replace("two = 2\n", "two = 22\n"))
+    github.work.commit("A third push")
+    assert touched_since(github, clone, first) == {
+        "app.py": (TouchedLines(3, 3, Age.REWORKED),),
+        "new.py": (TouchedLines(1, 1, Age.NEW),),
+    }
+
+
+def test_lines_that_a_force_push_leaves_alone_are_unchanged(github: Served, clone: Path) -> None:
+    """The forge still has the commit that no branch leads to any more."""
+    github.work.git("--git-dir", str(github.bare), "config", "uploadpack.allowAnySHA1InWant", "true")
+    first = github.opens(7)
+    github.work.git("checkout", "--quiet", "-B", "topic", "main")
+    github.work.write("app.py", WRITTEN)
+    github.work.write("new.py", "a = 1\n")
+    github.work.commit("Started over")
+    assert touched_since(github, clone, first) == {"new.py": (TouchedLines(1, 1, Age.NEW),)}
+
+
+def test_what_was_merged_from_the_base_in_between_is_no_reason_to_begin_anew(github: Served, clone: Path) -> None:
+    first = github.opens(7)
+    github.work.git("checkout", "--quiet", "main")
+    github.work.write("other.py")
+    github.work.commit("Somebody else's work")
+    github.work.git("checkout", "--quiet", "topic")
+    github.work.git("merge", "--quiet", "--no-edit", "main")
+    touched = touched_since(github, clone, first)
+    assert touched is not None
+    assert "app.py" not in touched
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        {"head_sha": "f" * 40},
+        {"head_sha": ""},
+        {"head_sha": "--output=evil"},
+        {"base_sha": "f" * 40},
+        {"base_sha": ""},
+        {"base_ref": "release"},
+        {"base_ref": ""},
+    ],
+)
+def test_where_it_cannot_be_told_what_differs_every_line_is_new(
+    github: Served, clone: Path, whole: dict[str, str]
+) -> None:
+    assert touched_since(github, clone, github.opens(7), **whole) is None
+
+
+def test_after_the_base_was_taken_back_every_line_is_new(github: Served, clone: Path) -> None:
+    """Lines that are the same may be part of the change for the first time."""
+    first = github.opens(7)
+    github.work.git("branch", "--quiet", "--force", "main", "main~1")
+    assert touched_since(github, clone, first) is None
 
 
 # --- the head and the merge base ------------------------------------------------------------------

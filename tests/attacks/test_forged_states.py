@@ -7,7 +7,7 @@ what nobody dismissed is open, and nothing passes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -16,12 +16,14 @@ from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REP
 from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.actions_event import MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.earlier_review import Earlier
+from review_advisor.core.facts.line_ages import Age, TouchedLines
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.markers import SUMMARY, external_id, seal_in
 from review_advisor.core.pull_request.seals import believed, seal, vouched_by_word
 from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import KnownFinding, State, read_state, state_block
+from review_advisor.core.pull_request.state import KnownFinding, State, Whole, read_state, state_block
 from review_advisor.mockworld.github.records import IssueComment
 from review_advisor.mockworld.lines import approve, finding, reject
 from review_advisor.mockworld.world import edited
@@ -35,6 +37,25 @@ ODD = finding(PATH, 3, "value = 3", "low", title="three is odd")
 ODD_ID = finding_id(PATH, "correctness", "value = 3")
 TWICE = finding(PATH, 1, "same = 1", title="one of equal lines")
 TWICE_ID = finding_id(PATH, "correctness", "same = 1")
+
+
+NIT = finding(PATH, 9, "value = 9", "low", title="nine has no name")
+REWORKED = Earlier(
+    head_sha="",
+    base_sha="",
+    policy_digest="",
+    complete=False,
+    is_ancestor=False,
+    paths=frozenset({PATH}),
+    touched={PATH: (TouchedLines(9, 9, Age.REWORKED),)},
+)
+"""What git says of the push: line 9 took the place of another one."""
+
+
+def many(state: State) -> Whole:
+    """A hundred complete reviews of the same head."""
+    assert state.whole is not None
+    return state.whole.model_copy(update={"number": 100})
 
 
 def places(count: int) -> FileChange:
@@ -160,6 +181,7 @@ FORGERIES: dict[str, Callable[[Scene], None]] = {
     "says that a finding is fixed": lambda scene: scene.forges(
         findings=tuple(each.model_copy(update={"status": "fixed"}) for each in scene.genuine.findings)
     ),
+    "says that there were many complete reviews": lambda scene: scene.forges(whole=many(scene.genuine)),
     "says that other runs and attempts are used": lambda scene: scene.forges(rounds=3, fix_attempts=9),
     "replays what stood before": replays_what_stood_before,
     "replays it in a new comment": replays_it_in_a_new_comment,
@@ -186,6 +208,25 @@ def test_a_forged_state_saves_no_reading_and_settles_nothing(forgery: str, key: 
     assert HOLE_ID in stage.desk.summaries[0].body
     assert stage.desk.state is not None
     assert {each.id: each.status for each in stage.desk.state.findings}[HOLE_ID] == "open"
+
+
+@KEYS
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_state_that_nobody_vouches_for_narrows_nothing(forgery: str, key: bytes | None) -> None:
+    """The second review holds a nit on a reworked line back; with a forged state it is a first one again."""
+    for forged in (False, True):
+        stage = scene(key)
+        if forged:
+            FORGERIES[forgery](stage)
+        begun = stage.pushes()
+        seen = stage.seen_by_the_review(begun)
+        assert (seen is not None and seen.whole is not None) is not forged
+        stage.desk.world.source.stated = replace(stage.desk.world.source.stated, earlier=REWORKED)
+        threads = len(stage.desk.threads)
+        stage.desk.publish(stage.desk.reviewed(approve(ODD, NIT)))
+        assert len(stage.desk.threads) == threads + forged
+        held = "posts nothing low on reworked lines" in stage.desk.summaries[0].body
+        assert held is not forged
 
 
 @KEYS

@@ -124,7 +124,7 @@ def test_what_passed_over_a_run_that_began_in_between_is_taken_back_and_that_run
 
 
 def test_a_run_that_begins_between_two_batches_of_annotations_is_not_passed_over(desk: Desk) -> None:
-    many = [finding(PATH, n, f"value = {n}", "low", title=f"odd {n}") for n in range(1, 61)]
+    many = [finding(PATH, n, f"value = {n}", title=f"odd {n}") for n in range(1, 61)]
     desk.github.pushes(desk.pull, {PATH: "".join(f"value = {n}\n" for n in range(1, 61))})
     begins(desk, "1")
     outcome = desk.reviewed(approve(*many), files=(edited(PATH, 60),))

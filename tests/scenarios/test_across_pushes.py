@@ -15,7 +15,6 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.memory import MOST_FINDINGS
-from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.lines import approve, confirm, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
@@ -198,9 +197,9 @@ def resolved_after(desk: Desk, document: OutcomeDocument) -> int:
 
 def test_what_a_full_memory_forgot_is_not_said_again_after_its_threads_were_resolved() -> None:
     most = MOST_FINDINGS + 5
-    desk = Desk(PublicationRules().model_copy(update={"most_inline": most}))
+    desk = Desk()
     desk.github.pushes(desk.pull, {PATH: "".join(f"value = {n}\n" for n in range(1, most + 1))})
-    many = [finding(PATH, n, f"value = {n}", "low", title=f"odd {n}") for n in range(1, most + 1)]
+    many = [finding(PATH, n, f"value = {n}", title=f"odd {n}") for n in range(1, most + 1)]
     for _ in range(2):
         assert resolved_after(desk, desk.reviewed(reject(*many), files=(edited(PATH, most),))) == most
     assert desk.state is not None

@@ -71,7 +71,7 @@ def test_a_finding_that_rests_on_a_rule_says_so_with_a_link_to_the_base(world: M
     document = world.review()
     (found,) = document.findings
     assert found.rule == "REVIEW.md:3-4"
-    (comment,) = inline_comments(document.findings, (), PublicationRules(), rule_links(document))
+    (comment,) = inline_comments(document.findings, rule_links(document))
     link = f"/acme/shop/blob/{'b' * 40}/REVIEW.md?plain=1#L3-L4"
     assert f"Team rule: [`REVIEW.md:3-4`]({link})." in comment.body
     assert "by the team's rule REVIEW.md:3-4" in report_text(document)

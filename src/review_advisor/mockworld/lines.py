@@ -101,7 +101,9 @@ def plan(risk: str = "a risk", focus: tuple[str, ...] = (), signals: tuple[str, 
     return Line({"risk_summary": risk, "focus_areas": areas, "rubric": ["it works"], "escalation_signals": signals})
 
 
-def finding(path: str, line: int, evidence: str, severity: str = "high", title: str = "a fault") -> Json:
+def finding(
+    path: str, line: int, evidence: str, severity: str = "high", title: str = "a fault", *, confidence: float = 0.9
+) -> Json:
     """One finding of the executor."""
     return {
         "path": path,
@@ -110,7 +112,7 @@ def finding(path: str, line: int, evidence: str, severity: str = "high", title: 
         "category": "correctness",
         "title": title,
         "body": "",
-        "confidence": 0.9,
+        "confidence": confidence,
         "evidence": evidence,
     }
 

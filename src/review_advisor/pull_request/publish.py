@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import (
     check_did_not_run,
@@ -21,13 +20,15 @@ from review_advisor.core.forge_text.conclusion import SUPERSEDED
 from review_advisor.core.forge_text.inline import inline_comments, review_body
 from review_advisor.core.forge_text.rule_links import rule_links
 from review_advisor.core.forge_text.summary import open_findings, summary_body, summary_did_not_run
+from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.base_branch import names_base
 from review_advisor.core.pull_request.dismissals import remembered_beside, with_dismissals_of
 from review_advisor.core.pull_request.markers import is_newer
-from review_advisor.core.pull_request.memory import come_back, failed, remembered
+from review_advisor.core.pull_request.memory import come_back, failed, remembered, round_of
 from review_advisor.core.pull_request.repair_push import NotPushed, coming_note, not_pushed_note, pushed_note
+from review_advisor.core.pull_request.rounds import Posting, postings
 from review_advisor.core.pull_request.standing import StandingCheck, Thread
 from review_advisor.core.pull_request.state import State
 from review_advisor.core.pull_request.threads import (
@@ -178,7 +179,8 @@ class PublishPhase:
         say(notes if coming is None else (*notes, coming_note(pull_request)))
         now = with_dismissals_of(state, writer.remembered())
         found = [each.severity for each in open_findings(outcome, now).values()]
-        check = check_of(outcome, self._bot.rules, number, notes, self._bot.details_url, found=found)
+        held = tuple(each for each in not_placed if not each.allowed)
+        check = check_of(outcome, self._bot.rules, number, notes, self._bot.details_url, found=found, held=held)
         return Published(replace(check, seal=writer.seal()), notes), coming
 
     def _say(
@@ -186,7 +188,7 @@ class PublishPhase:
         writer: PullRequestWriter,
         document: OutcomeDocument,
         beside: Callable[[State | None], State],
-        not_placed: tuple[Finding, ...],
+        not_placed: tuple[Posting, ...],
         notes: tuple[str, ...],
     ) -> None:
         """Write the summary. What people dismissed while the review was published stays dismissed."""
@@ -194,7 +196,7 @@ class PublishPhase:
 
     def _review(
         self, writer: PullRequestWriter, document: OutcomeDocument, before: State | None, state: State
-    ) -> tuple[tuple[Finding, ...], str | None]:
+    ) -> tuple[tuple[Posting, ...], str | None]:
         """Post the comments in the diff that are new; the findings that have none there, and a note if that is odd.
 
         One whose thread lost its lines is said again where it is now.
@@ -207,14 +209,17 @@ class PublishPhase:
         def already(threads: tuple[Thread, ...]) -> frozenset[str]:
             return finding_ids_with_open_thread(threads) | (finding_ids_with_thread(threads) - closed)
 
+        blocking = blocking_findings(document)
+        narrowing = self._bot.rules.narrowing(round_of(before, document))
+
         def words(threads: tuple[Thread, ...]) -> tuple[str, tuple[InlineComment, ...]]:
-            comments = inline_comments(wanted, already(threads), self._bot.rules, rule_links(document))
+            decided = postings(wanted, blocking, already(threads), narrowing)
+            comments = inline_comments((each.finding for each in decided if each.allowed), rule_links(document))
             return review_body(document, len(comments), found), comments
 
         writer.reviews.discard_unfinished(document.run_id)
         note = writer.reviews.post(document.head_sha or "", document.run_id, words)
-        placed = already(writer.reviews.threads())
-        return tuple(each for each in wanted if each.id not in placed), note
+        return postings(wanted, blocking, already(writer.reviews.threads()), narrowing), note
 
     def _resolved(self, writer: PullRequestWriter, document: OutcomeDocument, state: State) -> str | None:
         """Resolve the threads of what is settled, and those that are left behind; a note where the token may not."""

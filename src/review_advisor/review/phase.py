@@ -188,7 +188,12 @@ class _RunningReview:
         self._change: Change = briefing.change
         self._policy: Policy = briefing.policy
         self._pre_flight_advisor = PreFlightAdvisor(briefing)
-        self._whole = ShownChange(self._change.files, redactor=self._redactor, head_text=ports.source.head_text)
+        self._whole = ShownChange(
+            self._change.files,
+            redactor=self._redactor,
+            head_text=ports.source.head_text,
+            touched=self._change.earlier.touched if self._change.earlier is not None else None,
+        )
         self._loop = ReviewLoop(ports.source, dispatch)
         self._plans: dict[Surface, ReviewPlan] = {}
         self._subject = Subject(

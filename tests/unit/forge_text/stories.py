@@ -9,6 +9,7 @@ from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.memory import remembered
+from review_advisor.core.pull_request.rounds import Posting
 from review_advisor.core.pull_request.state import State
 from review_advisor.core.roles.calls import CreditExhaustedError
 from review_advisor.mockworld.lines import (
@@ -47,6 +48,11 @@ def told(tell: Callable[[MockWorld], object] = lambda world: None, earlier: int 
 
 def remembers(document: OutcomeDocument, before: State | None = None) -> State:
     return remembered(before, document, asked=False)
+
+
+def placed_nowhere(document: OutcomeDocument) -> tuple[Posting, ...]:
+    """All its findings, on lines that take no comment."""
+    return tuple(map(Posting, document.findings))
 
 
 def remark(line: int, severity: str = "high", /, **more: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.forge_text.judge import OURS, offences, words
-from tests.unit.forge_text.stories import remembers, told
+from tests.unit.forge_text.stories import placed_nowhere, remembers, told
 from tests.unit.ledger.test_runs import RUN
 
 from review_advisor.core.answers.answers import SEVERITIES
@@ -30,7 +30,7 @@ from review_advisor.core.report.report_text import report_text
 from review_advisor.mockworld.lines import finding, reject
 from review_advisor.mockworld.world import MockWorld, deleted, edited
 
-RULES = PublicationRules(most_inline=100)
+RULES = PublicationRules()
 PATHS = ("src/a.py", "src/b.py", "src/gone.py")
 REMARKS = st.lists(
     st.tuples(
@@ -84,7 +84,7 @@ def test_every_account_tells_every_remark_and_the_same_numbers(raw: list[list[tu
     counted = "none" if not kept else f"{kept}{f' ({merged} more merged into them)' if merged else ''}"
     assert f"\nFindings: {counted}\n" in text
 
-    summary = summary_body(document, RULES, remembers(document), document.findings)
+    summary = summary_body(document, RULES, remembers(document), placed_nowhere(document))
     page, check = job_summary(document), check_of(document, RULES, 7)
     for each in (summary, page, check.summary):
         assert offences(each, OURS) == []
@@ -94,7 +94,7 @@ def test_every_account_tells_every_remark_and_the_same_numbers(raw: list[list[tu
     assert titles(words(summary)) == set(range(len(every)))
     assert titles(words(page)) == set(range(len(every)))
 
-    comments = inline_comments(document.findings, (), RULES)
+    comments = inline_comments(document.findings)
     assert len(comments) == kept
     assert titles("".join(words(each.body) for each in comments)) == believed
 

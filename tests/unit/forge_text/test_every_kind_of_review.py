@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 from tests.unit.forge_text.judge import OURS, offences, tokens
-from tests.unit.forge_text.stories import STORIES, remembers, told
+from tests.unit.forge_text.stories import STORIES, placed_nowhere, remembers, told
 
 from review_advisor.core.forge_text.check import check_of
 from review_advisor.core.forge_text.inline import inline_comments, review_body
@@ -36,7 +36,7 @@ def document(story: str) -> OutcomeDocument:
 def test_the_summary_comment(story: str) -> None:
     its = document(story)
     state = remembers(its)
-    body = summary_body(its, RULES, state, its.findings, ("The token may not ask @org/reviewers.",))
+    body = summary_body(its, RULES, state, placed_nowhere(its), ("The token may not ask @org/reviewers.",))
     assert body.startswith(f"{SUMMARY}\n### ")
     assert len(body.encode()) <= MOST_CHARACTERS
     assert offences(body, OURS) == []
@@ -50,7 +50,7 @@ def test_the_summary_comment(story: str) -> None:
 @pytest.mark.parametrize("story", sorted(STORIES.keys() - REPETITIVE))
 def test_nothing_is_said_twice_in_one_text(story: str) -> None:
     its = document(story)
-    summary = summary_body(its, RULES, remembers(its), its.findings, ("A note that is long enough.",))
+    summary = summary_body(its, RULES, remembers(its), placed_nowhere(its), ("A note that is long enough.",))
     for text in (summary, check_of(its, RULES, 7).summary, job_summary(its)):
         said = Counter(line.lstrip("> -*") for line in text.split("\n") if len(line) > 25)
         assert {line for line, times in said.items() if times > 1} <= {"against: the change is fine"}
@@ -77,7 +77,7 @@ def test_the_check(story: str) -> None:
 @EVERY
 def test_the_comments_on_the_diff(story: str) -> None:
     its = document(story)
-    comments = inline_comments(its.findings, (), RULES.model_copy(update={"most_inline": 1_000}))
+    comments = inline_comments(its.findings)
     assert len(comments) == len(its.findings)
     for each in comments:
         assert finding_in(each.body) == each.finding

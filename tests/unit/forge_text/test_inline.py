@@ -8,11 +8,8 @@ from tests.unit.forge_text.stories import rejecting, remark, told
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.forge_text.inline import inline_comments, may_be_committed, review_body
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.mockworld.lines import reject
 from review_advisor.mockworld.world import MockWorld, deleted
-
-RULES = PublicationRules()
 
 
 def found(*remarks: dict[str, object]) -> tuple[Finding, ...]:
@@ -25,26 +22,12 @@ def only(**more: object) -> Finding:
 
 
 def body(finding: Finding) -> str:
-    (comment,) = inline_comments((finding,), (), RULES)
+    (comment,) = inline_comments((finding,))
     return comment.body
 
 
-def test_the_worst_come_first_and_only_as_many_and_as_low_as_the_rules_say() -> None:
-    findings = found(remark(1, "low"), remark(2, "high"), remark(3, "critical"), remark(4, "medium"), remark(5, "high"))
-    every = inline_comments(findings, (), RULES)
-    assert [each.line for each in every] == [3, 2, 5, 4, 1]
-    few = inline_comments(findings, (), RULES.model_copy(update={"inline_from": "medium", "most_inline": 3}))
-    assert [each.line for each in few] == [3, 2, 5]
-
-
-def test_nothing_is_said_twice() -> None:
-    findings = found(remark(1), remark(2))
-    (left,) = inline_comments(findings, {findings[0].id}, RULES)
-    assert left.finding == findings[1].id
-
-
 def test_an_id_that_is_none_of_ours_marks_no_comment() -> None:
-    assert inline_comments((replace(only(), id="f-0 --><b>"),), (), RULES) == ()
+    assert inline_comments((replace(only(), id="f-0 --><b>"),)) == ()
 
 
 def test_a_comment_says_what_is_wrong_and_how_to_disagree() -> None:
@@ -59,16 +42,16 @@ def test_a_comment_says_what_is_wrong_and_how_to_disagree() -> None:
 
 
 def test_lines_and_side_are_those_of_the_finding() -> None:
-    (one,) = inline_comments((only(),), (), RULES)
+    (one,) = inline_comments((only(),))
     assert (one.path, one.line, one.start_line, one.side) == ("src/app.py", 7, None, "RIGHT")
-    (several,) = inline_comments((replace(only(), end_line=9),), (), RULES)
+    (several,) = inline_comments((replace(only(), end_line=9),))
     assert (several.line, several.start_line) == (9, 7)
 
     def tell(world: MockWorld) -> None:
         world.change(deleted("src/app.py"))
         world.agents.script(Role.EXECUTOR, reject(remark(7)))
 
-    (removed,) = inline_comments(told(tell).findings, (), RULES)
+    (removed,) = inline_comments(told(tell).findings)
     assert removed.side == "LEFT"
 
 
@@ -154,8 +137,8 @@ def test_a_comment_stands_on_the_lines_of_its_finding() -> None:
         ((0, 2), (1, 2)),
         ((9, 7), (None, 9)),
     ):
-        (comment,) = inline_comments((replace(finding, line=lines[0], end_line=lines[1]),), (), RULES)
+        (comment,) = inline_comments((replace(finding, line=lines[0], end_line=lines[1]),))
         assert (comment.start_line, comment.line) == stands
         assert (comment.side, comment.path, comment.finding) == ("RIGHT", finding.path, finding.id)
-    (removed,) = inline_comments((replace(finding, removed=True),), (), RULES)
+    (removed,) = inline_comments((replace(finding, removed=True),))
     assert removed.side == "LEFT"

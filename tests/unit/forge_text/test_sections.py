@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.forge_text.stories import STORIES, rejecting, remark, remembers, told
+from tests.unit.forge_text.stories import STORIES, placed_nowhere, rejecting, remark, remembers, told
 
 from review_advisor.core.answers.findings import MergedRemark, ordered
 from review_advisor.core.facts.change import FileChange, Status
@@ -12,7 +12,7 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.forge_text.account import MOST_QUOTED_REPORTS, account, why
 from review_advisor.core.forge_text.conclusion import heading_of
 from review_advisor.core.forge_text.disputes import disputes
-from review_advisor.core.forge_text.finding_list import Listed
+from review_advisor.core.forge_text.finding_list import Listed, listed
 from review_advisor.core.forge_text.fitting import Order, Section, size
 from review_advisor.core.forge_text.job_summary import job_summary
 from review_advisor.core.forge_text.sections import (
@@ -21,7 +21,6 @@ from review_advisor.core.forge_text.sections import (
     cost,
     coverage,
     learned,
-    listed,
     merged_remarks,
     notes_on,
     pictures,
@@ -348,7 +347,7 @@ def test_a_page_and_a_comment_hold_every_section_in_its_place(story: str) -> Non
     for text in (shown.text, opened.text, repair(document).text):
         assert not text or page.count(text) == 1
     state = remembers(document)
-    body = summary_body(document, PublicationRules(), state, document.findings, notes)
+    body = summary_body(document, PublicationRules(), state, placed_nowhere(document), notes)
     ends = [] if document.outcome is Outcome.STOPPED else [coverage(document).text]
     said = places_of(
         body,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tests.unit.forge_text.judge import OURS, offences
-from tests.unit.forge_text.stories import STORIES, rejecting, remark, remembers, told
+from tests.unit.forge_text.stories import STORIES, placed_nowhere, rejecting, remark, remembers, told
 
 from review_advisor.core.forge_text.finding_list import MOST_IN_FULL
 from review_advisor.core.forge_text.fitting import LEFT_OUT
@@ -159,7 +159,7 @@ def test_words_that_give_way_to_what_people_did_end_whole() -> None:
 
 def test_a_finding_without_a_place_in_the_diff_is_told_whole() -> None:
     document = told(rejecting(remark(7, body="It clashes.\n\nTwice.")))
-    body = summary_body(document, RULES, remembers(document), document.findings)
+    body = summary_body(document, RULES, remembers(document), placed_nowhere(document))
     assert "<summary>1 finding without a comment on the diff</summary>" in body
     assert f"`{document.findings[0].id}`\n\nIt clashes.\n\nTwice.\n\n</details>" in body
     assert body.count("value 7 is taken") == 1
@@ -175,7 +175,7 @@ def test_the_repair_is_shown_with_its_patch() -> None:
 def test_where_there_is_no_room_sections_give_way_in_order_and_the_memory_never_does() -> None:
     document = told(STORIES["300 findings"])
     state = remembers(document)
-    body = summary_body(document, RULES, state, document.findings)
+    body = summary_body(document, RULES, state, placed_nowhere(document))
     assert len(body.encode()) <= MOST_CHARACTERS
     assert body.endswith(f"\n\n{state_block(state)}")
     assert len(body.encode()) <= MOST_SUMMARY
@@ -197,7 +197,7 @@ def test_a_long_quarrel_waits_until_it_is_said_what_to_do() -> None:
 def test_even_a_document_made_to_be_long_stays_within_the_limit() -> None:
     document = told(STORIES["hostile"])
     endless = replace(document, because=("`&`@a " * 20_000,) * 400, cut=("&" * 9_000,) * 400)
-    body = summary_body(endless, RULES, remembers(document), document.findings, ("&@a " * 500,) * 300)
+    body = summary_body(endless, RULES, remembers(document), placed_nowhere(document), ("&@a " * 500,) * 300)
     assert len(body.encode()) <= MOST_CHARACTERS
     assert offences(body, OURS) == []
 

@@ -139,8 +139,9 @@ def test_the_defaults_of_publishing_are_the_ones_in_the_manual() -> None:
             escalation_label="needs-human-review",
             fork_label="review-this-fork",
             reviewers=(),
-            inline_from="low",
-            most_inline=25,
+            volume="normal",
+            least_confidence=0.6,
+            least_confidence_for={},
             most_rounds=10,
             push_repairs=False,
         )

@@ -15,8 +15,9 @@ DEFAULTS: dict[str, Any] = {
     "escalation_label": "needs-human-review",
     "fork_label": "review-this-fork",
     "reviewers": (),
-    "inline_from": "low",
-    "most_inline": 25,
+    "volume": "normal",
+    "least_confidence": 0.6,
+    "least_confidence_for": {},
     "most_rounds": 10,
     "push_repairs": False,
     "trusted_bases": (),
@@ -47,7 +48,7 @@ def test_the_rules_do_not_change_once_they_are_read() -> None:
         PublicationRules().most_rounds = 3
 
 
-@pytest.mark.parametrize("key, least, most", [("most_inline", 0, 100), ("most_rounds", 1, 100)])
+@pytest.mark.parametrize("key, least, most", [("most_rounds", 1, 100), ("least_confidence", 0, 1)])
 def test_a_number_lies_within_its_limits(key: str, least: int, most: int) -> None:
     assert [configured(key, each) for each in (least, most)] == [least, most]
     assert f"greater than or equal to {least}" in refused(key, least - 1)
@@ -83,9 +84,17 @@ def test_a_teams_name_has_1_to_100_characters() -> None:
         refused("reviewers", [f"org/{team}"])
 
 
-@pytest.mark.parametrize("severity", ["critical", "high", "medium", "low"])
-def test_comments_begin_at_any_severity(severity: str) -> None:
-    assert configured("inline_from", severity) == severity
+@pytest.mark.parametrize("volume", ["quiet", "normal", "thorough"])
+def test_volume_is_one_word(volume: str) -> None:
+    assert configured("volume", volume) == volume
+    for other in ("loud", "Quiet", "", 3):
+        refused("volume", other)
+
+
+def test_a_category_has_its_own_least_confidence_in_any_case() -> None:
+    rules = PublicationRules(least_confidence_for={"Performance": 0.8})
+    assert (rules.narrowing(2).least_for, rules.narrowing(2).least) == ({"performance": 0.8}, 0.6)
+    assert "less than or equal to 1" in refused("least_confidence_for", {"style": 1.5})
 
 
 @pytest.mark.parametrize("branch", ["main", "release-1.x", "team/fix", "a" * 255, "a@b", "x.locked", "a.b"])

@@ -6,6 +6,7 @@ import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
@@ -22,6 +23,7 @@ DEPTHS = (64, 512, 4_096)
 _HEAD = "refs/review/head"
 _BASE = "refs/review/base"
 _BELIEVED = "refs/review/believed"
+_EARLIER = "refs/review/earlier"
 _KNOWN = "refs/review/known"
 _SETTINGS = (
     "core.alternateRefsCommand=:",  # nothing runs in the user's repository
@@ -82,7 +84,7 @@ def open_pull_request(
     store = ObjectStore(repository)
     sides = _fetch_sides(store, repository, remote, pull_request, believed.commit)
     told = replace(about or About(), pull_request=pull_request, rules_ref=believed.branch)
-    return GitSource(store, sides, told)
+    return GitSource(store, sides, told, fetching=partial(_fetch_commit, store, repository, remote))
 
 
 def _fetch_sides(
@@ -124,6 +126,12 @@ def _fetch_head(store: ObjectStore, remote: Remote, pull_request: PullRequest, r
             "being read: start the review again."
         )
     return head
+
+
+def _fetch_commit(store: ObjectStore, repository: GitRepository, remote: Remote, commit: str) -> None:
+    """Fetch a commit that no branch leads to any more, if the forge still has it."""
+    if _COMMIT.fullmatch(commit) and not store.has_commit(commit):
+        fetch(store, remote, (f"+{commit}:{_EARLIER}",), 1 if repository.shallow else None)
 
 
 def fetch(store: ObjectStore, remote: Remote, references: tuple[str, ...], depth: int | None) -> Reply:

@@ -105,7 +105,7 @@ class ObjectStore:
 
         None if ``head`` is not known to come after ``commit``.
         """
-        if self.git.attempt("merge-base", "--is-ancestor", "--end-of-options", commit, head).code != 0:
+        if not self.comes_after(commit, head):
             return None
         compare = ("diff-tree", "-r", "-z", "--name-status", *RENAMES, "--end-of-options", commit, head)
         fields = iter(self.git.run(*compare).split(b"\0")[:-1])
@@ -115,6 +115,14 @@ class ObjectStore:
             paths.update(names)
             renames.update([(names[0], names[1])] if len(names) > 1 else [])
         return frozenset(paths), frozenset(renames)
+
+    def has_commit(self, name: str) -> bool:
+        """Whether a commit of this full name is here."""
+        return self.git.attempt("cat-file", "-e", "--end-of-options", f"{name}^{{commit}}").code == 0
+
+    def comes_after(self, commit: str, head: str) -> bool:
+        """Whether ``head`` is known to be ``commit`` or to come after it."""
+        return self.git.attempt("merge-base", "--is-ancestor", "--end-of-options", commit, head).code == 0
 
     def _cut_off(self) -> frozenset[bytes]:
         """The commits whose parents a shallow clone leaves out."""

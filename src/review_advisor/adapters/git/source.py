@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +15,8 @@ from review_advisor.adapters.git.tree_entries import missing
 from review_advisor.core.facts.change import Change, FileChange, Spec
 from review_advisor.core.facts.earlier_review import Earlier
 from review_advisor.core.facts.guidelines import BaseText
+from review_advisor.core.facts.line_ages import Touched
+from review_advisor.core.facts.patches.touched_lines import touched_lines
 from review_advisor.core.facts.paths import OWN_NAME, OWN_PIPELINE
 from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
 from review_advisor.core.facts.repair_edits import Edits
@@ -79,15 +81,25 @@ class GitSource:
     """A range of commits, a pull request, or HEAD against the index. Made by the functions of ``open``.
 
     ``base_sha`` is the full name of the commit where the diff begins (of the empty tree, where there is none yet).
+    ``fetching`` fetches a commit that may be missing, if it can.
     """
 
-    def __init__(self, store: ObjectStore, sides: Sides, about: About, bounds: TreeBounds = DEFAULT_BOUNDS) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        sides: Sides,
+        about: About,
+        bounds: TreeBounds = DEFAULT_BOUNDS,
+        *,
+        fetching: Callable[[str], None] = lambda _commit: None,
+    ) -> None:
         self.base_sha: str | None = sides.base
         self._store = store
         self._sides = sides
         self._about = about
         self._rules_tree = store.tree(sides.rules) if sides.rules else sides.base_tree
         self._bounds = bounds
+        self._fetching = fetching
         self._change: Change | None = None
 
     def after(self, fix_attempts: int, earlier: Earlier) -> GitSource:
@@ -99,11 +111,11 @@ class GitSource:
         paths, renames = since or (frozenset(), frozenset())
         known = replace(earlier, is_ancestor=since is not None, paths=paths, renames=renames)
         about = replace(self._about, fix_attempts=fix_attempts, earlier=known)
-        return GitSource(self._store, self._sides, about, self._bounds)
+        return GitSource(self._store, self._sides, about, self._bounds, fetching=self._fetching)
 
     def within(self, bounds: TreeBounds) -> GitSource:
         """The same source, which reads no tree that is larger than that."""
-        return GitSource(self._store, self._sides, self._about, bounds)
+        return GitSource(self._store, self._sides, self._about, bounds, fetching=self._fetching)
 
     @property
     def label(self) -> str:
@@ -189,7 +201,9 @@ class GitSource:
         )
         about = self._about
         if about.pull_request is not None:
-            change = replace(_of_pull_request(change, about.pull_request, about), rules_sha=sides.rules)
+            earlier = about.earlier and replace(about.earlier, touched=self._touched(about.earlier, about.pull_request))
+            known = replace(about, earlier=earlier)
+            change = replace(_of_pull_request(change, about.pull_request, known), rules_sha=sides.rules)
         elif sides.commits:
             change = self._with_words(change)
         change = replace(
@@ -198,6 +212,23 @@ class GitSource:
             body=change.body if about.body is None else about.body,
         )
         return replace(change, spec=about.spec or self._linked_spec(change.body) or self._issues_spec())
+
+    def _touched(self, earlier: Earlier, pull_request: PullRequest) -> Touched | None:
+        """The lines that differ since the last complete review; None where that cannot be told for certain.
+
+        It cannot where the base is another one, or was taken back: lines that are the same may be part of the change
+        for the first time then.
+        """
+        whole = earlier.whole
+        if whole is None or whole.base_ref != pull_request.base_ref:
+            return None
+        if not self._store.comes_after(whole.base_sha, pull_request.base_sha):
+            return None
+        self._fetching(whole.head_sha)
+        try:
+            return touched_lines(self._changed(self._store.tree(whole.head_sha), self._sides.head_tree))
+        except SourceError:
+            return None
 
     def _may_configure(self, tree: str) -> bool:
         """Whether the pyproject.toml of a tree names the bot, as far as can be known."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -20,6 +20,7 @@ from review_advisor.core.answers.answers import (
 from review_advisor.core.answers.findings import Finding, RefusedFinding, finding_id, merged
 from review_advisor.core.answers.quotes import Place, Places, Side, sides
 from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.line_ages import Touched, age_of
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.safety.fence import clean
 from review_advisor.core.safety.redaction import Redactor
@@ -105,7 +106,7 @@ class ShownChange:
     ``whole`` is the same for all of the change: an answer may quote another part of it, and equal lines are counted
     over the whole of their file. ``redactor`` is the one that the prompts passed: who was shown a line without its
     secret can only quote it so. ``head_text`` gives the text of a file outside the change, so that a quote from it can
-    be checked too.
+    be checked too. ``touched`` are the lines that differ since the last complete review; None where nobody can tell.
     """
 
     def __init__(
@@ -114,8 +115,11 @@ class ShownChange:
         whole: ShownChange | None = None,
         redactor: Redactor | None = None,
         head_text: HeadText = lambda _path: None,
+        *,
+        touched: Touched | None = None,
     ) -> None:
         self._whole = whole or self
+        self._touched = touched
         self._redactor = redactor or Redactor()
         self._files: dict[str, list[FileChange]] = {}
         for file in files:
@@ -170,8 +174,15 @@ class ShownChange:
             quote = self._quote(evidence)
             found = self._find(path, quote) if _is_proof(quote) else None
             for number in numbers:
-                checked[number] = self._refused(findings[number]) if found is None else _kept(findings[number], found)
+                checked[number] = (
+                    self._refused(findings[number]) if found is None else self._kept(findings[number], found)
+                )
         return tuple(checked[number] for number in range(len(findings)))
+
+    def _kept(self, reported: ReportedFinding, found: _Found) -> Finding:
+        kept = _kept(reported, found)
+        age = age_of(self._whole._touched, kept.path, kept.line, kept.end_line, removed=kept.removed)  # noqa: SLF001
+        return replace(kept, age=age)
 
     def _refused(self, reported: ReportedFinding) -> RefusedFinding:
         if reported.path in self._files:

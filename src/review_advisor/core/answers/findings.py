@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from review_advisor.core.answers.answers import SEVERITIES, Severity
+from review_advisor.core.facts.line_ages import Age
 
 FINDING_ID = r"f-(?:[0-9a-f]{32}|[0-9a-f]{10})"
 """What every ``finding_id`` looks like, as a regular expression.
@@ -42,7 +43,7 @@ class Finding:
     it is, not on the line. ``occurrences`` is how many places of the file's changed lines hold the text.
     ``line`` and ``end_line`` are of the new side, or of the old side if ``removed``. ``also`` are the remarks that were
     merged into it, the worst first. ``rule`` is the rule of the team's own that it rests on, such as ``REVIEW.md:12``;
-    empty if it rests on none.
+    empty if it rests on none. ``age`` is that of its lines: what is not known is new.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Finding:
     occurrences: int = 1
     also: tuple[MergedRemark, ...] = ()
     rule: str = ""
+    age: Age = Age.NEW
 
     @property
     def words(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from review_advisor.core.facts.line_ages import Touched
+
 
 @dataclass(frozen=True, slots=True)
 class EarlierFinding:
@@ -21,6 +23,15 @@ class EarlierFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class CompleteReview:
+    """The last review that read and judged every file: of which head, against which tip of which base branch."""
+
+    head_sha: str
+    base_sha: str
+    base_ref: str
+
+
+@dataclass(frozen=True, slots=True)
 class Earlier:
     """The last review of the pull request.
 
@@ -28,6 +39,8 @@ class Earlier:
     ``renames`` the old and the present path of each file that git calls renamed between the two,
     ``is_ancestor`` whether that head is part of the present history; ``complete`` that it read and judged every file.
     ``policy_digest`` stands for what it was decided under, ``rules_sha`` is the commit whose configuration held.
+    ``whole`` is the last complete review, which may be an older one, and ``touched`` the lines that differ since that;
+    None where nobody can tell.
     """
 
     head_sha: str
@@ -39,3 +52,5 @@ class Earlier:
     findings: tuple[EarlierFinding, ...] = ()
     renames: frozenset[tuple[str, str]] = frozenset()
     rules_sha: str = ""
+    whole: CompleteReview | None = None
+    touched: Touched | None = None

@@ -13,11 +13,11 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.account import account, what_next, why
 from review_advisor.core.forge_text.conclusion import DID_NOT_RUN, MOST_TITLE, SUPERSEDED, conclusion_of, title_of
 from review_advisor.core.forge_text.disputes import disputes, with_next
+from review_advisor.core.forge_text.finding_list import held_back, listed
 from review_advisor.core.forge_text.fitting import Order, Section, fitted
 from review_advisor.core.forge_text.sections import (
     coverage,
     is_read_whole,
-    listed,
     notes_on,
     pictures,
     refused,
@@ -27,6 +27,7 @@ from review_advisor.core.forge_text.sections import (
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import external_id
+from review_advisor.core.pull_request.rounds import Posting
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.waiting import Waiting
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Annotation, Check, Conclusion, Level
@@ -64,16 +65,19 @@ def check_of(
     details_url: str | None = None,
     *,
     found: Sequence[Severity] | None = None,
+    held: Sequence[Posting] = (),
 ) -> Check:
     """The outcome, with an annotation for each finding on lines of the head; the others are listed.
 
-    ``found`` is what is open on the pull request, which the title counts; without it the findings of this review.
+    ``held`` are findings that a rule keeps off the diff: they get no annotation either. ``found`` is what is open on
+    the pull request, which the title counts; without it the findings of this review.
     """
-    said = ordered(document.findings)
+    unposted = {each.finding.id for each in held}
+    said = tuple(each for each in ordered(document.findings) if each.id not in unposted)
     shown, opened = disputes(document)
     sections = (
         why(document),
-        *with_next(shown, what_next(document, rules, is_open=bool(said if found is None else found))),
+        *with_next(shown, what_next(document, rules, is_open=bool(document.findings if found is None else found))),
         whose_rules(document),
         notes_on(notes),
         _unannotated(said),
@@ -83,6 +87,7 @@ def check_of(
             gives_way=Order.FINDINGS,
             what="findings",
         ),
+        held_back(held, "outcome.json"),
         repair(document),
         opened,
         pictures(document),

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from review_advisor.core.answers.answers import SEVERITIES, Severity
+from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.fitting import Order, size
+from review_advisor.core.pull_request.rounds import Posting
 from review_advisor.core.report.wording import counted
 from review_advisor.core.safety.markdown import cell, code, phrase
 
@@ -65,11 +67,8 @@ class FindingList:
     forms: tuple[str, ...]
     listed: int
     files: int = MOST_FILES
-
-    @property
-    def gives_way(self) -> Order:
-        """When the list is shortened."""
-        return Order.FINDINGS
+    tail: str = ""
+    gives_way: Order = Order.FINDINGS
 
     @property
     def text(self) -> str:
@@ -77,7 +76,7 @@ class FindingList:
         if not self.every:
             return ""
         full, rows = self.forms[: self.listed][:MOST_IN_FULL], self.forms[MOST_IN_FULL : self.listed]
-        blocks = (self.head, "\n".join(full), _table(rows), self._counted(self.every[self.listed :]))
+        blocks = (self.head, "\n".join(full), _table(rows), self._counted(self.every[self.listed :]), self.tail)
         return "\n\n".join(block for block in blocks if block)
 
     def without(self, over: int) -> FindingList:
@@ -116,6 +115,29 @@ def finding_list(head: str, findings: Iterable[Listed], page: str) -> FindingLis
     shown = every[: MOST_IN_FULL + MOST_ROWS]
     forms = tuple(each.item if at < MOST_IN_FULL else each.row for at, each in enumerate(shown))
     return FindingList(head, every, page, forms, len(forms))
+
+
+def listed(finding: Finding, note: str = "") -> Listed:
+    """A finding as it stands in a list."""
+    others = len(finding.also)
+    notes = f", with {counted(others, 'more remark')} on the same lines" if others else ""
+    return Listed(
+        finding.severity,
+        finding.path,
+        finding.line,
+        finding.title,
+        finding.id,
+        removed=finding.removed,
+        notes=notes + note,
+    )
+
+
+def held_back(postings: Sequence[Posting], page: str) -> FindingList:
+    """The findings that a rule kept off the diff, each with the reason, for a reader who opens the list."""
+    told = finding_list("", (listed(each.finding, f" ({each.because})") for each in postings), page)
+    title = f"{counted(len(postings), 'milder finding')} not posted on the diff"
+    head = f"<details><summary>{title}</summary>"
+    return replace(told, head=head, tail="</details>", gives_way=Order.HELD_BACK)
 
 
 def _table(rows: tuple[str, ...]) -> str:

@@ -19,17 +19,18 @@ class Order(IntEnum):
     WHY = 1
     SURFACES = 2
     FINDINGS = 3
-    NOT_PLACED = 4
-    NOTES = 5
-    VETOES = 6
-    COVERAGE = 7
-    REFUSED = 8
-    PICTURES = 9
-    REPAIR = 10
-    SETTLED = 11
-    TRANSCRIPT = 12
-    KNOWLEDGE = 13
-    HOW = 14
+    HELD_BACK = 4
+    NOT_PLACED = 5
+    NOTES = 6
+    VETOES = 7
+    COVERAGE = 8
+    REFUSED = 9
+    PICTURES = 10
+    REPAIR = 11
+    SETTLED = 12
+    TRANSCRIPT = 13
+    KNOWLEDGE = 14
+    HOW = 15
 
 
 class Shrinks(Protocol):

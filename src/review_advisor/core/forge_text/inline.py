@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 
-from review_advisor.core.answers.answers import SEVERITIES, Severity
-from review_advisor.core.answers.findings import FINDING_ID, Finding, ordered
+from review_advisor.core.answers.answers import Severity
+from review_advisor.core.answers.findings import FINDING_ID, Finding
 from review_advisor.core.forge_text.conclusion import title_of
 from review_advisor.core.forge_text.fitting import Order, Section, fitted
 from review_advisor.core.forge_text.rule_links import NO_LINKS, RuleLinks
@@ -14,7 +14,6 @@ from review_advisor.core.forge_text.sections import merged_remarks
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import finding_marker
-from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, InlineComment
 from review_advisor.core.report.wording import counted
 from review_advisor.core.safety.markdown import code, code_block, is_exact, phrase, prose, whole
@@ -24,24 +23,9 @@ MOST_QUOTED = 1_000
 _ID = re.compile(FINDING_ID)
 
 
-def inline_comments(
-    findings: Sequence[Finding],
-    already_said: Collection[str],
-    rules: PublicationRules,
-    links: RuleLinks = NO_LINKS,
-) -> tuple[InlineComment, ...]:
-    """A comment for each finding that was not said yet, the worst first, as many and as low as ``rules`` allow.
-
-    Whether the forge takes a comment on its lines is not looked at here.
-    """
-    lowest = SEVERITIES.index(rules.inline_from)
-    said = set(already_said)
-    chosen = [
-        each
-        for each in ordered(findings)
-        if SEVERITIES.index(each.severity) <= lowest and each.id not in said and _ID.fullmatch(each.id)
-    ]
-    return tuple(_comment(each, links) for each in chosen[: rules.most_inline])
+def inline_comments(findings: Iterable[Finding], links: RuleLinks = NO_LINKS) -> tuple[InlineComment, ...]:
+    """A comment for each finding, in their order. Whether the forge takes it on its lines is not looked at here."""
+    return tuple(_comment(each, links) for each in findings if _ID.fullmatch(each.id))
 
 
 def review_body(document: OutcomeDocument, count: int, found: Iterable[Severity]) -> str:

@@ -8,12 +8,12 @@ from review_advisor.core.answers.findings import Finding, ordered
 from review_advisor.core.forge_text.account import account, why
 from review_advisor.core.forge_text.conclusion import heading_of
 from review_advisor.core.forge_text.disputes import disputes
+from review_advisor.core.forge_text.finding_list import listed
 from review_advisor.core.forge_text.fitting import Order, Section, fitted
 from review_advisor.core.forge_text.sections import (
     coverage,
     is_read_whole,
     learned,
-    listed,
     merged_remarks,
     notes_on,
     pictures,

@@ -9,7 +9,6 @@ from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.answers.findings import Finding, MergedRemark, RefusedFinding
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
-from review_advisor.core.forge_text.finding_list import Listed
 from review_advisor.core.forge_text.fitting import Order, Section, details
 from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -92,15 +91,6 @@ def _part_judged(part: PartRecord, *, off: bool) -> str:
 
 def _attempts(surface: SurfaceRecord) -> str:
     return str(max((len(part.reports) for part in surface.parts), default=0))
-
-
-def listed(finding: Finding) -> Listed:
-    """A finding as it stands in a list."""
-    others = len(finding.also)
-    notes = f", with {counted(others, 'more remark')} on the same lines" if others else ""
-    return Listed(
-        finding.severity, finding.path, finding.line, finding.title, finding.id, removed=finding.removed, notes=notes
-    )
 
 
 def merged_remarks(finding: Finding) -> tuple[str, ...]:

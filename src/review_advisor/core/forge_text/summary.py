@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from review_advisor.core.answers.answers import SEVERITIES
@@ -12,7 +12,7 @@ from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.account import how, what_next, why
 from review_advisor.core.forge_text.conclusion import NOT_RUN_SIGN, PASSED_SIGN, heading_of
 from review_advisor.core.forge_text.disputes import disputes, with_next
-from review_advisor.core.forge_text.finding_list import FindingList, Listed, finding_list
+from review_advisor.core.forge_text.finding_list import FindingList, Listed, finding_list, held_back, listed
 from review_advisor.core.forge_text.fitting import Order, Section, Shrinks, cut, details, fitted, size
 from review_advisor.core.forge_text.inline import finding_words
 from review_advisor.core.forge_text.rule_links import RuleLinks, rule_links
@@ -20,7 +20,6 @@ from review_advisor.core.forge_text.sections import (
     coverage,
     is_read_whole,
     learned,
-    listed,
     notes_on,
     pictures,
     refused,
@@ -31,6 +30,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import PREFIX, SUMMARY
+from review_advisor.core.pull_request.rounds import Posting
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.state import KnownFinding, State, fitting, state_block, without_state, worst_first
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS
@@ -55,16 +55,17 @@ def summary_body(
     document: OutcomeDocument,
     rules: PublicationRules,
     state: State,
-    not_placed: Sequence[Finding] = (),
+    not_placed: Sequence[Posting] = (),
     notes: Sequence[str] = (),
 ) -> str:
     """The comment after a review.
 
     ``state`` is what is remembered from now on; it also says what this run changed. ``not_placed`` are findings that
-    got no comment on the diff; their words stand here. ``notes`` say what could not be done. The whole is at most
-    30,000 long, and the state in it is whole.
+    got no comment on the diff: their words stand here, and those that a rule held back stand in a fold. ``notes`` say
+    what could not be done. The whole is at most 30,000 long, and the state in it is whole.
     """
     findings = open_findings(document, state)
+    held = {each.finding.id: each for each in not_placed if not each.allowed}
     shown, opened = disputes(document)
     sections = (
         Section((f"### {heading_of(document, [each.severity for each in findings.values()])}",)),
@@ -72,9 +73,10 @@ def summary_body(
         *with_next(shown, what_next(document, rules, is_open=bool(findings))),
         whose_rules(document),
         notes_on(notes),
-        _listed(document, state, findings),
+        _listed(document, state, findings, held.keys()),
+        held_back([each for key, each in held.items() if key in findings], _check_page(document)),
         _forgotten(fitting(state)),
-        _not_placed(not_placed, rule_links(document)),
+        _not_placed([each.finding for each in not_placed], rule_links(document)),
         repair(document),
         _settled(state),
         opened,
@@ -166,17 +168,20 @@ def open_findings(document: OutcomeDocument, state: State) -> Mapping[str, Findi
     return {identity: each for identity, each in every if identity not in known or known[identity].status == "open"}
 
 
-def _listed(document: OutcomeDocument, state: State, findings: Mapping[str, Finding | KnownFinding]) -> Shrinks:
-    """The open findings. Where all are older, this is said once."""
-    if not findings:
+def _listed(
+    document: OutcomeDocument, state: State, every: Mapping[str, Finding | KnownFinding], held: Collection[str]
+) -> Shrinks:
+    """The open findings, but for those that are ``held`` back. Where all are older, this is said once."""
+    if not every:
         return Section(() if document.outcome is Outcome.STOPPED else ("**Findings**: none open.",))
+    findings = {key: each for key, each in every.items() if key not in held}
     known = {each.id: each for each in state.findings}
     older = {each.id for each in state.findings if each.changed_in != state.run_id}
     all_older = findings.keys() <= older
-    every = (
+    told = (
         _with_notes(each, known.get(key), still_open=key in older and not all_older) for key, each in findings.items()
     )
-    return finding_list(STILL_OPEN if all_older else "**Findings**:", every, _check_page(document))
+    return finding_list(STILL_OPEN if all_older else "**Findings**:", told, _check_page(document))
 
 
 def _forgotten(state: State) -> Section:

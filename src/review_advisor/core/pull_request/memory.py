@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from review_advisor.core.answers.findings import Finding, id_at
-from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
+from review_advisor.core.facts.earlier_review import CompleteReview, Earlier, EarlierFinding
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.pull_request.state import Failing, KnownFinding, State, unsettled, weightiest_first
+from review_advisor.core.pull_request.state import (
+    Failing,
+    KnownFinding,
+    State,
+    Whole,
+    unsettled,
+    weightiest_first,
+)
 
 OPENS_BREAKER = 3
 """So often the same failure on the same head, and no push starts another review of it."""
@@ -63,7 +70,29 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
         forgotten=unsettled(each for each in forgotten if each.id in known),
         rounds=(before.rounds if before is not None else 0) + (not asked),
         fix_attempts=attempts + new_head if rejected else 0,
+        whole=_whole(before, document),
     )
+
+
+def _whole(before: State | None, document: OutcomeDocument) -> Whole | None:
+    """The last complete review once this one is over. Against another base branch it is counted anew."""
+    if not _complete(document):
+        return None if before is None else before.whole
+    return Whole(
+        run_id=document.run_id,
+        number=round_of(before, document),
+        head_sha=document.head_sha or "",
+        base_sha=document.base_sha or "",
+        base_ref=document.base_ref or "",
+    )
+
+
+def round_of(before: State | None, document: OutcomeDocument) -> int:
+    """The how many-th complete review this one is, or would be: 1 where no earlier one is known."""
+    known = before.whole if before is not None else None
+    if known is None or known.base_ref != document.base_ref:
+        return 1
+    return known.number if known.run_id == document.run_id else known.number + 1
 
 
 def _once_more(before: State, document: OutcomeDocument) -> State:
@@ -104,6 +133,7 @@ def _stays_dismissed(finding: Finding, before: KnownFinding) -> bool:
 
 def earlier_review(state: State) -> Earlier:
     """The same as facts for the next review; what only git knows of it is still missing."""
+    whole = state.whole
     return Earlier(
         head_sha=state.head_sha,
         base_sha=state.base_sha,
@@ -117,6 +147,7 @@ def earlier_review(state: State) -> Earlier:
             for each in state.findings
             if each.status != "fixed"
         ),
+        whole=None if whole is None else CompleteReview(whole.head_sha, whole.base_sha, whole.base_ref),
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from review_advisor.core.answers.answers import Severity
+from review_advisor.core.answers.answers import Confidence
+from review_advisor.core.pull_request.rounds import Narrowing, Volume
 
 ACTIONS_LOGIN = "github-actions[bot]"
 """The account of a workflow's own token."""
@@ -50,12 +52,15 @@ class PublicationRules(BaseModel):
     reviewers: tuple[Reviewer, ...] = Field(
         default=(), description="Reviewers to request for an escalation: accounts, and teams as `org/team`."
     )
-    inline_from: Severity = Field(default="low", description="The lowest severity that gets a comment in the diff.")
-    most_inline: int = Field(
-        default=25,
-        ge=0,
-        le=100,
-        description="The most comments in the diff per review; the summary lists the other findings.",
+    volume: Volume = Field(
+        default="normal", description="How much is posted on the diff: see [Volume](#volume). The verdict is the same."
+    )
+    least_confidence: Confidence = Field(
+        default=0.6,
+        description="Findings of less confidence are folded, not posted; critical, high and blocking ones never.",
+    )
+    least_confidence_for: Mapping[str, Confidence] = Field(
+        default={}, description="The same by category, such as `{ performance = 0.8 }`."
     )
     most_rounds: int = Field(
         default=10,
@@ -70,6 +75,11 @@ class PublicationRules(BaseModel):
         default=(),
         description="Base branches, by exact name, whose own file applies to pull requests into them. Protect each.",
     )
+
+    def narrowing(self, number: int) -> Narrowing:
+        """What holds for the comments of the ``number``-th complete review."""
+        least_for = {category.casefold(): least for category, least in self.least_confidence_for.items()}
+        return Narrowing(number, self.volume, self.least_confidence, least_for)
 
     def is_ours(self, login: str) -> bool:
         """Whether this account is the bot's own."""

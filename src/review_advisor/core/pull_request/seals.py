@@ -100,8 +100,9 @@ def believed(state: State, found: Vouched, people: PeoplesWord) -> State:
     """The state, as far as it counts: what is not vouched for may cost a repetition, and saves none.
 
     A signed state counts whole. Of any other a dismissal or an approval counts if a person's comment says the same.
-    That every file was read, and in how many places a finding stood, counts only where our check on that head bears the
-    whole seal, and which base branch it was against only where that check is of this review.
+    That every file was read, now or in an earlier review, and in how many places a finding stood, counts only where our
+    check on that head bears the whole seal. Which base branch it was against counts only where that check is of this
+    review.
     """
     if found == "signed":
         return state
@@ -111,7 +112,7 @@ def believed(state: State, found: Vouched, people: PeoplesWord) -> State:
         "approved_by": state.approved_by if state.approved_by.casefold() in people.approved else "",
     }
     if found != "noted":
-        now["complete"] = False
+        now |= {"complete": False, "whole": None}
     if not found:
         now["base_ref"] = ""
     return state.model_copy(update=now)

@@ -61,6 +61,19 @@ class KnownFinding(_Kept):
     occurrences: int = 1
 
 
+class Whole(_Kept):
+    """The last complete review, which read and judged every file.
+
+    ``number`` counts the complete reviews against this base branch, this one included.
+    """
+
+    run_id: str
+    number: Annotated[int, Field(ge=1)]
+    head_sha: Commit
+    base_sha: Commit
+    base_ref: str
+
+
 class Failing(_Kept):
     """The same operational failure, again and again on one head."""
 
@@ -77,7 +90,8 @@ class State(_Kept):
     judged. ``forgotten`` counts earlier findings, open or dismissed, for which there is no room any more. ``rounds``
     counts the reviews that pushes started. ``reviewed_in`` is the workflow run whose review this is;
     empty where it was none, or none ended yet. ``approved_by`` is who took an escalation of ``head_sha`` upon
-    themselves.
+    themselves. ``whole`` is the last complete review, which may be an older one; None where there was none, or where
+    nothing vouches for it.
     """
 
     version: Literal[1] = 1
@@ -97,6 +111,7 @@ class State(_Kept):
     fix_attempts: int = 0
     failing: Failing | None = None
     approved_by: str = ""
+    whole: Whole | None = None
 
 
 def state_block(state: State) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 
 from review_advisor.core.facts.change import Change, FileChange, Spec, Status
 from review_advisor.core.facts.earlier_review import Earlier
+from review_advisor.core.facts.line_ages import Touched, TouchedLines, touched
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.forge import FakeForge
@@ -149,4 +151,23 @@ class HeadBranch:
         differing = {path for path in {*before, *now} if before.get(path) != now.get(path)}
         gone, new = differing - now.keys(), differing - before.keys()
         renames = {(old, path) for old in gone for path in new if before[old].hunks == now[path].hunks}
-        return replace(earlier, is_ancestor=True, paths=frozenset(differing), renames=frozenset(renames))
+        known = replace(earlier, is_ancestor=True, paths=frozenset(differing), renames=frozenset(renames))
+        return replace(known, touched=self._touched(earlier))
+
+    def _touched(self, earlier: Earlier) -> Touched | None:
+        """The lines that differ since the last complete review of the change into the same base branch."""
+        whole = earlier.whole
+        if whole is None or whole.base_ref != self.pull.base_ref:
+            return None
+        before, now = (contents_of(head.files) for head in (self._heads[whole.head_sha], self.head))
+        return {
+            path: tuple(_replaced(before.get(path, "").splitlines(), text.splitlines()))
+            for path, text in now.items()
+            if before.get(path) != text
+        }
+
+
+def _replaced(before: list[str], now: list[str]) -> Iterator[TouchedLines]:
+    for tag, old, old_end, new, new_end in SequenceMatcher(None, before, now, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield touched(new + 1, new_end - new, old_end - old)

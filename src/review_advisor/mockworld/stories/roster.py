@@ -192,7 +192,8 @@ def _answer(spoken: SpokenLine) -> Json | None:
 
 def _report(spoken: ExecutorLine) -> Line:
     found = [
-        lines.finding(f.path, f.line, f.evidence, f.severity, f.title) | ({"rule": f.rule} if f.rule else {})
+        lines.finding(f.path, f.line, f.evidence, f.severity, f.title, confidence=f.confidence)
+        | ({"rule": f.rule} if f.rule else {})
         for f in spoken.findings
     ]
     answers = tuple(lines.evidence(a.disagreement, a.path, a.evidence, a.position) for a in spoken.answers)

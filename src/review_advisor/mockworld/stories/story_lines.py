@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, model_validator
 
+from review_advisor.core.answers.answers import Confidence
 from review_advisor.mockworld.editable_copies import Deed, Edit
 from review_advisor.mockworld.stories.story_change import Block, PushBlock, Switches
 
@@ -86,6 +87,7 @@ class FindingBlock(Block):
     evidence: str = Field(description="The quote; it must stand in the change to be believed.")
     severity: Literal["critical", "high", "medium", "low"] = Field(default="high", description="How bad it is.")
     title: str = Field(default="a fault", description="What it says.")
+    confidence: Confidence = Field(default=0.9, description="How sure it is.")
     rule: str = Field(default="", description="The team's rule that it cites, such as `REVIEW.md:2`.")
 
 
