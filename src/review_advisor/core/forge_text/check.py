@@ -15,6 +15,7 @@ from review_advisor.core.forge_text.conclusion import DID_NOT_RUN, MOST_TITLE, S
 from review_advisor.core.forge_text.disputes import disputes, with_next
 from review_advisor.core.forge_text.finding_list import held_back, listed
 from review_advisor.core.forge_text.fitting import Order, Section, fitted
+from review_advisor.core.forge_text.inline import shows_suggestion
 from review_advisor.core.forge_text.sections import (
     coverage,
     is_read_whole,
@@ -132,7 +133,9 @@ def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
 
 
 def _message(finding: Finding) -> str:
-    return f"{finding.words or finding.title}\n\n{finding.category}, confidence {finding.confidence:.2f}, {finding.id}"
+    offered = "" if shows_suggestion(finding) else f"\n\nSuggested:\n{finding.suggestion}"
+    facts = f"{finding.category}, confidence {finding.confidence:.2f}, {finding.id}"
+    return f"{finding.words or finding.title}{offered}\n\n{facts}"
 
 
 def check_superseded(rules: PublicationRules, now: PullRequest, head_sha: str, details_url: str | None = None) -> Check:

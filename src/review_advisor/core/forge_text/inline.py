@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 
 from review_advisor.core.answers.answers import Severity
 from review_advisor.core.answers.findings import FINDING_ID, Finding
 from review_advisor.core.forge_text.conclusion import title_of
-from review_advisor.core.forge_text.fitting import Order, Section, fitted
 from review_advisor.core.forge_text.rule_links import NO_LINKS, RuleLinks
 from review_advisor.core.forge_text.sections import merged_remarks
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import finding_marker
-from review_advisor.core.pull_request.writes import MOST_CHARACTERS, InlineComment
+from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.core.report.wording import counted
 from review_advisor.core.safety.markdown import code, code_block, is_exact, phrase, prose, whole
 
 MOST_SUGGESTED = 8_000
 MOST_QUOTED = 1_000
+MOST_COMMENT = 1_000
+"""The longest comment on the diff, its hidden mark included: of a longer one nobody reads the end."""
+MOST_TITLE = 200
+MOST_CATEGORY = 60
+MOST_LINK = 160
+ROOM_FOR_NOTE = 100
+"""What the sentence on what is left out takes, and the empty line before it."""
 _ID = re.compile(FINDING_ID)
 
 
@@ -48,23 +55,61 @@ def _comment(finding: Finding, links: RuleLinks) -> InlineComment:
 
 
 def finding_body(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
-    """The whole comment on one finding, its mark first."""
+    """The whole comment on one finding, its mark first: at most 1,000 characters, and the problem before all else.
+
+    Where there is no room, what was merged into the finding goes first, then the quote, then the end of its body, and
+    the suggestion only where it is most of the comment. What is left out is named; the check's page has it.
+    """
+    title = _within(lambda most: phrase(finding.title, most), MOST_TITLE, MOST_TITLE + 100)
+    problem = f"{finding_marker(finding.id)}\n**{finding.severity.capitalize()}: {title}**"
+    foot = _foot(finding, links)
+    rest = [("the suggestion", _suggestion(finding)), ("the quote", _evidence(finding))]
+    rest += [("more remarks", block) for block in merged_remarks(finding)]
+    every = (problem, prose(finding.body), *(text for _, text in rest), foot)
+    words = "\n\n".join(each for each in every if each)
+    return words if len(words) <= MOST_COMMENT else _cut_to_fit(finding, problem, rest, foot)
+
+
+def shows_suggestion(finding: Finding) -> bool:
+    """Whether the comment on a finding has all that it suggests."""
+    return _suggestion(finding) in finding_body(finding)
+
+
+def _foot(finding: Finding, links: RuleLinks) -> str:
+    """What every comment ends with. A link that would take half of the comment is left out."""
     dispute = code(f"{WORD} dismiss {finding.id} reason")
-    facts = f"{phrase(finding.category, 60)}, confidence {finding.confidence:.2f}."
-    facts += f" Team rule: {links.to(finding.rule)}." if finding.rule else ""
+    category = _within(lambda most: phrase(finding.category, most), MOST_CATEGORY, 2 * MOST_CATEGORY)
+    facts = f"{category}, confidence {finding.confidence:.2f}."
+    rule = f" Team rule: {links.to(finding.rule)}." if finding.rule else ""
     hint = f"Wrong or accepted? Somebody else who may write comments {dispute} in the conversation."
-    blocks = (
-        f"{finding_marker(finding.id)}\n**{finding.severity.capitalize()}: {phrase(finding.title, 200)}**",
-        prose(finding.body),
-        _evidence(finding),
-        _suggestion(finding),
-    )
-    sections = (
-        Section(tuple(block for block in blocks if block), between="\n\n"),
-        Section(merged_remarks(finding), gives_way=Order.FINDINGS, between="\n\n"),
-        Section((f"<sub>{facts} {hint}</sub>",)),
-    )
-    return fitted(sections, MOST_CHARACTERS)
+    return f"<sub>{facts}{rule if len(rule) <= MOST_LINK else ''} {hint}</sub>"
+
+
+def _cut_to_fit(finding: Finding, problem: str, rest: Sequence[tuple[str, str]], foot: str) -> str:
+    """The comment with as much as there is room for; of ``rest`` each piece is whole or not there at all."""
+    room = MOST_COMMENT - len(problem) - len(foot) - 2 * len("\n\n") - ROOM_FOR_NOTE
+    offered = len(rest[0][1]) + 2 * len("\n\n")
+    free = room - offered if offered <= room // 2 else room
+    body = _within(lambda most: prose(finding.body, most), min(len(finding.body), MOST_COMMENT), free)
+    told, missing = [body], {} if body == prose(finding.body) else {"the end of this text": None}
+    room -= len(body) + len("\n\n")
+    for name, text in rest:
+        if text and (name in missing or len(text) + len("\n\n") > room):
+            missing[name] = None
+        elif text:
+            told.append(text)
+            room -= len(text) + len("\n\n")
+    where = "`outcome.json`" if finding.removed else "The check's page"
+    note = f"*Not here: {', '.join(missing)}. {where} has it.*"
+    return "\n\n".join(each for each in (problem, *told, note, foot) if each)
+
+
+def _within(words: Callable[[int], str], most: int, room: int) -> str:
+    """What ``words`` makes of as many characters as leave it at most ``room`` long; nothing if that is none."""
+    longest = bisect_right(range(most + 1), room, key=lambda count: len(words(count)) if count else 0) - 1
+    while longest > 0 and len(words(longest)) > room:  # a cut at a line's end may make it longer again
+        longest -= 1
+    return words(longest) if longest > 0 else ""
 
 
 def finding_words(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
