@@ -61,6 +61,7 @@ BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "
 SHAPES = "core/safety/secret_shapes/"
 COMMITTED = "tests/scenarios/test_committed_secrets.py::"
 REPAIR = "core/roles/repair_law.py"
+RULED = f"{SCENARIOS}test_the_teams_own_rules.py::"
 STORIES = "tests/simulation/test_stories.py::test_"
 LIVES = "tests/simulation/test_on_github.py::test_"
 
@@ -2396,5 +2397,33 @@ MUTANTS = (
         "and not after.passed.get(run.commit)",
         "and not run.commit",
         (f"{LIVES}a_lie_about_what_stands_on_github_is_caught",),
+    ),
+    Mutant(
+        "a change to the team's own rules is no change to the bot",
+        "core/policy/policy.py",
+        "return (*configured, *self.guidelines.globs)",
+        "return configured",
+        (f"{GUARD}test_a_file_of_the_teams_own_rules_is_guarded_where_it_is_read",),
+    ),
+    Mutant(
+        "the judge is shown all rules of the team, and may be told to look away",
+        "core/roles/team_rules.py",
+        "        lines = lines[begin:end]\n",
+        "",
+        (f"{RULED}test_the_judge_is_shown_the_paragraph_that_a_finding_cites_and_no_other",),
+    ),
+    Mutant(
+        "a finding may cite a rule that nobody gave",
+        "core/outcome/soundness.py",
+        "cites = not each.rule or cited(each.rule, first.guidelines) is not None",
+        "cites = True",
+        (f"{RULED}test_a_record_that_cites_a_rule_that_was_not_given_is_not_published",),
+    ),
+    Mutant(
+        "the rules are those of the change",
+        "adapters/git/source.py",
+        "self._store.texts(self._rules_tree, paths)",
+        "self._store.texts(self._sides.head_tree, paths)",
+        ("tests/adapters/test_git_guidelines.py::test_rules_are_those_of_the_base_whatever_the_change_makes_of_them",),
     ),
 )

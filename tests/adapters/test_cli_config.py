@@ -108,7 +108,65 @@ def test_show_prints_what_is_in_effect(terminal: Terminal) -> None:
     assert shown["models"]["pr_review"] == {"executor": "sonnet", "advisor": "haiku"}
     text = terminal.run("config", "show", env=switched).out.splitlines()
     assert text[0] == f"from {CONFIG} and the environment"
-    assert "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED = false" in text
+    assert "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED = false  # HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED" in text
+
+
+RULES = """\
+critical_paths = ["src/api/"]
+guideline_files = ["REVIEW.md", ".github/copilot-instructions.md"]
+[[guidelines]]
+paths = ["*.py"]
+text = "No bare except."
+[[guidelines]]
+paths = ["*.py"]
+file = "docs/gone.md"
+"""
+
+
+def with_rules(terminal: Terminal) -> str:
+    """A repository with rules of its own, committed; one more is not. The commit's name."""
+    repo = Repo(terminal.folder)
+    for name in ("REVIEW.md", "src/api/REVIEW.md", "web/REVIEW.md", ".github/copilot-instructions.md", "AGENTS.md"):
+        repo.write(name, f"the rules of {name}\n")
+    repo.write(CONFIG, RULES)
+    commit = repo.commit()
+    repo.write("src/REVIEW.md", "not committed\n")
+    return commit
+
+
+def test_show_says_what_applies_to_a_path_and_where_each_of_it_comes_from(terminal: Terminal) -> None:
+    head = f"HEAD {with_rules(terminal)[:12]}"
+    assert terminal.run("config", "show", "--for", "src/api/users.py").out.splitlines() == [
+        "src/api/users.py",
+        "kind = code  # its name",
+        f"critical path = src/api/  # {CONFIG}",
+        "the bot's own path = no  # the self-modification guard",
+        "decision record = no  # the default",
+        "compared as a picture = no  # the default",
+        f"rules 1 = guidelines[1]  # {CONFIG}",
+        f"rules 2 = src/api/REVIEW.md  # {head}",
+        f"rules 3 = REVIEW.md  # {head}",
+        f"rules 4 = .github/copilot-instructions.md  # {head}",
+        f"rules = docs/gone.md is not applied: it does not exist at the base  # {head}",
+    ]
+    shown = json.loads(terminal.run("config", "show", "--for", "./web/REVIEW.md", "--json").out)
+    assert shown["path"] == "web/REVIEW.md"
+    told = {each["name"]: each["value"] for each in shown["applies"]}
+    told_of = told["kind"], told["the bot's own path"], told["rules 1"]
+    assert told_of == ("docs", "REVIEW.md", "web/REVIEW.md")
+
+
+def test_doctor_names_the_rules_that_are_read_and_those_that_are_not(terminal: Terminal) -> None:
+    with_rules(terminal)
+    told = [line for line in terminal.run("doctor").out.splitlines() if "team rules" in line]
+    assert told[0].startswith("ok       rules     team rules     .github/copilot-instructions.md, REVIEW.md, src/api/")
+    assert told[0].endswith("not read, because `guideline_files` does not name them: AGENTS.md")
+    assert told[1].startswith("ADVICE   rules     team rules     docs/gone.md is not read")
+
+
+def test_doctor_says_where_rules_would_stand(terminal: Terminal) -> None:
+    (row,) = (line for line in terminal.run("doctor").out.splitlines() if "team rules" in line)
+    assert row.endswith("none: a REVIEW.md in the repository would hold your own rules for reviews")
 
 
 def test_check_says_where_the_settings_are_or_what_is_wrong(terminal: Terminal) -> None:
@@ -152,6 +210,7 @@ def test_doctor_names_what_is_missing_and_how_to_get_it(terminal: Terminal, tmp_
         "claude": "MISSING",
         "credential": "MISSING",
         "ruff": "ok",
+        "team": "ok",
     }
     assert "npm install @anthropic-ai/claude-code@" in done.out
     assert done.out.splitlines()[-1] == "Agents that can review here: embedded"

@@ -209,11 +209,36 @@ def test_settings_are_shown_for_people_and_for_programs() -> None:
         "HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO",
         "HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON",
     ]
-    text = settings_text(config, made, "x.toml")
+    text = settings_text(config, made, "x.toml", {})
     assert text.splitlines()[:3] == ["from x.toml and the environment", "", "[config]"]
     for section in shown.values():
-        assert [key for key, value in section.items() if f"{key} = {json.dumps(value)}\n" not in text] == []
-    assert settings_text(config, made, None).startswith("from the defaults (no configuration file) and")
+        flat = {key: value for key, value in section.items() if not isinstance(value, dict)}
+        assert [key for key, value in flat.items() if f"{key} = {json.dumps(value)}  # " not in text] == []
+    assert settings_text(config, made, None, {}).startswith("from the defaults (no configuration file) and")
+
+
+def test_every_setting_is_shown_with_its_source() -> None:
+    config = parse_config('fail_on = "degraded"\n[budget]\nmax_usd = 7\n', "x.toml")
+    environ = {
+        "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED": "off",
+        "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED": " ",
+        "HYDRAFLOW_REVIEW_ADVISOR_MODEL": "haiku",
+        "HYDRAFLOW_ADR_REVIEW_ADVISOR_MODEL": "opus",
+    }
+    made = make_settings(config, environ, profile=None, config_path="x.toml")
+    lines = settings_text(config, made, "x.toml", environ).splitlines()
+    assert {
+        'fail_on = "degraded"  # x.toml',
+        "budget.max_usd = 7.0  # x.toml",
+        "budget.low_usd = 1.0  # default",
+        'profile = "adr"  # default',
+        "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED = false  # HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED",
+        "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED = true  # default",
+        'pr_review.advisor = "haiku"  # HYDRAFLOW_REVIEW_ADVISOR_MODEL',
+        'adr_review.advisor = "opus"  # HYDRAFLOW_ADR_REVIEW_ADVISOR_MODEL',
+        'pr_review.executor = "sonnet"  # default',
+    } <= set(lines)
+    assert next(line for line in lines if line.startswith("critical_paths")).endswith("# profile adr")
 
 
 def test_every_key_is_described() -> None:

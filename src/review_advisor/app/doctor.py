@@ -62,9 +62,9 @@ def agent_command(
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing a review needs, and who needs it: an agent, both, or the check on GitHub, which is good advice only."""
+    """One thing a review needs, and who needs it: an agent, or both. The check on GitHub and your rules are advice."""
 
-    agent: Literal["claude", "embedded", "both", "github"]
+    agent: Literal["claude", "embedded", "both", "github", "rules"]
     name: str
     ok: bool
     says: str

@@ -221,6 +221,12 @@ def _complaint(error: ValidationError) -> str:
     return f"unknown key {where!r}; {hint}"
 
 
+def guideline_rules(config: Config) -> GuidelineRules:
+    """What the configuration says on the team's own rules."""
+    given = tuple(ConfiguredGuideline(each.paths, each.text, each.file or "") for each in config.guidelines)
+    return GuidelineRules(config.guideline_files, given)
+
+
 def make_settings(
     config: Config, environ: Mapping[str, str], *, profile: Profile | None, config_path: str | None
 ) -> Settings:
@@ -251,9 +257,6 @@ def make_settings(
         metadata_blind=config.metadata_blind,
         allow_unchecked=config.allow_unchecked,
         tree=config.tree,
-        guidelines=GuidelineRules(
-            config.guideline_files,
-            tuple(ConfiguredGuideline(each.paths, each.text, each.file or "") for each in config.guidelines),
-        ),
+        guidelines=guideline_rules(config),
     )
     return Settings(rules, read_switches(environ), redactor(environ))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import click
 
@@ -21,17 +21,29 @@ def config() -> None:
 
 @config.command(short_help="Print the settings in effect.")
 @REPO
+@click.option("--for", "path", metavar="PATH", help="Print what applies to this path of the repository instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(repo: Path, as_json: bool) -> None:
-    """Print the settings that the working tree's file and the environment give."""
+def show(repo: Path, path: str | None, as_json: bool) -> None:
+    """Print the settings that the working tree's file and the environment give, each with its source.
+
+    With --for, print what applies to one path: its kind, the globs that match it, and your own rules as they are
+    committed. A review reads the rules and the file of its base.
+    """
     with clear_refusals():
         from review_advisor.app.configuration import working_config
         from review_advisor.app.settings import make_settings
-        from review_advisor.cli.effective import settings_json, settings_text
+        from review_advisor.app.team_rules import committed_rules, what_applies
+        from review_advisor.cli.effective import applies_json, applies_text, settings_json, settings_text
 
         found, origin = working_config(repo)
         settings = make_settings(found, os.environ, profile=None, config_path=origin)
-        put(settings_json(found, settings) if as_json else settings_text(found, settings, origin))
+        if path is None:
+            put(settings_json(found, settings) if as_json else settings_text(found, settings, origin, os.environ))
+            return
+        place = PurePosixPath(path).as_posix()
+        committed = committed_rules(repo, settings.rules.guidelines, [place])
+        applies = what_applies(place, found, settings, committed)
+        put(applies_json(place, applies) if as_json else applies_text(place, applies))
 
 
 @config.command(short_help="Exit 0 if file and environment are sound, else 2.")

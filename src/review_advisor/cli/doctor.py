@@ -25,15 +25,18 @@ if TYPE_CHECKING:
 def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str | None, as_json: bool) -> None:
     """Say whether git, the claude CLI, its credential and the embedded agent are ready.
 
-    Where a repository has the workflow that `init` writes, its drift is told; with --github also what the token in
+    It names the files of your own rules for reviews that are committed here. Where a repository has the workflow that
+    `init` writes, its drift is told; with --github also what the token in
     GITHUB_TOKEN may do there, whether the check is required, and who could forge it. That is advice. Exit code 0 if at
     least one agent can review here, else 2.
     """
     with clear_refusals():
         from review_advisor.app.configuration import working_config
         from review_advisor.app.doctor import examine, examine_github, examine_workflow, ready
+        from review_advisor.app.team_rules import examine_rules
 
         checks = [*examine(os.environ, claude_bin), *examine_workflow(repo)]
+        checks += examine_rules(repo)
         if repository is not None:
             config, _ = working_config(repo)
             checks += examine_github(repository, config.github, os.environ)
@@ -47,5 +50,5 @@ def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str 
 
 
 def _row(check: Diagnosis) -> str:
-    word = "ok" if check.ok else "ADVICE" if check.agent == "github" else "MISSING"
+    word = "ok" if check.ok else "ADVICE" if check.agent in ("github", "rules") else "MISSING"
     return f"{word:<7}  {check.agent:<9} {check.name:<14} {plain(check.says)}"

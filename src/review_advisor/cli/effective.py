@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
+from pydantic import BaseModel
+
 from review_advisor.app.settings import Config, Settings
+from review_advisor.app.team_rules import Applies
+from review_advisor.cli.output import plain
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.switches import (
     FAIL_AS_VETO,
@@ -13,6 +19,7 @@ from review_advisor.core.policy.switches import (
     MASTER,
     MAX_CONSULTS_VARIABLE,
     ROLE_SWITCHES,
+    model_variables,
     surface_switch,
 )
 
@@ -45,12 +52,48 @@ def settings_json(config: Config, settings: Settings) -> str:
     return json.dumps(_shown(config, settings), indent=2) + "\n"
 
 
-def settings_text(config: Config, settings: Settings, origin: str | None) -> str:
-    """The effective settings for a person, one a line."""
+def settings_text(config: Config, settings: Settings, origin: str | None, environ: Mapping[str, str]) -> str:
+    """The effective settings for a person, one a line, each with its source."""
     shown = _shown(config, settings)
     lines = [f"from {origin or 'the defaults (no configuration file)'} and the environment"]
     for section, values in shown.items():
         lines += ["", f"[{section}]"]
         for key, value in values.items():
-            lines.append(f"{key} = {json.dumps(value)}")
+            told = {key: value}
+            if section == "config" and isinstance(value, dict):
+                told = {f"{key}.{inner}": each for inner, each in value.items()}
+            if section == "models":
+                told = {f"{key}.{who}": each for who, each in value.items()}
+            lines += [
+                f"{name} = {json.dumps(each)}  # {_source(section, name, config, origin, environ)}"
+                for name, each in told.items()
+            ]
     return "\n".join(lines) + "\n"
+
+
+def _source(section: str, name: str, config: Config, origin: str | None, environ: Mapping[str, str]) -> str:
+    """Where a value comes from."""
+    if section == "config":
+        table: BaseModel = config
+        *above, last = name.split(".")
+        for step in above:
+            table = getattr(table, step)
+        if last in table.model_fields_set:
+            return origin or "default"
+        return f"profile {config.profile}" if name == "critical_paths" else "default"
+    variables: tuple[str, ...] = (name,)
+    if section == "models":
+        surface, _, who = name.partition(".")
+        variables = model_variables(Surface(surface), "EXECUTOR" if who == "executor" else "ADVISOR")
+    return next((each for each in variables if environ.get(each, "").strip()), "default")
+
+
+def applies_text(path: str, applies: Iterable[Applies]) -> str:
+    """What applies to a path, for a person."""
+    lines = [f"{each.name} = {plain(each.value)}  # {plain(each.source)}" for each in applies]
+    return "\n".join([plain(path), *lines]) + "\n"
+
+
+def applies_json(path: str, applies: Iterable[Applies]) -> str:
+    """The same as JSON."""
+    return json.dumps({"path": path, "applies": [asdict(each) for each in applies]}, indent=2) + "\n"

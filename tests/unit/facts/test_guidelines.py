@@ -52,6 +52,12 @@ def test_the_nearest_folders_rules_come_first() -> None:
     assert names(found(texts, API)) == ["src/api/REVIEW.md", "src/REVIEW.md", "REVIEW.md"]
 
 
+def test_a_file_in_a_folder_of_its_own_is_about_the_root_all_the_same() -> None:
+    rules = GuidelineRules((".github/copilot-instructions.md", "REVIEW.md"))
+    texts = {".github/copilot-instructions.md": "root", "src/REVIEW.md": "middle", "REVIEW.md": "root"}
+    assert names(found(texts, API, rules=rules)) == ["src/REVIEW.md", ".github/copilot-instructions.md", "REVIEW.md"]
+
+
 def test_rules_that_the_configuration_gives_by_globs_come_before_any_file() -> None:
     configured = (
         ConfiguredGuideline(("src/**/*.py",), text="no bare except"),

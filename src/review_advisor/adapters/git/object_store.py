@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from review_advisor.adapters.git.repository import GitRepository
@@ -165,6 +165,12 @@ class ObjectStore:
             listed = self._listed(tree, wanted[begin : begin + _PATHS_AT_ONCE])
             found |= {path: self._text(*listed[name]) for path in wanted if (name := os.fsencode(path)) in listed}
         return found
+
+    def paths_named(self, tree: str, names: Collection[str]) -> tuple[str, ...]:
+        """Every path of a tree whose last part is one of ``names``."""
+        listed = self.git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).split(b"\0")[:-1]
+        wanted = {os.fsencode(name) for name in names}
+        return tuple(os.fsdecode(path) for path in listed if path.rpartition(b"/")[2] in wanted)
 
     def _text(self, mode: bytes, name: str) -> BaseText:
         if mode not in _REGULAR_FILES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
@@ -63,20 +64,31 @@ def open_patch(path: Path, about: About | None = None, repo: Path | None = None)
         raise SourceError(f"The patch {path} cannot be read: {error.strerror}.") from error
     said = about or About()
     title = path.stem if said.title is None else said.title
-    base = _head_of(repo) if repo is not None else None
+    head = open_head(repo) if repo is not None else None
+    base = None if head is None else (head.store, head.tree)
     return PatchSource(patch, title=title, body=said.body or "", spec=said.spec, base=base)
 
 
-def _head_of(repo: Path) -> tuple[ObjectStore, str] | None:
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The commit that is checked out, and its ``tree`` in a ``store`` that whoever opened it closes."""
+
+    commit: str
+    store: ObjectStore
+    tree: str
+
+
+def open_head(repo: Path) -> Head | None:
+    """HEAD; None outside a repository and before the first commit."""
     try:
         repository = open_repository(repo)
     except SourceError:
         return None
-    head = repository.head()
-    if head is None:
+    commit = repository.head()
+    if commit is None:
         return None
     store = ObjectStore(repository)
-    return store, store.tree(head)
+    return Head(commit, store, store.tree(commit))
 
 
 def _merge_base(repository: GitRepository, store: ObjectStore, ref: str, head: str) -> str:

@@ -153,7 +153,7 @@ def found_guidelines(
             problems.append(GuidelineFact(name, name, problem=text.problem))
         else:
             applied.append(_guideline(name, each.file or config_path or "", each.paths, text.text))
-    for path in sorted(looked_for(GuidelineRules(rules.files), these), key=lambda each: -each.count("/")):
+    for path in sorted(looked_for(GuidelineRules(rules.files), these), key=lambda each: -_depth(each, rules.files)):
         text = texts.get(path, BaseText())
         if text.problem:
             problems.append(GuidelineFact(path, path, problem=text.problem))
@@ -196,6 +196,15 @@ def _in_folder(folder: str, name: str) -> str:
 
 def _below(path: str, names: Iterable[str]) -> str:
     """The glob of everything for which a file of rules holds: what lies in its folder, or below."""
-    name = next(each for each in names if path == each or path.endswith(f"/{each}"))
-    folder = path.removesuffix(name).strip("/")
+    folder = _folder(path, names)
     return f"/{literal(folder)}/" if folder else "*"
+
+
+def _folder(path: str, names: Iterable[str]) -> str:
+    """The folder that a file of rules is about; empty for the root."""
+    name = next(each for each in names if path == each or path.endswith(f"/{each}"))
+    return path.removesuffix(name).strip("/")
+
+
+def _depth(path: str, names: Iterable[str]) -> int:
+    return len([part for part in _folder(path, names).split("/") if part])
