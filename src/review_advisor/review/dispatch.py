@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from review_advisor.core.answers.answers import Answer
 from review_advisor.core.outcome.ends import stop_words
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, RoleSkipped
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, OfCall, RoleSkipped
 from review_advisor.core.policy.budgets import Allowance, Budgets, Refused, Spending, allow
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
@@ -60,6 +60,7 @@ class Dispatch:
         jobs: int,
         redactor: Redactor,
         *,
+        prompts: str = "",
         threads: Callable[[int], Pool] = ThreadPoolExecutor,
         earlier_consults: Iterable[ConsultRecord] = (),
     ) -> None:
@@ -67,6 +68,7 @@ class Dispatch:
         self._budgets = budgets
         self._jobs = jobs
         self._redactor = redactor
+        self._prompts = prompts
         self._threads = threads
         self._consults = ReviewConsults(budgets, redactor, earlier_consults)
         self._lock = threading.Lock()
@@ -87,7 +89,9 @@ class Dispatch:
         return self._ports.clock.now()
 
     def record(self, event: Event) -> None:
-        """Append one event to the review's stream and hand it to the journal."""
+        """Append one event to the review's stream, with the prompts' version if it is a call's, and journal it."""
+        if isinstance(event, OfCall) and event.number:
+            event = replace(event, prompts=self._prompts)
         told = self._redactor.everywhere(event)
         with self._lock:
             self._events.append(told)

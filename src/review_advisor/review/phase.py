@@ -116,6 +116,7 @@ class ReviewPhase:
             policy.budgets,
             jobs,
             request.redactor,
+            prompts=self._instructions.version,
             threads=self._threads,
             earlier_consults=request.earlier_consults,
         )

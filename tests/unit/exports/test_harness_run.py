@@ -28,7 +28,7 @@ from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.lines import Line, approve, credit_gone, garbage, guidance, lost, plan, text_only, veto
-from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.mockworld.world import INSTRUCTIONS, MockWorld, edited
 
 Story = Callable[[MockWorld], object]
 EVENT: TypeAdapter[CallEnded | Consulted] = TypeAdapter(CallEnded | Consulted)
@@ -213,7 +213,7 @@ def test_the_manifest_proves_the_policy_that_lies_beside_it() -> None:
     policy = manifest["policy_files"]["routing_policy"]
     assert policy == {"path": "policy.json", "sha256": hashlib.sha256(files["policy.json"].encode()).hexdigest()}
     assert json.loads(files["policy.json"])["budgets"]["max_consults"] == document.policy.budgets.max_consults
-    assert set(manifest["prompt_versions"].values()) == {None}
+    assert set(manifest["prompt_versions"].values()) == {INSTRUCTIONS.version}
 
 
 def test_a_title_is_one_line_of_the_task() -> None:

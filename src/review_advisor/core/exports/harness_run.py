@@ -20,6 +20,7 @@ from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,
     Event,
+    OfCall,
     PolicyFrozen,
     Reported,
     ReviewEnded,
@@ -39,7 +40,7 @@ MISSING_FILE = "not_kept.md"
 Json = dict[str, Any]
 """One object of a file, with the format's own keys; what nobody knows is None."""
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
-_UNKNOWN_PROMPTS = dict.fromkeys(("executor_start", "advisor_guidance", "executor_resume"))
+_PROMPTS = ("executor_start", "advisor_guidance", "executor_resume")
 _NO_SCHEMA = dict.fromkeys(("version", "path", "sha256"))
 
 
@@ -56,7 +57,7 @@ def harness_run(events: Sequence[Event]) -> dict[str, str]:
     manifest: Json = {
         "schema_version": "run-version-manifest.v1",
         "created_at": first.at,
-        "prompt_versions": _UNKNOWN_PROMPTS,
+        "prompt_versions": dict.fromkeys(_PROMPTS, _prompts(events)),
         "memory_schema": _NO_SCHEMA,
         "policy_files": {
             "routing_policy": {"path": POLICY_FILE, "sha256": hashlib.sha256(policy.encode()).hexdigest()},
@@ -79,6 +80,11 @@ def harness_run(events: Sequence[Event]) -> dict[str, str]:
         "version_manifest.json": _json(manifest),
         "outcome.json": _json(outcome),
     }
+
+
+def _prompts(events: Iterable[Event]) -> str | None:
+    """The version of the prompt texts; None where no call was made, and in streams that do not say it."""
+    return next((event.prompts for event in events if isinstance(event, OfCall) and event.prompts), None)
 
 
 def task_of(first: PolicyFrozen) -> str:

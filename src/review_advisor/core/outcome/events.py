@@ -77,10 +77,12 @@ class Step(Happened):
 class OfCall(Step):
     """An event of one call. ``number`` is the call's: the calls of a review count from 1 as they start or are refused.
 
-    It is 0 for what belongs to no call, and in streams that were recorded before calls had numbers.
+    It is 0 for what belongs to no call, and in streams that were recorded before calls had numbers. ``prompts`` is the
+    version of the prompt texts (``Instructions.version``); empty where there is no call, and in older streams.
     """
 
     number: CallNumber = 0
+    prompts: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

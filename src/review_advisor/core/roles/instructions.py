@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from review_advisor.core.policy.surfaces import Role, Surface
 
+WORDS = 2
+"""Raised with every change of the words that prompts have from code. A test holds their digest."""
 ADVISOR = "hydraflow-review-advisor"
 
 
@@ -15,6 +19,12 @@ class Instructions:
     """The texts by name: the advisor's definition, one file a role, one file a surface."""
 
     texts: Mapping[str, str]
+
+    @property
+    def version(self) -> str:
+        """What the prompts of a review are known by: the version of our words in code, and a digest of these texts."""
+        facts = json.dumps(sorted(self.texts.items()))
+        return f"{WORDS}.{hashlib.sha256(facts.encode()).hexdigest()[:10]}"
 
     def advisor(self, role: str) -> str:
         """The advisor's own words, then those of the role it plays."""

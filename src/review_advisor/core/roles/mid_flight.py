@@ -105,7 +105,9 @@ def consult_advisor(cap: int) -> str:
     return (
         f"You may consult a stronger advisor up to {cap} times in the whole review, with the Agent tool"
         f' (subagent_type "{SUBAGENT_TYPE}"). Use it for judgement calls only, never for what you can verify by'
-        " reading. It does not see this conversation: the prompt you pass must be one JSON object"
+        " reading: when the verdict hinges on which of two readings of a contract is meant, when plan and diff disagree"
+        " about a critical path, or when you doubt between approving and rejecting. Never ask the same twice. It does"
+        " not see this conversation: the prompt you pass must be one JSON object"
         ' {"question", "context", "options": [], "preferred_option", "urgency": "low"|"normal"|"high"} with the'
         " lines in question quoted. Follow its action unless your evidence contradicts it; then say so in your"
         " summary. If the tool is refused, decide alone."
