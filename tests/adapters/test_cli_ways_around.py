@@ -119,14 +119,13 @@ def test_the_repository_never_supplies_its_own_reviewer_not_even_from_a_subfolde
     assert not fake.with_name("claude.ran").exists()
 
 
-def test_the_bases_ruff_configuration_allows_and_the_heads_does_not(terminal: Terminal) -> None:
+def test_the_bases_ruff_configuration_allows_and_the_heads_does_not(terminal: Terminal, tmp_path: Path) -> None:
     repo = Repo(terminal.folder)
     risk = "import subprocess\n\n\ndef run(command):\n    return subprocess.call(command, shell=True)\n"
     repo.write("ruff.toml", 'ignore = ["S602"]\n')
-    repo.write(".gitignore", "review_logs/\n")
     repo.write("app.py", risk)
     repo.commit("Allow it to oneself")
-    assert terminal.examine("--gate").code == 10
+    assert terminal.examine("--gate", "--artifacts", tmp_path / "logs").code == 10
     repo.write("other.py", risk)
     repo.commit("The same where the base allows it")
-    assert terminal.examine("--gate").code == 0
+    assert terminal.examine("--gate", "--artifacts", tmp_path / "logs").code == 0
