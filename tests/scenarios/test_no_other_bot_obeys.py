@@ -27,7 +27,7 @@ def received(desk: Desk) -> Iterator[str | None]:
         yield review.body
         yield from (comment.body for thread in review.threads for comment in thread.comments)
     for check in desk.checks:
-        yield from (check.title, check.summary, check.text)
+        yield from (check.title, check.summary)
         yield from (text for each in check.annotations for text in (each.title, each.message))
 
 

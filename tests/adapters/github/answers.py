@@ -13,7 +13,6 @@ from review_advisor.mockworld.github.records import (
     Pull,
     PullFile,
     Review,
-    ReviewComment,
 )
 
 Json = dict[str, Any]
@@ -56,40 +55,6 @@ def review(write: Payloads, pull: Pull, shown: Review) -> Json:
     return told if shown.state == "PENDING" else {**told, "submitted_at": moment(shown.at)}
 
 
-def review_comment(write: Payloads, pull: Pull, shown: ReviewComment) -> Json:
-    url = f"{write.api}/repos/{pull.repository}/pulls/comments/{shown.id}"
-    page = f"{write.page(pull)}#discussion_r{shown.id}"
-    told = {
-        "id": shown.id,
-        "node_id": f"PRRC_{shown.id}",
-        "url": url,
-        "pull_request_review_id": shown.review,
-        "diff_hunk": shown.hunk,
-        "path": shown.path,
-        "commit_id": pull.head_sha,
-        "original_commit_id": shown.commit,
-        "user": write.account(shown.author),
-        "body": shown.body,
-        "created_at": moment(shown.at),
-        "updated_at": moment(shown.at),
-        "html_url": page,
-        "pull_request_url": _pull(write, pull),
-        "author_association": write.association(pull.repository, shown.author),
-        "_links": {
-            "self": {"href": url},
-            "html": {"href": page},
-            "pull_request": {"href": _pull(write, pull)},
-        },
-        "side": shown.side,
-        "original_line": shown.original_line,
-        "start_line": shown.start_line,
-        "start_side": shown.side if shown.start_line else None,
-    }
-    if shown.line is not None:
-        told["line"] = shown.line
-    return told if shown.reply_to is None else {**told, "in_reply_to_id": shown.reply_to}
-
-
 def check_run(write: Payloads, repository: str, run: CheckRun) -> Json:
     url = f"{write.api}/repos/{repository}/check-runs/{run.id}"
     return {
@@ -109,7 +74,7 @@ def check_run(write: Payloads, repository: str, run: CheckRun) -> Json:
         "output": {
             "title": run.title,
             "summary": run.summary,
-            "text": run.text,
+            "text": None,
             "annotations_count": len(run.annotations),
             "annotations_url": f"{url}/annotations",
         },

@@ -4,10 +4,6 @@ from tests.adapters.github import answers
 from tests.adapters.github.calls import Call, Reply
 
 
-def user(call: Call) -> Reply:
-    return Reply(200, call.write.account(call.session.facts.user().login))
-
-
 def repository(call: Call) -> Reply:
     return Reply(200, call.write.repository(call.session.facts.repository()))
 
@@ -27,31 +23,19 @@ def branch(call: Call) -> Reply:
     return Reply(200, told)
 
 
-def protection(call: Call) -> Reply:
-    return Reply(200, answers.protection(call.session.facts.protection(call.path["branch"])))
-
-
 def rules(call: Call) -> Reply:
     guards = call.session.facts.rules(call.path["branch"])
     return Reply(200, [answers.rule(call.repository, guard) for guard in guards], paged=True)
 
 
 def pulls(call: Call) -> Reply:
-    found = call.session.facts.pulls(
-        state=call.query.get("state", "open"),
-        head=call.query.get("head"),
-        oldest_first=call.query.get("direction") == "asc",
-    )
+    _is_asked(call, state="open", sort="created", direction="asc")
+    found = call.session.facts.pulls()
     return Reply(200, [call.write.pull_simple(pull) for pull in found], paged=True)
 
 
 def pull(call: Call) -> Reply:
     return Reply(200, call.write.pull(call.session.facts.pull(call.number)))
-
-
-def pulls_of_commit(call: Call) -> Reply:
-    found = call.session.facts.pulls_with(call.path["commit_sha"])
-    return Reply(200, [call.write.pull_simple(pull) for pull in found], paged=True)
 
 
 def commit(call: Call) -> Reply:
@@ -76,21 +60,6 @@ def content(call: Call) -> Reply:
     return Reply(200, answers.content(call.write, call.repository, path, found))
 
 
-def comments(call: Call) -> Reply:
-    found = call.session.conversation.comments(call.number)
-    return Reply(200, [call.write.comment(call.repository, call.number, each) for each in found], paged=True)
-
-
-def comment(call: Call) -> Reply:
-    found = call.session.conversation.comment(call.id("comment_id"))
-    return Reply(200, call.write.comment(call.repository, 0, found))
-
-
-def labels(call: Call) -> Reply:
-    found = call.session.conversation.labels(call.number)
-    return Reply(200, [call.write.label(call.repository, each) for each in found], paged=True)
-
-
 def reviews(call: Call) -> Reply:
     found = call.session.reviewing.reviews(call.number)
     return Reply(200, [answers.review(call.write, call.pull, each) for each in found], paged=True)
@@ -101,21 +70,11 @@ def review(call: Call) -> Reply:
     return Reply(200, answers.review(call.write, call.pull, found))
 
 
-def review_comments(call: Call) -> Reply:
-    found = call.session.reviewing.comments(call.number)
-    return Reply(200, [answers.review_comment(call.write, call.pull, each) for each in found], paged=True)
-
-
 def checks_of_commit(call: Call) -> Reply:
-    every = call.query.get("filter") == "all"
-    runs = call.session.checks.of_commit(call.path["ref"], call.query.get("check_name"), every=every)
+    _is_asked(call, filter="all")
+    runs = call.session.checks.of_commit(call.path["ref"], call.query["check_name"])
     told = [answers.check_run(call.write, call.repository, run) for run in runs]
     return Reply(200, {"total_count": len(told), "check_runs": told}, paged="check_runs")
-
-
-def check(call: Call) -> Reply:
-    run = call.session.checks.get(call.id("check_run_id"))
-    return Reply(200, answers.check_run(call.write, call.repository, run))
 
 
 def annotations(call: Call) -> Reply:
@@ -129,6 +88,6 @@ def git_commit(call: Call) -> Reply:
     )
 
 
-def ref(call: Call) -> Reply:
-    branch = call.path["ref"].removeprefix("heads/")
-    return Reply(200, answers.ref(call.write, call.repository, branch, call.session.git_data.ref(branch)))
+def _is_asked(call: Call, **only: str) -> None:
+    """The model knows this way of asking and no other."""
+    assert call.query.items() >= only.items(), f"the model answers {only} only, and not {call.query}"

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, REPOSITORY, Scene, open_scene
+from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, Scene, open_scene
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import Thread
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
 from review_advisor.mockworld.github.records import PullFile
-from review_advisor.mockworld.github.requests.session import session
 from review_advisor.ports.forge import ForgeError, ForgeMissing, ForgeRejected
 
 
@@ -71,8 +70,6 @@ def test_open_pull_requests_are_found_where_their_head_is_in_the_default_branch_
     scene.github.merges(merged)
     assert [each.number for each in scene.forge.open_pull_requests(other.head_sha)] == [other.number]
     assert scene.fake.open_pull_requests(other.head_sha) == scene.forge.open_pull_requests(other.head_sha)
-    listed = session(scene.github, REPOSITORY, scene.github.tokens["github-actions[bot]"]).facts.pulls_with
-    assert [pull.number for pull in listed(other.head_sha)] == [merged.number], "GitHub's list by commit leaves it out"
 
 
 def test_the_makers_of_a_commit_are_accounts(scene: Scene) -> None:

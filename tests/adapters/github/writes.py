@@ -50,16 +50,15 @@ def create_review(call: Call) -> Reply:
         Remark(each["path"], each["body"], each.get("line", 0), each.get("side", "RIGHT"), each.get("start_line"))
         for each in call.body.get("comments", [])
     ]
-    made = call.session.reviewing.create(
-        call.number, call.body.get("commit_id"), call.body.get("body", ""), call.body.get("event"), remarks
-    )
+    assert "event" not in call.body, "the model makes pending reviews only"
+    sha = call.body.get("commit_id", call.pull.head_sha)
+    made = call.session.reviewing.create(call.number, sha, call.body.get("body", ""), remarks)
     return Reply(200, answers.review(call.write, call.pull, made))
 
 
 def submit_review(call: Call) -> Reply:
-    shown = call.session.reviewing.submit(
-        call.number, call.id("review_id"), call.body.get("event", ""), call.body.get("body")
-    )
+    assert call.body["event"] == "COMMENT", "the model submits comments only"
+    shown = call.session.reviewing.submit(call.number, call.id("review_id"), call.body.get("body"))
     return Reply(200, answers.review(call.write, call.pull, shown))
 
 
@@ -96,7 +95,6 @@ def _values(body: Json) -> CheckValues:
         **told,
         title=output.get("title"),
         summary=output.get("summary"),
-        text=output.get("text"),
         annotations=found,
     )
 
@@ -110,7 +108,7 @@ def create_blob(call: Call) -> Reply:
 
 def create_tree(call: Call) -> Reply:
     entries = [TreeEntry(each["path"], each["mode"], each["sha"]) for each in call.body["tree"]]
-    sha = call.session.git_data.create_tree(call.body.get("base_tree"), entries)
+    sha = call.session.git_data.create_tree(call.body["base_tree"], entries)
     told = [
         {"path": path, "mode": mode, "type": "blob", "sha": blob}
         for path, (mode, blob) in call.github.objects.trees[sha].items()
@@ -126,5 +124,6 @@ def create_commit(call: Call) -> Reply:
 
 def update_ref(call: Call) -> Reply:
     branch = call.path["ref"].removeprefix("heads/")
-    sha = call.session.git_data.update_ref(branch, call.body["sha"], force=call.body.get("force", False))
+    assert not call.body.get("force"), "the model moves branches forward only"
+    sha = call.session.git_data.update_ref(branch, call.body["sha"])
     return Reply(200, answers.ref(call.write, call.repository, branch, sha))

@@ -136,7 +136,7 @@ def test_a_person_who_is_called_as_the_bot_is_has_no_finding_of_its(rejected: tu
     namesake = actions.login.removesuffix("[bot]")
     theirs = session(actions.github, NAME, actions.github.personal_token(namesake)).reviewing
     forged = Remark(APP, finding_marker("f-0123456789"), 31)
-    theirs.create(pull.number, pull.head_sha, "Look.", "COMMENT", [forged])
+    theirs.submit(pull.number, theirs.create(pull.number, pull.head_sha, "Look.", [forged]).id)
     actions.merges(pull)
     assert {finding for finding, _ in observed(actions.closed(pull))} == {"", ID}
 

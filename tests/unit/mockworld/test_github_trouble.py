@@ -134,27 +134,6 @@ def test_an_answer_can_be_planned_for_one_operation(shop: Shop) -> None:
     assert ([each.body for each in shop.pull.comments], shop.pull.labels) == (["first"], [])
 
 
-def test_the_primary_limit_ends_reading_and_writing(shop: Shop) -> None:
-    shop.github.traffic.allowance = 2
-
-    shop.forge.comments(NUMBER)
-    shop.forge.create_comment(NUMBER, "said")
-    with pytest.raises(ForgeUnavailable):
-        shop.forge.comments(NUMBER)
-
-    assert len(shop.github.traffic.log) == 3
-
-
-def test_the_secondary_limit_ends_writing_only(shop: Shop) -> None:
-    shop.github.traffic.write_allowance = 1
-
-    shop.forge.create_comment(NUMBER, "said")
-    with pytest.raises(ForgeUnavailable):
-        shop.forge.create_comment(NUMBER, "said too soon")
-
-    assert [each.body for each in shop.forge.comments(NUMBER)] == ["said"]
-
-
 def test_a_person_deletes_a_comment_between_two_requests(shop: Shop) -> None:
     mine = shop.forge.create_comment(NUMBER, "mine")
     (comment,) = shop.pull.comments

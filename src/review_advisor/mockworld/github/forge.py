@@ -52,7 +52,7 @@ class FakeForge:
 
     def open_pull_requests(self, head_sha: str) -> tuple[PullRequest, ...]:
         """See ``Forge``."""
-        found = self._read(lambda: [self._told(pull) for pull in self._session.facts.pulls(oldest_first=True)])
+        found = self._read(lambda: [self._told(pull) for pull in self._session.facts.pulls()])
         return tuple(pull for pull in found if pull.head_sha == head_sha)
 
     def makers(self, commit: str) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class FakeForge:
 
     def checks(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
         """See ``Forge``."""
-        found = self._read(lambda: [_check(run) for run in self._session.checks.of_commit(commit, name, every=True)])
+        found = self._read(lambda: [_check(run) for run in self._session.checks.of_commit(commit, name)])
         return tuple(sorted(found, key=lambda check: check.id))
 
     def comments(self, number: int) -> tuple[StandingComment, ...]:
@@ -170,13 +170,13 @@ class FakeForge:
             for each in comments
         ]
         with self._request():
-            return self._session.reviewing.create(number, commit, body, None, remarks).id
+            return self._session.reviewing.create(number, commit, body, remarks).id
 
     def submit_review(self, number: int, review_id: int) -> None:
         """See ``Forge``."""
         review = self._read(lambda: _review(self._session.reviewing.review(number, review_id)))
         with self._request():
-            self._session.reviewing.submit(number, review_id, "COMMENT", review.body or None)
+            self._session.reviewing.submit(number, review_id, review.body or None)
 
     def discard_review(self, number: int, review_id: int) -> None:
         """See ``Forge``."""

@@ -171,7 +171,6 @@ class CheckRun:
     at: int
     title: str | None = None
     summary: str | None = None
-    text: str | None = None
     details_url: str | None = None
     completed_at: int | None = None
     annotations: list[CheckAnnotation] = field(default_factory=list)
@@ -206,9 +205,8 @@ class Pull:
     ``recorded_base`` is the base branch's tip as GitHub's answers name it: that of the last push, however far the
     branch has moved since.
 
-    ``listing`` replaces the files that the two trees give, for a story that states its patches. ``refused_lines``
-    are lines that GitHub refuses although its diff shows them. ``newest_threads_first``: GitHub promises no order of
-    threads, and lists these so.
+    ``listing`` replaces the files that the two trees give, for a story that states its patches.
+    ``newest_threads_first``: GitHub promises no order of threads, and lists these so.
     """
 
     id: int
@@ -230,7 +228,6 @@ class Pull:
     labels: list[Label] = field(default_factory=list)
     closes: list[tuple[str, int]] = field(default_factory=list)
     listing: tuple[PullFile, ...] | None = None
-    refused_lines: set[tuple[str, int]] = field(default_factory=set)
     newest_threads_first: bool = False
     comments: list[IssueComment] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)

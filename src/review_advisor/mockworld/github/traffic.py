@@ -109,13 +109,10 @@ class _Planned:
 class Traffic:
     """Every request in order, and what was planned to happen around one of them.
 
-    ``allowance`` is how many more requests the primary limit lets through, ``write_allowance`` how many more writes
-    the secondary one does; None is no limit. ``lagging`` are old answers: each next read of a pull request is one.
+    ``lagging`` are old answers: each next read of a pull request is one.
     """
 
     log: list[Request] = field(default_factory=list)
-    allowance: int | None = None
-    write_allowance: int | None = None
     lagging: list[Pull] = field(default_factory=list)
     _planned: list[_Planned] = field(default_factory=list)
     _following: list[_Planned] = field(default_factory=list)
@@ -164,7 +161,7 @@ class Traffic:
 
     @contextmanager
     def request(self, operation: str, kind: Kind, account: str) -> Iterator[None]:
-        """One request: what the body does is its effect. Raises what was planned, and the limits."""
+        """One request: what the body does is its effect. Raises what was planned."""
         self.settle()
         request = Request(operation, kind, account)
         self.log.append(request)
@@ -180,7 +177,6 @@ class Traffic:
         due = [planned for planned in self._planned if self._due(planned, request)]
         refusal = None
         self._happen([each for each in due if not each.moment.after])
-        self._count(request)
         try:
             yield
             request.effect = True
@@ -203,13 +199,3 @@ class Traffic:
                 self._following.append(each)
             else:
                 each.act()
-
-    def _count(self, request: Request) -> None:
-        if self.allowance is not None:
-            if self.allowance <= 0:
-                raise Limited
-            self.allowance -= 1
-        if request.kind == "write" and self.write_allowance is not None:
-            if self.write_allowance <= 0:
-                raise Limited(secondary=True)
-            self.write_allowance -= 1

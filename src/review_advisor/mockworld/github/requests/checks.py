@@ -26,7 +26,6 @@ class CheckValues:
     conclusion: str | None = None
     title: str | None = None
     summary: str | None = None
-    text: str | None = None
     details_url: str | None = None
     annotations: Sequence[CheckAnnotation] = ()
 
@@ -37,18 +36,11 @@ class CheckRequests:
 
     access: Access
 
-    def of_commit(self, ref: str, name: str | None = None, *, every: bool = False) -> tuple[CheckRun, ...]:
-        """Check runs on a commit, the newest first: the latest of each name and app, or ``every`` one."""
+    def of_commit(self, sha: str, name: str) -> tuple[CheckRun, ...]:
+        """Every check run of this name on a commit, the newest first."""
         with self.access.request("list check runs", "checks:read") as repository:
-            sha = repository.branches.get(ref, ref)
-            runs = [run for run in repository.checks.values() if run.commit == sha and name in {None, run.name}]
-            latest = {(run.name, run.app.id): run for run in runs}.values()
-            return tuple(reversed(runs if every else list(latest)))
-
-    def get(self, check_id: int) -> CheckRun:
-        """A check run."""
-        with self.access.request("get check run", "checks:read") as repository:
-            return _known(repository.checks.get(check_id))
+            found = [run for run in repository.checks.values() if (run.commit, run.name) == (sha, name)]
+            return tuple(reversed(found))
 
     def annotations(self, check_id: int) -> tuple[CheckAnnotation, ...]:
         """The annotations of a check run, in the order they came."""
@@ -94,7 +86,6 @@ class CheckRequests:
         run.details_url = values.details_url or run.details_url
         run.title = values.title if values.title is not None else run.title
         run.summary = values.summary if values.summary is not None else run.summary
-        run.text = values.text if values.text is not None else run.text
         run.annotations.extend(values.annotations)
         if values.conclusion is not None:
             run.status, run.conclusion, run.completed_at = "completed", values.conclusion, self.access.github.tick()
@@ -114,8 +105,7 @@ def _check(values: CheckValues) -> None:
         raise invalid("a completed check run needs a conclusion")
     if len(values.annotations) > MOST_ANNOTATIONS:
         raise invalid(f"annotations exceeds a maximum quantity of {MOST_ANNOTATIONS}")
-    for field, text in (("summary", values.summary), ("text", values.text)):
-        not_too_long(text or "", field)
+    not_too_long(values.summary or "", "summary")
     for each in values.annotations:
         if not 1 <= each.start_line <= each.end_line:
             raise invalid("annotations: start_line must be at least 1 and at most end_line")

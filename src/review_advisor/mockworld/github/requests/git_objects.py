@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from review_advisor.mockworld.github.objects import Commit, Entry
 from review_advisor.mockworld.github.records import Repository
 from review_advisor.mockworld.github.requests.access import Access, refused
-from review_advisor.mockworld.github.traffic import RefusedRequest, missing
+from review_advisor.mockworld.github.traffic import RefusedRequest
 
 WORKFLOWS = ".github/workflows/"
 
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """One path of a new tree; ``blob`` None takes it out."""
+    """One path of a new tree."""
 
     path: str
     mode: str
-    blob: str | None
+    blob: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,17 @@ class GitObjectRequests:
         with self.access.request("create blob", "contents:write"):
             return self.access.github.objects.blob(content)
 
-    def create_tree(self, base: str | None, entries: Sequence[TreeEntry]) -> str:
-        """Store a tree: another one (or a commit's) with these entries put in or taken out; its name."""
+    def create_tree(self, base: str, entries: Sequence[TreeEntry]) -> str:
+        """Store a tree: another one with these entries put in; its name."""
         with self.access.request("create tree", "contents:write"):
             objects = self.access.github.objects
-            name = objects.commits[base].tree if base in objects.commits else base
-            if name is not None and name not in objects.trees:
+            if base not in objects.trees:
                 raise refused("base_tree is not a valid tree")
-            files: dict[str, Entry] = dict(objects.trees[name]) if name else {}
+            files: dict[str, Entry] = dict(objects.trees[base])
             for entry in entries:
-                if entry.blob is None:
-                    files.pop(entry.path, None)
-                elif entry.blob in objects.blobs:
-                    files[entry.path] = (entry.mode, entry.blob)
-                else:
+                if entry.blob not in objects.blobs:
                     raise refused(f"tree.sha {entry.blob} is not a valid blob")
+                files[entry.path] = (entry.mode, entry.blob)
             return objects.tree(files)
 
     def create_commit(self, message: str, tree: str, parents: Sequence[str]) -> Commit:
@@ -63,27 +59,20 @@ class GitObjectRequests:
         with self.access.request("get commit", "contents:read"):
             return self.access.github.commit(sha)
 
-    def ref(self, branch: str) -> str:
-        """The tip of a branch."""
-        with self.access.request("get ref", "contents:read") as repository:
-            if branch not in repository.branches:
-                raise missing()
-            return repository.branches[branch]
-
-    def update_ref(self, branch: str, sha: str, *, force: bool = False) -> str:
-        """Move a branch: without force only to a commit that rests on its tip."""
+    def update_ref(self, branch: str, sha: str) -> str:
+        """Move a branch to a commit that rests on its tip."""
         with self.access.request("update ref", "contents:write") as repository:
             if branch not in repository.branches:
                 raise refused("Reference does not exist")
             if sha not in self.access.github.objects.commits:
                 raise refused("Object does not exist")
-            self._may_move(repository, branch, sha, force=force)
+            self._may_move(repository, branch, sha)
             self.access.github.move_branch(repository, branch, sha)
             return sha
 
-    def _may_move(self, repository: Repository, branch: str, sha: str, *, force: bool) -> None:
+    def _may_move(self, repository: Repository, branch: str, sha: str) -> None:
         objects, tip = self.access.github.objects, repository.branches[branch]
-        if not force and tip not in objects.ancestry(sha):
+        if tip not in objects.ancestry(sha):
             raise refused("Update is not a fast forward")
         if repository.protected.get(branch):
             raise refused("Protected branch update failed: required status checks are expected.")

@@ -27,11 +27,6 @@ class IssueRequests:
         with self.access.request("list comments", "issues:read", "pull_requests:read"):
             return tuple(self.access.pull(number).comments)
 
-    def comment(self, comment_id: int) -> IssueComment:
-        """One comment."""
-        with self.access.request("get comment", "issues:read", "pull_requests:read"):
-            return self._comment(comment_id)
-
     def create(self, number: int, body: str | None) -> IssueComment:
         """Comment on a pull request."""
         with self.access.request("create comment", *_TALK):
@@ -49,11 +44,6 @@ class IssueRequests:
         """Delete a comment."""
         with self.access.request("delete comment", *_TALK) as repository:
             self.access.github.conversation(comment_id, repository).remove(self._comment(comment_id))
-
-    def labels(self, number: int) -> tuple[Label, ...]:
-        """The labels of a pull request."""
-        with self.access.request("list labels", "issues:read", "pull_requests:read"):
-            return tuple(self.access.pull(number).labels)
 
     def add_labels(self, number: int, names: Sequence[str]) -> tuple[Label, ...]:
         """Put labels on; one that the repository does not have is made, for which ``issues:write`` is needed."""
