@@ -4,10 +4,10 @@ import base64
 from typing import Any
 
 from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.pull_request.writes import Annotation
 from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.payloads import Payloads, moment
 from review_advisor.mockworld.github.records import (
-    CheckAnnotation,
     CheckRun,
     Protection,
     Pull,
@@ -83,7 +83,7 @@ def check_run(write: Payloads, repository: str, run: CheckRun) -> Json:
     }
 
 
-def annotation(write: Payloads, repository: str, shown: CheckAnnotation) -> Json:
+def annotation(write: Payloads, repository: str, shown: Annotation) -> Json:
     return {
         "path": shown.path,
         "blob_href": f"{write.site}/{repository}/blob",

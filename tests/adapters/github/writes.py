@@ -6,10 +6,9 @@ from typing import Any
 from tests.adapters.github import answers
 from tests.adapters.github.calls import Call, Reply
 
-from review_advisor.mockworld.github.records import CheckAnnotation
+from review_advisor.core.pull_request.writes import Annotation, InlineComment
 from review_advisor.mockworld.github.requests.checks import CheckValues
 from review_advisor.mockworld.github.requests.git_objects import TreeEntry
-from review_advisor.mockworld.github.requests.reviews import Remark
 
 Json = dict[str, Any]
 
@@ -47,7 +46,9 @@ def request_reviewers(call: Call) -> Reply:
 
 def create_review(call: Call) -> Reply:
     remarks = [
-        Remark(each["path"], each["body"], each.get("line", 0), each.get("side", "RIGHT"), each.get("start_line"))
+        InlineComment(
+            "", each["path"], each.get("line", 0), each.get("start_line"), each.get("side", "RIGHT"), each["body"]
+        )
         for each in call.body.get("comments", [])
     ]
     assert "event" not in call.body, "the model makes pending reviews only"
@@ -80,13 +81,13 @@ def update_check(call: Call) -> Reply:
 def _values(body: Json) -> CheckValues:
     output = body.get("output", {})
     found = [
-        CheckAnnotation(
+        Annotation(
             each["path"],
             each["start_line"],
             each["end_line"],
             each["annotation_level"],
+            each.get("title", ""),
             each["message"],
-            each.get("title"),
         )
         for each in output.get("annotations", [])
     ]

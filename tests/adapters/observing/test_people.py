@@ -33,8 +33,8 @@ from review_advisor.core.pull_request.markers import SUMMARY, finding_in, findin
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import read_state
+from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.github.requests.reviews import Remark
 from review_advisor.mockworld.github.requests.session import session
 from review_advisor.mockworld.lines import reject
 from review_advisor.observation import closed_pull_request as observe_phase
@@ -135,7 +135,7 @@ def test_a_person_who_is_called_as_the_bot_is_has_no_finding_of_its(rejected: tu
     actions, pull = rejected
     namesake = actions.login.removesuffix("[bot]")
     theirs = session(actions.github, NAME, actions.github.personal_token(namesake)).reviewing
-    forged = Remark(APP, finding_marker("f-0123456789"), 31)
+    forged = InlineComment("", APP, 31, None, "RIGHT", finding_marker("f-0123456789"))
     theirs.submit(pull.number, theirs.create(pull.number, pull.head_sha, "Look.", [forged]).id)
     actions.merges(pull)
     assert {finding for finding, _ in observed(actions.closed(pull))} == {"", ID}

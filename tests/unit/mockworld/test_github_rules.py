@@ -4,9 +4,9 @@ import pytest
 from tests.unit.mockworld.shop import AFTER, BEFORE, BOT, DONE, NUMBER, SHOP, Shop, remark, remarks_of_check
 
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, InlineComment
+from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.github.records import CheckAnnotation, PullFile
+from review_advisor.mockworld.github.records import PullFile
 from review_advisor.mockworld.github.requests.checks import CheckValues
 from review_advisor.mockworld.github.requests.git_objects import TreeEntry
 from review_advisor.mockworld.github.requests.session import session
@@ -139,7 +139,7 @@ def test_texts_have_a_length(shop: Shop) -> None:
 
 
 def test_fifty_annotations_go_in_one_request(shop: Shop) -> None:
-    values = [CheckAnnotation("till.py", 1, 1, "notice", f"Message {number}") for number in range(51)]
+    values = [Annotation("till.py", 1, 1, "notice", "", f"Message {number}") for number in range(51)]
     checks = shop.session().checks
 
     with pytest.raises(RefusedRequest, match="Validation"):
@@ -150,7 +150,7 @@ def test_fifty_annotations_go_in_one_request(shop: Shop) -> None:
 
 @pytest.mark.parametrize("lines", [(0, 1), (2, 1)])
 def test_an_annotation_has_lines_in_their_order(shop: Shop, lines: tuple[int, int]) -> None:
-    bad = CheckAnnotation("till.py", *lines, "notice", "Message")
+    bad = Annotation("till.py", *lines, "notice", "", "Message")
 
     with pytest.raises(RefusedRequest):
         shop.session().checks.create(shop.pull.head_sha, CheckValues("n", annotations=[bad]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
@@ -17,7 +18,7 @@ from review_advisor.adapters.github.address import (
     repository_name,
     token_value,
 )
-from review_advisor.adapters.github.check_runs import bodies, missing
+from review_advisor.adapters.github.check_runs import check_body
 from review_advisor.adapters.github.commentable_lines import commentable
 from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
 from review_advisor.adapters.github.git_data import GitData
@@ -39,7 +40,7 @@ from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.pull_request.writes import Check, InlineComment
+from review_advisor.core.pull_request.writes import Check, InlineComment, in_requests, missing_annotations
 from review_advisor.ports.forge import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable, ListedFile
 from review_advisor.ports.review import Clock
 
@@ -158,21 +159,21 @@ class GitHubForge(GitData):
 
     def create_check(self, commit: str, check: Check) -> int:
         """Make a check run; its id. Its first fifty annotations come with it, the others and the conclusion after."""
-        first, *rest = bodies(check, check.annotations)
-        body = {**first, "head_sha": commit_name(commit)}
+        first, *rest = map(check_body, in_requests(check))
+        whole = {**first, "head_sha": commit_name(commit)}
         doing = f"make the check {quoted(check.name)}"
-        made = self._wire.make(doing, f"{self._root}/check-runs", body, Identified).id
+        made = self._wire.make(doing, f"{self._root}/check-runs", whole, Identified).id
         self._bring_about(doing, made, rest)
         return made
 
     def update_check(self, check_id: int, check: Check) -> None:
         """Make a check run stand as ``check`` says. An annotation that already stands is not sent again."""
         doing = f"update the check {quoted(check.name)}"
-        wanted = check.annotations
-        if wanted:
+        if check.annotations:
             pages = self._wire.pages(doing, f"{self._root}/check-runs/{check_id}/annotations", list[AnnotationAnswer])
-            wanted = missing(wanted, (each for page in pages for each in page))
-        self._bring_about(doing, check_id, bodies(check, wanted))
+            standing = (each.value() for page in pages for each in page)
+            check = replace(check, annotations=missing_annotations(check.annotations, standing))
+        self._bring_about(doing, check_id, map(check_body, in_requests(check)))
 
     def mark_check(self, check_id: int, external_id: str) -> None:
         """Give a check run another external id, and leave everything else of it."""

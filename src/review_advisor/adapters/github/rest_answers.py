@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, RootModel, field_validator
 
 from review_advisor.core.facts.pull_request import GHOST, Permission, PullRequest
 from review_advisor.core.pull_request.standing import StandingCheck, StandingReview
+from review_advisor.core.pull_request.writes import Annotation, Level
 from review_advisor.ports.forge import ListedFile
 
 
@@ -189,6 +190,11 @@ class AnnotationAnswer(Read):
     annotation_level: str | None
     title: str | None = None
     message: str | None = None
+
+    def value(self) -> Annotation:
+        """The fact. Its level may be one that is none of ours: it is only compared."""
+        level = cast("Level", self.annotation_level)
+        return Annotation(self.path, self.start_line, self.end_line, level, self.title or "", self.message or "")
 
 
 class ReviewAnswer(Read):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
@@ -51,6 +53,36 @@ class Check:
     annotations: tuple[Annotation, ...] = ()
     details_url: str | None = None
     seal: str = ""
+
+
+def missing_annotations(wanted: tuple[Annotation, ...], standing: Iterable[Annotation]) -> tuple[Annotation, ...]:
+    """The wanted annotations that do not stand yet: GitHub adds those of every update to the ones before."""
+    stands = Counter(map(_as_told, standing))
+    found: list[Annotation] = []
+    for each in wanted:
+        told = _as_told(each)
+        if stands[told]:
+            stands[told] -= 1
+        else:
+            found.append(each)
+    return tuple(found)
+
+
+def _as_told(each: Annotation) -> Annotation:
+    """GitHub may change the ends of lines."""
+    title, message = (text.replace("\r\n", "\n").strip() for text in (each.title, each.message))
+    return replace(each, title=title, message=message)
+
+
+def in_requests(check: Check) -> list[Check]:
+    """The check as it is to stand after each request that brings it about: fifty more annotations in each.
+
+    It is in progress until the last, so that a publication that is killed between two leaves a check that does not
+    pass.
+    """
+    starts = range(0, max(len(check.annotations), 1), ANNOTATIONS_PER_REQUEST)
+    *before, last = (replace(check, annotations=check.annotations[at : at + ANNOTATIONS_PER_REQUEST]) for at in starts)
+    return [*(replace(each, conclusion=None) for each in before), last]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
-from review_advisor.core.pull_request.writes import Check, CommittedFile, InlineComment, MadeCommit
+from review_advisor.core.pull_request.writes import (
+    Check,
+    CommittedFile,
+    InlineComment,
+    MadeCommit,
+    in_requests,
+    missing_annotations,
+)
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.payloads import moment, time_of
 from review_advisor.mockworld.github.records import CheckRun, IssueComment, Pull, Review, ReviewThread
-from review_advisor.mockworld.github.requests.checks import CheckValues, stands, steps
+from review_advisor.mockworld.github.requests.checks import CheckValues, values_of
 from review_advisor.mockworld.github.requests.facts import NO_COMMIT
 from review_advisor.mockworld.github.requests.git_objects import TreeEntry
 from review_advisor.mockworld.github.requests.issues import NO_LABEL
-from review_advisor.mockworld.github.requests.reviews import ONE_PENDING, Remark
+from review_advisor.mockworld.github.requests.reviews import ONE_PENDING
 from review_advisor.mockworld.github.requests.session import Session, session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
 from review_advisor.ports.forge import (
@@ -124,7 +131,7 @@ class FakeForge:
 
     def create_check(self, commit: str, check: Check) -> int:
         """See ``Forge``. The annotations past the first fifty follow, and the conclusion comes last."""
-        first, *rest = steps(check, list(check.annotations))
+        first, *rest = map(values_of, in_requests(check))
         with self._request():
             made = self._session.checks.create(commit, first).id
             for values in rest:
@@ -133,12 +140,12 @@ class FakeForge:
 
     def update_check(self, check_id: int, check: Check) -> None:
         """See ``Forge``. Annotations that stand already are not sent again."""
-        missing = list(check.annotations)
-        if missing:
-            standing = Counter(self._read(lambda: self._session.checks.annotations(check_id)))
-            missing = [each for each in missing if not stands(each, standing)]
+        if check.annotations:
+            standing = self._read(lambda: self._session.checks.annotations(check_id))
+            missing = missing_annotations(check.annotations, standing)
+            check = replace(check, annotations=missing)
         with self._request():
-            for values in steps(check, missing):
+            for values in map(values_of, in_requests(check)):
                 self._session.checks.update(check_id, values)
 
     def mark_check(self, check_id: int, external_id: str) -> None:
@@ -163,12 +170,7 @@ class FakeForge:
 
     def start_review(self, number: int, commit: str, body: str, comments: tuple[InlineComment, ...]) -> int:
         """See ``Forge``."""
-        remarks = [
-            Remark(
-                each.path, each.body, each.line, each.side, each.start_line if each.start_line != each.line else None
-            )
-            for each in comments
-        ]
+        remarks = [replace(each, start_line=None) if each.start_line == each.line else each for each in comments]
         with self._request():
             return self._session.reviewing.create(number, commit, body, remarks).id
 

@@ -11,9 +11,9 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from review_advisor.core.pull_request.writes import Annotation
 from review_advisor.mockworld.github.patches import shown_lines
 from review_advisor.mockworld.github.records import (
-    CheckAnnotation,
     CheckRun,
     IssueComment,
     Review,
@@ -211,12 +211,12 @@ def _check(run: CheckRun) -> str:
     )
 
 
-def _note(each: CheckAnnotation) -> str:
+def _note(each: Annotation) -> str:
     first, last = each.start_line, each.end_line
     lines = f"line {first}" if first == last else f"lines {first} to {last}"
     return (
         f'<div class="note {each.level}"><p>{LEVELS[each.level]} on {lines} in {html.escape(each.path)}</p>'
-        f"<b>{html.escape(each.title or '')}</b><pre>{html.escape(each.message)}</pre></div>"
+        f"<b>{html.escape(each.title)}</b><pre>{html.escape(each.message)}</pre></div>"
     )
 
 

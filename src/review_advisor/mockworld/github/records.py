@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.pull_request.writes import Annotation
 from review_advisor.mockworld.github.patches import PatchLines, shown_lines
 
 AccountKind = Literal["User", "Bot", "Organization"]
@@ -145,18 +146,6 @@ class PullFile:
         return shown_lines(self.patch)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckAnnotation:
-    """A remark of a check run."""
-
-    path: str
-    start_line: int
-    end_line: int
-    level: str
-    message: str
-    title: str | None = None
-
-
 @dataclass(slots=True)
 class CheckRun:
     """A check run on a commit; only the app that made it may change it."""
@@ -173,7 +162,7 @@ class CheckRun:
     summary: str | None = None
     details_url: str | None = None
     completed_at: int | None = None
-    annotations: list[CheckAnnotation] = field(default_factory=list)
+    annotations: list[Annotation] = field(default_factory=list)
 
 
 @dataclass(slots=True)

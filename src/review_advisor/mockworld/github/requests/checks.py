@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check
-from review_advisor.mockworld.github.records import App, CheckAnnotation, CheckRun
+from review_advisor.mockworld.github.records import App, CheckRun
 from review_advisor.mockworld.github.requests.access import Access, not_too_long, refused
 from review_advisor.mockworld.github.traffic import RefusedRequest, invalid, missing
 
-MOST_ANNOTATIONS = 50
 _LONGEST_TITLE = 255
 _LONGEST_MESSAGE = 64 * 1024
 
@@ -27,7 +25,7 @@ class CheckValues:
     title: str | None = None
     summary: str | None = None
     details_url: str | None = None
-    annotations: Sequence[CheckAnnotation] = ()
+    annotations: Sequence[Annotation] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class CheckRequests:
             found = [run for run in repository.checks.values() if (run.commit, run.name) == (sha, name)]
             return tuple(reversed(found))
 
-    def annotations(self, check_id: int) -> tuple[CheckAnnotation, ...]:
+    def annotations(self, check_id: int) -> tuple[Annotation, ...]:
         """The annotations of a check run, in the order they came."""
         with self.access.request("list annotations", "checks:read") as repository:
             return tuple(_known(repository.checks.get(check_id)).annotations)
@@ -103,25 +101,18 @@ def _check(values: CheckValues) -> None:
     """The rules for a check run's values. Raises GitHub's 422."""
     if values.status == "completed" and values.conclusion is None:
         raise invalid("a completed check run needs a conclusion")
-    if len(values.annotations) > MOST_ANNOTATIONS:
-        raise invalid(f"annotations exceeds a maximum quantity of {MOST_ANNOTATIONS}")
+    if len(values.annotations) > ANNOTATIONS_PER_REQUEST:
+        raise invalid(f"annotations exceeds a maximum quantity of {ANNOTATIONS_PER_REQUEST}")
     not_too_long(values.summary or "", "summary")
     for each in values.annotations:
         if not 1 <= each.start_line <= each.end_line:
             raise invalid("annotations: start_line must be at least 1 and at most end_line")
-        if len(each.title or "") > _LONGEST_TITLE or len(each.message.encode()) > _LONGEST_MESSAGE or not each.message:
+        if len(each.title) > _LONGEST_TITLE or len(each.message.encode()) > _LONGEST_MESSAGE or not each.message:
             raise invalid("annotations: a title has at most 255 characters, a message at most 64 KB and is not empty")
 
 
-def steps(check: Check, annotations: list[Annotation]) -> list[CheckValues]:
-    """What to send, in order: fifty annotations a request, and in progress until the last."""
-    starts = range(0, max(len(annotations), 1), ANNOTATIONS_PER_REQUEST)
-    batches = [annotations[start : start + ANNOTATIONS_PER_REQUEST] for start in starts]
-    unfinished = replace(check, conclusion=None)
-    return [*(_values(unfinished, batch) for batch in batches[:-1]), _values(check, batches[-1])]
-
-
-def _values(check: Check, annotations: list[Annotation]) -> CheckValues:
+def values_of(check: Check) -> CheckValues:
+    """What a request says that brings one of ``in_requests`` about."""
     return CheckValues(
         name=check.name,
         external_id=check.external_id,
@@ -130,16 +121,5 @@ def _values(check: Check, annotations: list[Annotation]) -> CheckValues:
         title=check.title,
         summary=check.summary,
         details_url=check.details_url,
-        annotations=[_annotation(each) for each in annotations],
+        annotations=check.annotations,
     )
-
-
-def stands(each: Annotation, standing: Counter[CheckAnnotation]) -> bool:
-    """Whether this annotation stands; each standing one answers for one that is wanted."""
-    found = standing[_annotation(each)] > 0
-    standing[_annotation(each)] -= found
-    return found
-
-
-def _annotation(each: Annotation) -> CheckAnnotation:
-    return CheckAnnotation(each.path, each.start_line, each.end_line, each.level, each.message, each.title)

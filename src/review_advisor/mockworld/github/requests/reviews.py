@@ -5,29 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.mockworld.github.records import (
     PullFile,
     Review,
     ReviewComment,
     ReviewThread,
-    Side,
 )
 from review_advisor.mockworld.github.requests.access import Access, checked_body, not_too_long, refused
 from review_advisor.mockworld.github.traffic import denied, missing
 
 ONE_PENDING = "User can only have one pending review per pull request"
 """What whoever has a pending review hears of every further one, also of one that is to be shown at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """An inline comment as a request brings it. ``side`` of the first line is the same one."""
-
-    path: str
-    body: str
-    line: int
-    side: Side = "RIGHT"
-    start_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +40,7 @@ class ReviewRequests:
         with self.access.request("list threads", "pull_requests:read"):
             return self.access.github.visible_threads(self.access.pull(number), self.access.account)
 
-    def create(self, number: int, sha: str, body: str, remarks: Sequence[Remark]) -> Review:
+    def create(self, number: int, sha: str, body: str, remarks: Sequence[InlineComment]) -> Review:
         """Make a pending review. One bad line refuses all of it."""
         with self.access.request("create review", "pull_requests:write"):
             pull = self.access.pull(number)
@@ -110,7 +99,7 @@ class ReviewRequests:
             raise missing()
         return found
 
-    def _thread(self, review: Review, remark: Remark, text: str) -> ReviewThread:
+    def _thread(self, review: Review, remark: InlineComment, text: str) -> ReviewThread:
         github = self.access.github
         comment = ReviewComment(
             github.next_id(), self.access.account, remark.body, remark.path, remark.side, remark.line,
@@ -120,7 +109,7 @@ class ReviewRequests:
         return ReviewThread(f"PRRT_{github.next_id()}", [comment], text)
 
 
-def _checked(file: PullFile | None, remark: Remark) -> str:
+def _checked(file: PullFile | None, remark: InlineComment) -> str:
     """The text of the line that a remark is on. Raises GitHub's 422 for a line that takes no comment."""
     checked_body(remark.body)
     if file is None:
