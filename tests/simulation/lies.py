@@ -62,10 +62,7 @@ NO_NUMBER = RoleCost(Role.EXECUTOR, "sonnet", 1, Usage(cost_usd=float("nan")))
 BLIND = {"metadata_blind": True}
 STOP_SIGNAL = guidance("call a human", stop=True)
 LIES: dict[str, Callable[[], Reading]] = {
-    "no_approval_after_an_unanswered_veto": lambda: read(
-        approved(told({"post_verify": ["veto", "veto"], "executor": ["approve", {"findings": [NOTED]}]}))
-    ),
-    "a_vetoed_part_goes_to_a_human": lambda: read(
+    "an_unanswered_veto_goes_to_a_human": lambda: read(
         replace(told({"executor": [NO], "post_verify": ["veto"]}), ended="changes_requested", asked=vetoed_once())
     ),
     "approval_is_judged_or_called_degraded": lambda: read(flagged(lost_judge(), degraded=False)),
@@ -105,9 +102,6 @@ LIES: dict[str, Callable[[], Reading]] = {
         consulting(told(), *(Advice(f"{n}?", grant(told()), guidance()) for n in range(6)))
     ),
     "money_stays_within_the_purse": lambda: read(calls(told(), lambda a: replace(a, line=a.line.costing(1.0)))),
-    "parallel_calls_share_what_is_left": lambda: read(
-        replace(calls(told(), lambda a: call(a, max_usd=1.1 * a.call.max_usd)), jobs=2, events=in_two_parts())
-    ),
     "time_stays_within_the_wall_clock": lambda: read(again_late()),
     "a_patch_holds_text_of_the_change_and_nothing_else": lambda: read(offering(patch_of("src/other.py"))),
     "only_a_vetoed_approval_may_be_repaired": lambda: read(replace(mended(), repair="off")),

@@ -30,9 +30,9 @@ def show(repo: Path, path: str | None, as_json: bool) -> None:
     committed. A review reads the rules and the file of its base.
     """
     with clear_refusals():
+        from review_advisor.app.applicable_rules import committed_rules, what_applies
         from review_advisor.app.configuration import working_config
         from review_advisor.app.settings import make_settings
-        from review_advisor.app.team_rules import committed_rules, what_applies
         from review_advisor.cli.effective import applies_json, applies_text, settings_json, settings_text
 
         found, origin = working_config(repo)

@@ -31,9 +31,9 @@ def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str 
     least one agent can review here, else 2.
     """
     with clear_refusals():
+        from review_advisor.app.applicable_rules import examine_rules
         from review_advisor.app.configuration import working_config
         from review_advisor.app.doctor import examine, examine_github, examine_workflow, ready
-        from review_advisor.app.team_rules import examine_rules
 
         checks = [*examine(os.environ, claude_bin), *examine_workflow(repo)]
         checks += examine_rules(repo)

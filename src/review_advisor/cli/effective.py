@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from review_advisor.app.applicable_rules import Applies
 from review_advisor.app.settings import Config, Settings
-from review_advisor.app.team_rules import Applies
 from review_advisor.cli.output import plain
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.switches import (

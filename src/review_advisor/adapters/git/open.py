@@ -70,7 +70,7 @@ def open_patch(path: Path, about: About | None = None, repo: Path | None = None)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class CheckedOutHead:
     """The commit that is checked out, and its ``tree`` in a ``store`` that whoever opened it closes."""
 
     commit: str
@@ -78,7 +78,7 @@ class Head:
     tree: str
 
 
-def open_head(repo: Path) -> Head | None:
+def open_head(repo: Path) -> CheckedOutHead | None:
     """HEAD; None outside a repository and before the first commit."""
     try:
         repository = open_repository(repo)
@@ -88,7 +88,7 @@ def open_head(repo: Path) -> Head | None:
     if commit is None:
         return None
     store = ObjectStore(repository)
-    return Head(commit, store, store.tree(commit))
+    return CheckedOutHead(commit, store, store.tree(commit))
 
 
 def _merge_base(repository: GitRepository, store: ObjectStore, ref: str, head: str) -> str:

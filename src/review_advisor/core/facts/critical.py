@@ -29,9 +29,13 @@ class CriticalPaths:
         """Whether ``path`` is critical."""
         if PathRule(self.globs).matches(path):
             return True
-        wanted = frozenset((*self.words, *(f"{word}s" for word in self.words)))
-        named = any(path_words(part) & wanted for part in path.split("/")) or PathRule(self.names).matches(path)
+        named = bool(self.words_in(path)) or PathRule(self.names).matches(path)
         return named and kind_of_path(path) not in _NEVER_BY_NAME and not MEDIA.matches(path)
+
+    def words_in(self, path: str) -> tuple[str, ...]:
+        """The critical words in ``path``, by alphabet, as they stand there."""
+        wanted = frozenset((*self.words, *(f"{word}s" for word in self.words)))
+        return tuple(sorted({word for part in path.split("/") for word in path_words(part) & wanted}))
 
     def touched_by(self, files: Iterable[FileChange]) -> tuple[str, ...]:
         """The critical paths among both sides of every file, in order, each once.

@@ -23,8 +23,7 @@ from review_advisor.mockworld.stories.stage import PlayedReview
 Promise = Callable[[Reading], Iterable[str]]
 
 PROMISES: tuple[Promise, ...] = (
-    on_verdicts.no_approval_after_an_unanswered_veto,
-    on_verdicts.a_vetoed_part_goes_to_a_human,
+    on_verdicts.an_unanswered_veto_goes_to_a_human,
     on_verdicts.approval_is_judged_or_called_degraded,
     on_verdicts.the_executors_no_is_never_merged,
     on_verdicts.a_rejection_says_what_to_change,
@@ -46,7 +45,6 @@ PROMISES: tuple[Promise, ...] = (
     on_budgets.each_question_is_asked_once_and_repaired_once,
     on_budgets.consults_stay_within_the_cap,
     on_budgets.money_stays_within_the_purse,
-    on_budgets.parallel_calls_share_what_is_left,
     on_budgets.time_stays_within_the_wall_clock,
     on_repairs.a_patch_holds_text_of_the_change_and_nothing_else,
     on_repairs.only_a_vetoed_approval_may_be_repaired,

@@ -6,9 +6,6 @@ from dataclasses import replace
 
 from review_advisor.mockworld.promises import Broken
 from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStory, play
-from review_advisor.mockworld.stories.story import ReviewBlock, Story
-
-ROLES = ("pre_flight", "executor", "mid_flight", "post_verify")
 
 
 def told_still(told: PlayedStory) -> PlayedStory:
@@ -16,7 +13,7 @@ def told_still(told: PlayedStory) -> PlayedStory:
     flipped = _first_flipped(told)
     if flipped is None:
         return replace(told, reviews=(), steps=(), unplayed=())
-    return play(without_flips(told.story), flipped.number)
+    return play(told.story, flipped.number, flips=False)
 
 
 def broken_by_a_flip(told: PlayedStory, still: PlayedStory) -> tuple[Broken, ...]:
@@ -38,23 +35,3 @@ def _first_flipped(told: PlayedStory) -> PlayedReview | None:
 def _course(review: PlayedReview) -> tuple[object, ...]:
     questions = [(asked.call.role, asked.call.prompt, asked.call.consults) for asked in review.asked]
     return questions, review.events, review.document, review.ended, review.exit_code
-
-
-def without_flips(story: Story) -> Story:
-    """The same story, with no switch touched while a review runs."""
-    steps = tuple(
-        step if step.review is None else step.model_copy(update={"review": _still(step.review)}) for step in story.steps
-    )
-    return story.model_copy(update={"steps": steps})
-
-
-def _still(review: ReviewBlock) -> ReviewBlock:
-    calm = {}
-    for role in ROLES:
-        calm[role] = tuple(
-            line
-            if line.meanwhile is None
-            else line.model_copy(update={"meanwhile": line.meanwhile.model_copy(update={"switches": {}})})
-            for line in getattr(review, role)
-        )
-    return review.model_copy(update=calm)

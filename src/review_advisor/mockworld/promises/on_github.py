@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.promises import Broken
-from review_advisor.mockworld.promises.on_publication import CONCLUSIONS, VERDICTS
+from review_advisor.mockworld.promises.on_publication import CONCLUSIONS, title_due
 from review_advisor.mockworld.stories.snapshot import Snapshot
 from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
 from review_advisor.mockworld.stories.story_events import CommandStep
 
 ESCALATED = 11
-DID_NOT_RUN = "The review did not run"
 LABEL = "needs-human-review"
 
 
@@ -78,7 +77,7 @@ def one_check_concludes_the_head(after: After) -> Iterator[str]:
     if found != [("completed", wanted)]:
         yield f"{review.ended}, exit code {review.exit_code}: the checks are {found}, not {wanted}"
     title = after.stands.title_on(after.step.head)
-    if not review.stale and not title.startswith(VERDICTS.get(review.ended, DID_NOT_RUN)):
+    if not review.stale and not title.startswith(title_due(review)):
         yield f"{review.ended}, and the check's title is {title!r}"
 
 
@@ -87,13 +86,6 @@ def nothing_passes_that_was_not_approved(after: After) -> Iterator[str]:
     for run in after.stands.checks:
         if run.conclusion == "success" and not after.passed.get(run.commit):
             yield f"the check of {run.commit[:8]} is green: {run.title}"
-
-
-def a_review_leaves_no_check_in_progress(after: After) -> Iterator[str]:
-    """Once a review is published, whatever was killed before, the check of its head is in progress no more."""
-    states = {run.status for run in after.stands.checks_on(after.step.head)}
-    if after.concluded is not None and states != {"completed"}:
-        yield f"the check of {after.step.head[:8]} is {', '.join(sorted(states)) or 'not there'}"
 
 
 def one_summary_stands(after: After) -> Iterator[str]:
@@ -182,7 +174,6 @@ def the_memory_is_of_the_last_review(after: After) -> Iterator[str]:
 PROMISES_ON_GITHUB: tuple[Callable[[After], Iterator[str]], ...] = (
     one_check_concludes_the_head,
     nothing_passes_that_was_not_approved,
-    a_review_leaves_no_check_in_progress,
     one_summary_stands,
     every_finding_is_said,
     a_finding_is_said_once,

@@ -9,6 +9,7 @@ from review_advisor.core.outcome.events import PartEnded
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.promises.on_verdicts import has_veto
 from review_advisor.mockworld.promises.played_review import PartKey, Reading, answer_of
+from review_advisor.mockworld.stories.stage import PlayedReview
 
 CONCLUSIONS = {
     "approved": "success",
@@ -22,11 +23,20 @@ VERDICTS = {
     "escalated": "A person has to decide",
     "stopped": "The review did not run to its end",
 }
+NOTHING_TO_REVIEW = "Nothing to review"
+DID_NOT_RUN = "The review did not run"
 GREEN = "\u2705"
 
 
+def title_due(review: PlayedReview) -> str:
+    """How the title of the review's check must begin."""
+    if review.ended == "approved" and not (review.change.files or review.pictures):
+        return NOTHING_TO_REVIEW
+    return VERDICTS.get(review.ended, DID_NOT_RUN)
+
+
 def a_check_concludes_as_its_review_did(reading: Reading) -> Iterator[str]:
-    """Success is an approval whose exit code is 0, and the title begins with the verdict."""
+    """Success is an approval whose exit code is 0, and the title begins with the verdict or says: nothing to review."""
     document = reading.review.document
     if document is None:
         return
@@ -34,7 +44,7 @@ def a_check_concludes_as_its_review_did(reading: Reading) -> Iterator[str]:
     wanted = "action_required" if ended == "approved" and reading.review.exit_code else CONCLUSIONS[ended]
     if conclusion_of(document) != wanted:
         yield f"{ended} with exit code {reading.review.exit_code} concludes as {conclusion_of(document)}"
-    if not reading.title.startswith(VERDICTS[ended]):
+    if not reading.title.startswith(title_due(reading.review)):
         yield f"{ended}, and the check's title is {reading.title!r}"
 
 

@@ -9,7 +9,7 @@ from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.editable_copies import Edit
-from review_advisor.mockworld.promises.on_verdicts import OWN_FILES, OWN_FOLDERS, OWN_HERE, OWN_NAMES, OWN_ROOTS
+from review_advisor.mockworld.promises.on_verdicts import is_its_own
 from review_advisor.mockworld.promises.played_review import Reading, answer_of
 
 TELLS_OTHERS = {
@@ -30,13 +30,7 @@ TIERS = ("low", "medium", "high")
 
 
 def _is_guarded(path: str, reading: Reading) -> bool:
-    low = path.casefold()
-    steps = set(low.split("/"))
-    own = not steps.isdisjoint(OWN_NAMES | OWN_FOLDERS | TELLS_OTHERS)
-    own = own or low in OWN_FILES or low.startswith(OWN_ROOTS)
-    here = reading.review.change.own_repository and low.startswith(OWN_HERE)
-    here = here or (reading.review.change.config_in_pyproject and low == "pyproject.toml")
-    return own or here or low == (reading.review.rules.config_path or "").casefold()
+    return is_its_own(path, reading) or not TELLS_OTHERS.isdisjoint(path.casefold().split("/"))
 
 
 def _patches(reading: Reading) -> Iterator[str]:

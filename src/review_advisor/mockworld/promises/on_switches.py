@@ -56,12 +56,10 @@ def a_change_that_deserves_a_plan_gets_one(reading: Reading) -> Iterator[str]:
     planned = {event.surface for event in reading.events(CallEnded) if event.role is Role.PRE_FLIGHT}
     executed = {event.surface for event in reading.events(CallStarted) if event.role is Role.EXECUTOR}
     change = reading.review.change
-    python = [file for file in change.files if file.path.startswith("src/") and file.path.endswith(".py")]
-    code = sum(file.added + file.removed for file in python if not file.generated and not file.vendored)
     every = sum(file.added + file.removed for file in change.files)
     forced = reading.review.environment.get(FORCE_ON, "").strip().lower() in ON or change.prior_fix_attempts > 0
     critical = bool(document.policy.critical_touched) or in_critical_folder(reading)
-    owed = {"adr_review": True, "pr_review": forced or critical or code > MANY_CODE_LINES}
+    owed = {"adr_review": True, "pr_review": forced or critical or reading.lines_of_python > MANY_CODE_LINES}
     for surface, fires in owed.items():
         if fires and surface in executed - planned and not is_off(reading, Role.PRE_FLIGHT, surface):
             yield f"the executor of {surface} was asked without a plan"

@@ -12,7 +12,6 @@ VETO_SURFACES = {"pr_review", "pre_merge_spec_check", "adr_review", "visual_gate
 """ADR-0059's matrix, read from its text."""
 DIFFS = {"pr_review", "adr_review"}
 """The surfaces on which a diff can be judged without a word about it."""
-OWN_FOLDERS = {".claude"}
 OWN_ROOTS = (".github/workflows/",)
 OWN_NAMES = {".claude", ".mcp.json", "claude.md", ".review-advisor.toml"}
 OWN_FILES = {"src/review_advisor.py", "src/review_phase.py"}
@@ -26,16 +25,17 @@ ON = {"true", "1", "yes", "on"}
 
 def touches_itself(reading: Reading) -> bool:
     """Whether the change touches the bot's own implementation, read from the paths alone."""
-    own = reading.review.change.own_repository
-    for path in (path.casefold() for path in reading.paths):
-        name = path.rpartition("/")[2]
-        anywhere = name in OWN_NAMES or path in OWN_FILES or path.startswith(OWN_ROOTS)
-        anywhere = anywhere or not OWN_FOLDERS.isdisjoint(path.split("/")[:-1])
-        here = own and (path in OWN_FILES_HERE or path.startswith(OWN_HERE))
-        anywhere = anywhere or (reading.review.change.config_in_pyproject and path == "pyproject.toml")
-        if anywhere or here or path == (reading.review.rules.config_path or "").casefold():
-            return True
-    return False
+    return any(is_its_own(path, reading) for path in reading.paths)
+
+
+def is_its_own(path: str, reading: Reading) -> bool:
+    """Whether a path is one of the bot's own implementation."""
+    change, path = reading.review.change, path.casefold()
+    *folders, name = path.split("/")
+    anywhere = name in OWN_NAMES or path in OWN_FILES or path.startswith(OWN_ROOTS) or ".claude" in folders
+    here = change.own_repository and (path in OWN_FILES_HERE or path.startswith(OWN_HERE))
+    configured = change.config_in_pyproject and path == "pyproject.toml"
+    return anywhere or here or configured or path == (reading.review.rules.config_path or "").casefold()
 
 
 def in_critical_folder(reading: Reading) -> bool:
@@ -50,23 +50,14 @@ def has_veto(reading: Reading, surface: str) -> bool:
     return surface in VETO_SURFACES or touches_itself(reading)
 
 
-def no_approval_after_an_unanswered_veto(reading: Reading) -> Iterator[str]:
-    """A veto on a veto surface stands until post-verify itself takes it back."""
-    for (surface, shard), asked in reading.parts.items() if reading.approved else ():
+def an_unanswered_veto_goes_to_a_human(reading: Reading) -> Iterator[str]:
+    """A veto on a veto surface stands until post-verify itself takes it back, whatever the executor had said."""
+    if reading.review.ended not in {"approved", "changes_requested"}:
+        return
+    for (surface, shard), asked in reading.parts.items():
         said = [answer for each in asked if each.call.role is Role.POST_VERIFY and (answer := answer_of(each))]
         if said and said[-1]["verdict"] == "VETO" and has_veto(reading, surface):
-            yield f"approved although the last judgement of {surface}, part {shard + 1}, is a veto"
-
-
-def a_vetoed_part_goes_to_a_human(reading: Reading) -> Iterator[str]:
-    """A part whose last judgement is a veto on a veto surface ends with a human, whatever the executor had said."""
-    for (surface, shard), judgement in reading.judgements.items():
-        if (
-            judgement == "VETO"
-            and has_veto(reading, surface)
-            and reading.review.ended in {"approved", "changes_requested"}
-        ):
-            yield f"{reading.review.ended} although the judgement of {surface}, part {shard + 1}, is a veto"
+            yield f"{reading.review.ended} although the last judgement of {surface}, part {shard + 1}, is a veto"
 
 
 def approval_is_judged_or_called_degraded(reading: Reading) -> Iterator[str]:

@@ -181,6 +181,14 @@ class Reading:
         files = self.review.change.files
         return tuple(path for file in files for path in (file.path, file.old_path) if path is not None)
 
+    @cached_property
+    def lines_of_python(self) -> int:
+        """How many lines of Python the change adds and removes, of those that count as code for certain."""
+        files = (
+            each for each in self.review.change.files if each.path.startswith("src/") and each.path.endswith(".py")
+        )
+        return sum(file.added + file.removed for file in files if not file.generated and not file.vendored)
+
 
 def fault_of(asked: PlayedCall) -> str:
     """The story's word for what went wrong with a call; empty if nothing did."""

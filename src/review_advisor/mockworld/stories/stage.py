@@ -107,12 +107,12 @@ class PlayedStory:
     pull: Pull = field(compare=False, repr=False)
 
 
-def play(story: Story, reviews: int | None = None) -> PlayedStory:
+def play(story: Story, reviews: int | None = None, *, flips: bool = True) -> PlayedStory:
     """Play ``story`` from its first step to its last, or to the review of number ``reviews``.
 
-    Two plays of one story are equal, on any machine.
+    Two plays of one story are equal, on any machine. Without ``flips`` no switch is set while a review runs.
     """
-    stage = _Stage(story)
+    stage = _Stage(story, flips=flips)
     steps: list[PlayedStep] = []
     played: list[PlayedReview] = []
     for step in stage.steps():
@@ -127,8 +127,9 @@ def play(story: Story, reviews: int | None = None) -> PlayedStory:
 class _Stage:
     """The world of one story while it is played."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: Story, *, flips: bool) -> None:
         self._story = story
+        self._may_flip = flips
         self._clock = FakeClock()
         self._environment = dict(story.switches)
         self._rules = story.config.rules()
@@ -212,9 +213,10 @@ class _Stage:
         return PlayedStep(number, told, run.head, review, problem=problem, killed=self._workflow.killed)
 
     def _meanwhile(self, told: Meanwhile) -> None:
-        self._flips += bool(told.switches)
-        self._environment.update(told.switches)
-        for name, value in told.switches.items():
+        switches = told.switches if self._may_flip else {}
+        self._flips += bool(switches)
+        self._environment.update(switches)
+        for name, value in switches.items():
             self._own.setdefault(name, os.environ.get(name))
             os.environ[name] = value
         if told.push is not None:
