@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.git_repository import Repo
+from tests.adapters.git_repository import Repo, made_once
 
 from review_advisor import cli
 from review_advisor.app.change_source import Selection
@@ -88,13 +88,15 @@ class Terminal:
     ) -> Done:
         """The same by the installed command, in a process of its own.
 
-        ``before`` happens in the new process; coverage does not follow it there, where it may not find its feet.
+        ``before`` happens in the new process. Coverage does not follow it there, where it may not find its feet, and
+        no bytecode is kept: on a full disk Python stores half of a module and says nothing.
         """
         unmeasured = {name: "" for name in os.environ if name.startswith("COVERAGE_")} if before else {}
+        alone = {**unmeasured, "PYTHONDONTWRITEBYTECODE": "1"} if before else {}
         done = subprocess.run(
             [str(BOT), *map(str, words)],
             cwd=cwd or self.folder,
-            env=self.environment({**(env or {}), **unmeasured}),
+            env=self.environment({**(env or {}), **alone}),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=90,
@@ -205,11 +207,15 @@ def processes_that_know(place: Path) -> list[str]:
 
 def project(path: Path, *texts: str) -> Repo:
     """A repository with a commit for each version of ``app.py``."""
+    made_once(path, _versions, *(texts or ("x = 1\n", "x = 1\ny = 2\n")))
+    return Repo(path)
+
+
+def _versions(path: Path, *texts: str) -> None:
     repo = Repo(path)
-    for number, text in enumerate(texts or ("x = 1\n", "x = 1\ny = 2\n")):
+    for number, text in enumerate(texts):
         repo.write("app.py", text)
         repo.commit(f"Version {number}")
-    return repo
 
 
 def lines(count: int) -> str:

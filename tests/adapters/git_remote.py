@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from tests.adapters.git_repository import Repo
+from tests.adapters.git_repository import Repo, made_once
 
 from review_advisor.core.facts.pull_request import PullRequest
 
@@ -62,6 +62,11 @@ class Served:
 
 def served(folder: Path) -> Served:
     """The repository with two commits on ``main`` and one on ``topic``."""
+    made_once(folder, _serve)
+    return Served(folder / "served", Repo(folder / "work"))
+
+
+def _serve(folder: Path) -> None:
     work = Repo(folder / "work")
     made = Served(folder / "served", work)
     work.git("init", "--quiet", "--bare", str(made.bare))
@@ -74,7 +79,6 @@ def served(folder: Path) -> Served:
     work.write("app.py", "one = 1\nzero = 0\ntwo = 2\n")
     work.commit("Add two")
     made.push("main:refs/heads/main")
-    return made
 
 
 @dataclass

@@ -23,7 +23,7 @@ from typing import Any, Literal
 import pytest
 from tests.adapters.command_line import Done, executable, in_this_process, processes_that_know, wait_for
 from tests.adapters.git_remote import NAME, Served
-from tests.adapters.git_repository import Repo
+from tests.adapters.git_repository import Repo, made_once
 from tests.adapters.github.door import Door, opened
 from tests.adapters.scripted_models import Asked, Models
 from tests.project.workflow_files import ROOT, action_step, own_workflow, parsed
@@ -444,11 +444,21 @@ def _step(name: str, environ: Mapping[str, str], ran: WorkflowRun) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+def _begun(folder: Path) -> None:
+    git = Served(folder / "served", Repo(folder / "work"))
+    git.work.git("init", "--quiet", "--bare", str(git.bare))
+    git.work.commit("Begin")
+    for path in (APP, OTHER):
+        git.work.write(path, LINES)
+    git.work.commit()
+    git.push("main:refs/heads/main")
+
+
 @contextmanager
 def acting(folder: Path) -> Iterator[Actions]:
     """A repository with two files of thirty lines on ``main``; at the end everything holds that always holds."""
+    made_once(folder, _begun)
     git = Served(folder / "served", Repo(folder / "work"))
-    git.work.git("init", "--quiet", "--bare", str(git.bare))
     github = GitHub()
     github.opens_repository(NAME, BASE)
     for login, permission in ((AUTHOR, Permission.WRITE), (MAINTAINER, Permission.MAINTAIN)):
@@ -456,7 +466,6 @@ def acting(folder: Path) -> Iterator[Actions]:
     github.user(STRANGER)
     with opened(github) as door:
         actions = Actions(github, door, git, Models(folder / "models"), folder / "runner")
-        actions.git.work.commit("Begin")
-        actions.main_becomes(BASE)
+        github.commits(NAME, "main", BASE, by=OWNER, sha=git.work.rev("main"))
         yield actions
         actions.assert_sound()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import stat
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from freezegun import freeze_time
+from tests.adapters.full_disk import no_file_larger_than
 from tests.adapters.restarts import (
     NOON,
     SECRET,
@@ -610,13 +610,9 @@ def test_a_link_in_the_place_of_the_folder_is_not_followed(tmp_path: Path) -> No
 def test_a_full_disk_is_said_once_and_the_review_goes_on(tmp_path: Path) -> None:
     said: list[str] = []
     world = world_of(a_veto_then_a_recovery)
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
     store = store_of(world, tmp_path, warn=said.append)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-    try:
+    with no_file_larger_than(100):
         document = run(world, store)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert document.outcome is Outcome.APPROVED
     assert len(said) == 1
     assert said[0].endswith("File too large. A killed review would pay them again.")

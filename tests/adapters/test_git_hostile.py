@@ -89,7 +89,7 @@ def test_settings_of_the_repository_run_nothing_and_change_nothing(repo: Repo, t
     plain = open_range(repo.path, "HEAD~1..HEAD").change()
     hostile_settings(repo, program)
     (repo.path / ".gitattributes").write_text("*.py diff=evil filter=evil merge=evil\n")
-    (repo.path / ".git/info/attributes").write_text("* diff=evil filter=evil -diff binary\n")
+    repo.write(".git/info/attributes", "* diff=evil filter=evil -diff binary\n")
     source = open_range(repo.path / "sub", "HEAD~1..HEAD")
     assert source.change() == plain
     with source.head_tree() as tree:

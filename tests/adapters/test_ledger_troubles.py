@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import shutil
 import sqlite3
 import subprocess
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.adapters.full_disk import no_file_larger_than
 from tests.adapters.ledgers import database, exported, five, meddle, record, refuse, rows, told
 from tests.scenarios.five_stories import an_approval_after_consults, three_parts_and_an_escalation
 
@@ -381,16 +381,6 @@ def test_a_ledger_that_somebody_keeps_to_himself_is_waited_for(ledger: Path) -> 
 
 
 # --- full and read-only -----------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def no_file_larger_than(size: int) -> Iterator[None]:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("room", [0, 8_000, 40_000, 120_000, 200_000])

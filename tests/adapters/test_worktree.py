@@ -38,7 +38,7 @@ WorkFolder(Path(sys.argv[1]), "wiki").store("a.md", "x" * 1_000_000)
 
 def test_a_process_that_is_killed_while_it_stores_leaves_no_half_page(tmp_path: Path) -> None:
     """The kernel kills it in the middle: its file may not grow beyond 4 KiB."""
-    died = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, tmp_path], check=False, timeout=60)
+    died = subprocess.run([sys.executable, "-B", "-c", KILLED_WHILE_WRITING, tmp_path], check=False, timeout=60)
     assert died.returncode == -signal.SIGXFSZ
     assert not (tmp_path / "wiki/a.md").exists()
     assert WorkFolder(tmp_path, "wiki").store("a.md", "whole") is None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.adapters.git_remote import NAME, Served
-from tests.adapters.git_repository import Repo
+from tests.adapters.git_repository import Repo, made_once
 from tests.attacks.obedient import FAULT
 
 from review_advisor.adapters.git.apply import GitPatcher
@@ -43,6 +43,11 @@ RULES = PublicationRules()
 
 def served(folder: Path) -> Served:
     """The repository as git serves it, with the head of pull request 1."""
+    made_once(folder, _serve)
+    return Served(folder / "served", Repo(folder / "work"))
+
+
+def _serve(folder: Path) -> None:
     git = Served(folder / "served", Repo(folder / "work"))
     git.work.git("init", "--quiet", "--bare", str(git.bare))
     git.work.write("README.md", "# A repository\n")
@@ -51,7 +56,6 @@ def served(folder: Path) -> Served:
     git.work.write("src/app.py", LINES)
     git.work.commit("Divide")
     git.push("main:refs/heads/main", "topic:refs/pull/1/head")
-    return git
 
 
 class PlantedPullRequest:

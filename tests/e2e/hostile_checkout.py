@@ -59,7 +59,7 @@ class HostileCheckout:
         program.write_text(f"#!/bin/sh\n{self._run('git')}\ncat\n")
         program.chmod(0o755)
         hostile_settings(self.repo, program)
-        (self.repo.path / ".git/info/attributes").write_text("* diff=evil filter=evil merge=evil\n")
+        self.repo.write(".git/info/attributes", "* diff=evil filter=evil merge=evil\n")
 
     def _canary(self, what: str) -> str:
         self.canaries.append(f"CANARY-{what}-{len(self.canaries)}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mutation
 import pytest
-from mutation_faults import faults_of
+from mutation_faults import Fault, faults_of
 
 
 def faults(folder: Path, source: str) -> list[tuple[str, str]]:
@@ -90,22 +90,27 @@ def test_what_is_imported_is_told_from_what_is_called(tmp_path: Path) -> None:
     assert found["5"][0] == "rule"
 
 
-EVERYTHING = mutation.all_faults()
+@pytest.fixture(scope="module")
+def everything() -> list[Fault]:
+    return mutation.all_faults()
 
 
-def test_a_fault_can_be_compiled() -> None:
-    for fault in mutation.sample(mutation.all_faults(), 1, seed=3):
+@pytest.mark.every_case
+def test_a_fault_can_be_compiled(everything: list[Fault]) -> None:
+    for fault in mutation.sample(everything, 1, seed=3):
         assert fault.edit is not None
         compile(fault.edit.broken(), fault.file, "exec")
 
 
-def test_every_module_of_the_core_has_its_share_of_a_sample_and_the_same_each_time() -> None:
-    one, again, other = (mutation.sample(EVERYTHING, 2, seed) for seed in (1, 1, 2))
+@pytest.mark.every_case
+def test_every_module_of_the_core_has_its_share_of_a_sample_and_the_same_each_time(everything: list[Fault]) -> None:
+    one, again, other = (mutation.sample(everything, 2, seed) for seed in (1, 1, 2))
     assert [fault.key for fault in one] == [fault.key for fault in again] != [fault.key for fault in other]
-    assert {fault.file for fault in one} == {fault.file for fault in EVERYTHING}
+    assert {fault.file for fault in one} == {fault.file for fault in everything}
 
 
-def test_every_accepted_fault_is_still_there_and_has_its_reason() -> None:
+@pytest.mark.every_case
+def test_every_accepted_fault_is_still_there_and_has_its_reason(everything: list[Fault]) -> None:
     accepted = mutation.equivalents()
-    assert sorted(accepted.keys() - {fault.key for fault in EVERYTHING}) == []
+    assert sorted(accepted.keys() - {fault.key for fault in everything}) == []
     assert [key for key, because in accepted.items() if not because.strip()] == []
