@@ -67,7 +67,7 @@ else
 endif
 
 test: setup ## Run the tests while you work: of hundreds alike some, of processes one of a kind
-	@$(PYTEST) -q -m "not every_case or one_of_its_kind" $(ARGS)
+	@$(PYTEST) -q -m "not every_case or one_of_its_kind" --hypothesis-profile=quick $(ARGS)
 
 test-all: setup ## Run every test except the end-to-end ones (COVER=yes: with coverage, so that make quality need not)
 ifeq ($(COVER),yes)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("untimed"), max_examples=25)  # of make test
 settings.register_profile("gate", settings.get_profile("untimed"), derandomize=True)
 # A gate fails for what is wrong with a change, and not by a chance that its author cannot repeat.
 settings.load_profile("gate" if os.environ.get("CI") else "untimed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from review_advisor.review.consults import CallConsults, ReviewConsults
 
 NONCE = "n0nce-7f3a"
 SENTINEL = '<!-- HYDRAFLOW_MID_FLIGHT it\'s "quoted" -->'
+ANSWERED_WITHIN = 10.0
+"""Seconds, fewer than the server waits for one hook: an answer after another's wait comes too late."""
 GRANT = ConsultGrant("the-advisor", "You advise.", "opus", SENTINEL, NONCE)
 
 
@@ -48,6 +51,22 @@ def serving(folder: Path, consults: Consults, user: int | None = None) -> Iterat
     (folder / "tmp").mkdir(parents=True, exist_ok=True)
     with ConsultServer(folder, GRANT.subagent_type, consults, DEFAULT_LIMITS, user) as server:
         yield server
+
+
+def said_to(folder: Path, event: bytes) -> bytes:
+    """What the server of the call says to anybody who has found its socket."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(ANSWERED_WITHIN)
+        client.connect(str(folder / consult_hook.SOCKET))
+        client.sendall(event)
+        client.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: client.recv(65_536), b""))
+
+
+def granted(folder: Path, identity: str) -> Any:
+    """What the server of the call makes of a consult that it grants; nothing where it denies one."""
+    told = json.loads(said_to(folder, json.dumps(before(identity)).encode()))["hookSpecificOutput"]
+    return told.get("updatedInput")
 
 
 def command(script: str = consult_hook.__file__, seconds: int = 15) -> str:

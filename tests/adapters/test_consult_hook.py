@@ -15,7 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.consulting import GRANT, SENTINEL, after, ask_hook, before, command, consults_of_a_call, serving
+from tests.adapters.consulting import (
+    GRANT,
+    SENTINEL,
+    after,
+    ask_hook,
+    before,
+    command,
+    consults_of_a_call,
+    granted,
+    serving,
+)
 
 from review_advisor.adapters.claude import consult_hook
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS
@@ -190,15 +200,15 @@ def test_the_socket_of_a_harness_that_was_killed_goes_with_its_folder(
 )
 def test_a_subagent_is_guarded_only_as_it_was_granted(folder: Path, started: dict[str, Any], guarded: bool) -> None:
     with serving(folder, consults_of_a_call(cap=1)) as server:
-        prompt = ask_hook(folder, before("t1"))["updatedInput"]["prompt"]
-        ask_hook(folder, before("t2"))
+        prompt = granted(folder, "t1")["prompt"]
+        assert granted(folder, "t2") is None
         told = {"tool_use_id": "t1", "subagent_type": GRANT.subagent_type, "prompt": prompt, "is_backgrounded": False}
         assert server.has_granted(TaskStarted(**{**told, **started})) is guarded
 
 
 def test_a_grant_is_good_for_one_start(folder: Path) -> None:
     with serving(folder, consults_of_a_call()) as server:
-        prompt = ask_hook(folder, before("t1"))["updatedInput"]["prompt"]
+        prompt = granted(folder, "t1")["prompt"]
         started = TaskStarted("t1", GRANT.subagent_type, prompt, is_backgrounded=False)
         assert [server.has_granted(started) for _ in range(2)] == [True, False]
 

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.consulting import GRANT, after, ask_hook, before, consults_of_a_call, serving
+from tests.adapters.consulting import (
+    ANSWERED_WITHIN,
+    GRANT,
+    after,
+    ask_hook,
+    before,
+    consults_of_a_call,
+    said_to,
+    serving,
+)
 
 from review_advisor.adapters.claude.consult_hook import SOCKET
 from review_advisor.adapters.claude.stream import TaskStarted
@@ -27,8 +36,6 @@ from review_advisor.ports.review import Consults
 from review_advisor.review.consults import CallConsults
 
 CAP = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"
-ANSWERED_WITHIN = 10.0
-"""Seconds, fewer than the server waits for one hook: an answer after another's wait comes too late."""
 
 
 @dataclass
@@ -112,16 +119,6 @@ def test_leave_that_outlives_its_call_is_worth_nothing(flooded: MockWorld) -> No
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "call" / "tmp").mkdir(parents=True)
     return tmp_path / "call"
-
-
-def said_to(folder: Path, event: bytes) -> bytes:
-    """What the server of the call says to anybody who has found its socket."""
-    with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(ANSWERED_WITHIN)
-        client.connect(str(folder / SOCKET))
-        client.sendall(event)
-        client.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: client.recv(65_536), b""))
 
 
 def test_another_users_process_gets_no_answer_and_counts_nothing(folder: Path) -> None:

@@ -322,8 +322,8 @@ def test_the_trace_tells_who_was_asked_what() -> None:
 
 def test_the_command_plays_stories() -> None:
     done = simulate(*STORIES, "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    told = json.loads(done.stdout)
+    assert (done.code, done.err) == (0, "")
+    told = json.loads(done.out)
     assert [Path(each["file"]) for each in told] == STORIES
     assert all(each["held"] and not each["unmet"] for each in told)
 
@@ -332,13 +332,13 @@ def test_a_story_that_does_not_end_as_it_says_is_exit_code_10(tmp_path: Path) ->
     path = tmp_path / "s.yaml"
     path.write_text(f"{HEAD}  - review:\n      expect: {{outcome: stopped}}\n", encoding="utf-8")
     done = simulate(path)
-    assert done.returncode == 10
-    assert "NOT AS THE STORY SAYS: step 1, review: expected to be stopped, was approved" in done.stdout
+    assert done.code == 10
+    assert "NOT AS THE STORY SAYS: step 1, review: expected to be stopped, was approved" in done.out
 
 
 @pytest.mark.parametrize("words", [(), ("--seeds", "3"), ("--seeds", "9..1"), ("--schema", "--seeds", "1..2")])
 def test_a_wrong_command_is_exit_code_2(words: tuple[str, ...]) -> None:
-    assert simulate(*words).returncode == 2
+    assert simulate(*words).code == 2
 
 
 def test_an_unreadable_story_is_exit_code_2_and_one_sentence(tmp_path: Path) -> None:
@@ -346,20 +346,20 @@ def test_an_unreadable_story_is_exit_code_2_and_one_sentence(tmp_path: Path) -> 
     broken.write_text("storry: s\nsteps: [review]\n", encoding="utf-8")
     for path, says in ((broken, "unknown key 'storry'"), (tmp_path / "none.yaml", "cannot be read")):
         done = simulate(path)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert says in done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        assert (done.code, done.out) == (2, "")
+        assert says in done.err
+        assert len(done.err.splitlines()) == 1
 
 
 def test_the_command_prints_the_schema() -> None:
-    assert json.loads(simulate("--schema").stdout) == story_schema()
+    assert json.loads(simulate("--schema").out) == story_schema()
 
 
 def test_what_a_story_leaves_on_github_is_told_and_drawn(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = simulate(ROOT / "stories" / "veto_then_recovery.yaml", "--html", page)
-    assert done.returncode == 0, done.stderr
-    told = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("on GitHub: ")]
+    assert done.code == 0, done.err
+    told = [line.strip() for line in done.out.splitlines() if line.strip().startswith("on GitHub: ")]
     assert told[0] == "on GitHub: check: in progress, The review is under way"
     assert told[1] == "on GitHub: check: success, Approved, with findings: 1 low (after a veto was answered)"
     assert told[2].startswith("on GitHub: comment on src/total.py:2: Low: ")
@@ -369,7 +369,7 @@ def test_what_a_story_leaves_on_github_is_told_and_drawn(tmp_path: Path) -> None
 
 
 def test_a_page_is_drawn_of_one_story_where_it_can_be_written(tmp_path: Path) -> None:
-    assert simulate(*STORIES[:2], "--html", tmp_path / "page.html").returncode == 2
+    assert simulate(*STORIES[:2], "--html", tmp_path / "page.html").code == 2
     done = simulate(STORIES[0], "--html", tmp_path / "missing" / "page.html")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "cannot be written: No such file or directory" in done.stderr
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "cannot be written: No such file or directory" in done.err
