@@ -236,4 +236,5 @@ def finding_json(finding: Finding) -> Mapping[str, Any]:
         suggestion=page_text(finding.suggestion or ""),
         evidence=page_text(finding.evidence),
         corrected=page_text(finding.corrected),
+        age=f"{finding.age.value} lines",
     )

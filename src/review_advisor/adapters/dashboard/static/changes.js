@@ -46,7 +46,7 @@
       element("summary", {}, dashboard.severity(finding.severity), " ", element("strong", { dir: "auto" }, finding.title), " ",
         element("code", {}, `${finding.path}:${finding.line}`)),
       element("p", { class: "quiet" }, `${finding.id} · ${finding.category} · confidence ${words.share(finding.confidence)}`
-        + (finding.removed ? " · on a removed line" : "") + (finding.corrected ? ` · ${finding.corrected}` : "")),
+        + (finding.removed ? " · on a removed line" : ` · ${finding.age}`) + (finding.corrected ? ` · ${finding.corrected}` : "")),
       finding.body && element("p", { class: "prose", dir: "auto" }, finding.body),
       element("p", { class: "label" }, "Evidence"), element("pre", { tabindex: "0" }, finding.evidence),
       (finding.became || []).length > 0 && [element("p", { class: "label" }, "What became of it"),
