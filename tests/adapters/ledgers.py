@@ -14,7 +14,7 @@ from typing import Any
 from tests.scenarios.five_stories import STORIES
 
 from review_advisor.adapters.ledger.recorder import Recorder
-from review_advisor.adapters.ledger.rows import OBSERVED_TABLES, TABLES
+from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, TABLES
 from review_advisor.adapters.ledger.transfer import export_runs
 from review_advisor.core.ledger.chain import LedgerError, canonical, links
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
@@ -108,7 +108,7 @@ def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
             "SELECT run_id, runs.*, repositories.name, castings.key FROM runs JOIN chains ON chains.id = chain"
             " JOIN castings ON castings.id = casting LEFT JOIN repositories ON repositories.id = runs.repository"
         ),
-        **{table: of_one.replace("one", table) for table in (*TABLES, *OBSERVED_TABLES, "validations", "fates")},
+        **{table: of_one.replace("one", table) for table in (*TABLES, *OBSERVED_TABLES, *MET)},
     }
     own = {"repository", "casting"}
     found: dict[str, list[tuple[Any, ...]]] = {}

@@ -15,16 +15,18 @@ from tests.adapters.ledgers import five, meddle, record, told
 
 from review_advisor.adapters.ledger import sums as adding
 from review_advisor.adapters.ledger.observations import keep
+from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.ledger.transfer import rebuild
 from review_advisor.adapters.price_file import read_prices
+from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.metrics.kpis import Sums
 from review_advisor.core.metrics.prices import Price, PriceError
 from review_advisor.core.observation.labels import Observed, ObservedLabel
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Line, approve, confirm, guidance, lost
+from review_advisor.mockworld.lines import Line, approve, confirm, finding, guidance, lost, reject
 from review_advisor.mockworld.world import MockWorld, edited
 
 PRICES = """
@@ -191,6 +193,37 @@ def test_only_an_answer_is_a_consult_before_an_approval_that_was_wrong(tmp_path:
     assert sums(ledger).missed == 2
 
 
+def test_comments_count_at_the_review_that_raised_their_finding_first(terminal: Terminal) -> None:
+    """Three reviews of one pull request that was closed, and one of another that nobody observed."""
+    ledger = terminal.folder / "ledger.sqlite3"
+
+    def raising(*lines: int) -> Callable[[MockWorld], None]:
+        said = [finding("src/app.py", line, f"value = {line}", title=f"odd {line}") for line in lines]
+        return small(reject(*said), confirm())
+
+    for number, lines in enumerate(((1, 2), (2, 3), ()), start=1):
+        record(ledger, told(raising(*lines), number, pull_request=7))
+    record(ledger, told(raising(1), 4, pull_request=8))
+    ids = [finding_id("src/app.py", "correctness", f"value = {n}") for n in (1, 2, 3)]
+    seen = (
+        ObservedLabel(ids[0], "thread", "resolved", "by maria"),
+        ObservedLabel(ids[0], "reaction", "up", "by maria"),
+        ObservedLabel(ids[1], "thread", "resolved_by_bot", "by the bot"),
+        ObservedLabel(ids[1], "dismissal", "dismissed", "by maria"),
+        ObservedLabel(ids[2], "dismissal", "none", "it had no comment"),
+    )
+    keep(ledger, _observed(7, "f" * 40, seen))
+    for _ in range(2):
+        found = sums(ledger)
+        assert (found.heard, found.comments, found.acted_on, found.dismissed) == (3, 2, 1, 1)
+        assert (found.thumbs_up, found.thumbs_down) == (1, 0)
+        rebuild(ledger)
+    assert verify(ledger).broken == ()
+    told_kpis = {each["name"]: each for each in rolled(terminal, "--ledger", ledger, "--since", "2026-01-01")["kpis"]}
+    assert told_kpis["comments"]["value"] == pytest.approx(2 / 3)
+    assert [told_kpis[name]["value"] for name in ("acted_on", "dismissed", "thumbs_up")] == [0.5, 0.5, 1.0]
+
+
 def _observed(number: int, head_sha: str, seen: tuple[ObservedLabel, ...]) -> Observed:
     return Observed(
         at=datetime(2026, 2, 1, tzinfo=UTC),
@@ -283,17 +316,24 @@ def test_nothing_to_be_alarmed_about_is_exit_code_0(terminal: Terminal, kept: Pa
     assert {line.partition("  ")[0] for line in done.out.splitlines()[1:]} == {"too few"}
 
 
-def test_an_advisor_that_uses_too_much_is_exit_code_3(terminal: Terminal) -> None:
+def test_ten_clean_approvals_of_the_default_setup_raise_nothing(terminal: Terminal) -> None:
     ledger = terminal.folder / "ledger.sqlite3"
-    story = small(saying(approve(), 60, 0.1), saying(confirm(), 40, 0.1))
+    record(ledger, *(told(small(saying(approve(), 40, 0.1), saying(confirm(), 60, 0.1)), n) for n in range(1, 11)))
+    done = terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-06")
+    assert (done.code, [line.split()[0] for line in done.out.splitlines()[1:]].count("raised")) == (0, 0)
+    assert "10 runs in 24 h" in done.out
+
+
+def test_ten_reviews_whose_judge_is_lost_are_exit_code_3(terminal: Terminal) -> None:
+    ledger = terminal.folder / "ledger.sqlite3"
+    story = small(saying(approve(), 60, 0.1), lost())
     record(ledger, *(told(story, number) for number in range(1, 10)))
     done = terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-06")
     assert (done.code, done.out.splitlines()[1].split()[:2]) == (0, ["too", "few"]), "nine reviews are no day's work"
     record(ledger, told(story, 10))
     done = terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-06")
     assert done.code == 3
-    assert done.out.splitlines()[1].split()[:3] == ["raised", "advisor-share", "40.0%"]
-    assert "  10 runs in 24 h (from 10 on)\n" in done.out
+    assert "  10 in 24 h (from 10 on)\n" in done.out
     told_json = json.loads(terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-06", "--json").out)
-    assert [each["name"] for each in told_json if each["state"] == "raised"] == ["advisor-share"]
+    assert [each["name"] for each in told_json if each["state"] == "raised"] == ["degraded"]
     assert terminal.run("alerts", "--ledger", ledger, "--until", "2026-01-08").code == 0

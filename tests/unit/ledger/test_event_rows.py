@@ -97,6 +97,7 @@ def test_what_an_earlier_run_paid_for_is_told_beside_the_call(
             "cost_usd": known,
             "executor_tokens": executor,
             "advisor_tokens": advisor,
+            "consult_tokens": 0,
         },
     )
 

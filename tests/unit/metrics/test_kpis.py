@@ -27,8 +27,9 @@ HEALTHY = Sums(
     recovered=80,
     exhausted=15,
     contested=7,
-    executor_tokens=900_000,
-    advisor_tokens=100_000,
+    executor_tokens=400_000,
+    advisor_tokens=600_000,
+    consult_tokens=100_000,
     timed=900,
     wall_ms=60_000,
     executor_ms=50_000,
@@ -38,6 +39,12 @@ HEALTHY = Sums(
     missed=1,
     escalations=5,
     overridden=2,
+    heard=40,
+    comments=100,
+    acted_on=60,
+    dismissed=10,
+    thumbs_up=9,
+    thumbs_down=3,
 )
 PRICE = Price("opus", date(2026, 1, 1), input=4, output=20, cache_read=0.2, cache_write=5)
 CHEAPER = replace(PRICE, since=date(2026, 2, 1), cache_read=0.1)
@@ -63,7 +70,12 @@ def used(model: str = "opus", day: date = date(2026, 1, 15), tokens: int = 1_000
     [
         ("self_repair", 0.8, "met", 100),
         ("wall_clock", 1.2, "met", 900),
-        ("advisor_share", 0.1, "met", 1_030),
+        ("consult_share", 0.1, "met", 1_030),
+        ("assurance_share", 0.5, "no target", 1_030),
+        ("comments", 2.5, "no target", 40),
+        ("acted_on", 0.6, "no target", 100),
+        ("dismissed", 0.1, "no target", 100),
+        ("thumbs_up", 0.75, "no target", 12),
         ("consult_rate", 0.1, "met", 1_000),
         ("degraded_share", 0.05, "met", 1_000),
         ("conflicts", 7.0, "no target", 1_000),
@@ -85,9 +97,9 @@ def test_what_a_month_comes_to(name: str, value: float | None, judgement: str, c
         ("self_repair", replace(HEALTHY, vetoed=100, recovered=69), "missed"),
         ("wall_clock", replace(HEALTHY, wall_ms=74_999), "met"),
         ("wall_clock", replace(HEALTHY, wall_ms=75_000), "missed"),
-        ("advisor_share", replace(HEALTHY, executor_tokens=92, advisor_tokens=8), "met"),
-        ("advisor_share", replace(HEALTHY, executor_tokens=93, advisor_tokens=7), "missed"),
-        ("advisor_share", replace(HEALTHY, executor_tokens=84, advisor_tokens=16), "missed"),
+        ("consult_share", replace(HEALTHY, consult_tokens=80_000), "met"),
+        ("consult_share", replace(HEALTHY, consult_tokens=79_999), "missed"),
+        ("consult_share", replace(HEALTHY, consult_tokens=150_001), "missed"),
         ("consult_rate", replace(HEALTHY, consulting=79), "missed"),
         ("consult_rate", replace(HEALTHY, consulting=150), "met"),
         ("consult_rate", replace(HEALTHY, consulting=151), "missed"),
@@ -137,10 +149,23 @@ def test_a_healthy_week_raises_nothing() -> None:
     assert windows() == (DAY, WEEK)
 
 
+def test_ten_clean_approvals_of_the_default_setup_raise_nothing() -> None:
+    """Plan and judgement take most of the tokens, and there was nothing to consult about."""
+    clean = Sums(runs=10, judged=10, advised=10, executor_tokens=40_000, advisor_tokens=90_000, timed=10)
+    assert {each.state for each in alarms({DAY: clean, WEEK: clean})} == {"quiet", "too few"}
+
+
+def test_what_plans_and_judgements_use_is_no_consult() -> None:
+    judged = replace(HEALTHY, advisor_tokens=9_600_000)
+    assert kpi("assurance_share", judged).value == 0.95
+    assert kpi("assurance_share", judged).judgement == "no target"
+    assert alarm("consult-share", day=judged).state == "quiet"
+
+
 @pytest.mark.parametrize(
     "name, bad",
     [
-        ("advisor-share", replace(HEALTHY, executor_tokens=69, advisor_tokens=31)),
+        ("consult-share", replace(HEALTHY, consult_tokens=300_001)),
         ("consult-flood", replace(HEALTHY, consulting=301)),
         ("consult-collapse", replace(HEALTHY, consulting=9)),
         ("degraded", replace(HEALTHY, degraded=101)),
@@ -166,14 +191,14 @@ def test_each_alert_is_a_line_with_its_value_or_a_dash_where_there_is_none() -> 
 
 
 def test_a_limit_itself_is_allowed() -> None:
-    at_limit = replace(HEALTHY, executor_tokens=70, advisor_tokens=30, consulting=300, degraded=100)
+    at_limit = replace(HEALTHY, consult_tokens=300_000, consulting=300, degraded=100)
     assert {each.state for each in alarms({DAY: at_limit, WEEK: replace(HEALTHY, consulting=10)})} == {"quiet"}
 
 
 def test_a_quiet_day_says_nothing() -> None:
     one_bad_review = replace(HEALTHY, runs=1, judged=1, advised=1, consulting=1, degraded=1, vetoed=1, recovered=0)
-    expensive = replace(one_bad_review, executor_tokens=100_000, advisor_tokens=900_000)
-    assert alarm("advisor-share", day=expensive).state == "too few", "however many tokens it used"
+    expensive = replace(one_bad_review, executor_tokens=100_000, advisor_tokens=900_000, consult_tokens=900_000)
+    assert alarm("consult-share", day=expensive).state == "too few", "however many tokens it used"
     assert alarm("degraded", day=one_bad_review).state == "too few"
     assert alarm("consult-flood", day=one_bad_review).state == "too few"
     assert alarm("self-repair", week=one_bad_review).state == "too few"

@@ -32,13 +32,13 @@ def test_tokens_of_every_kind_are_the_executors_or_an_advisors_and_money_is_what
         call(Role.POST_VERIFY, Usage(16, 32, 64, 128, 0.25)),
         call(Role.PRE_FLIGHT, Usage(output_tokens=1_000)),
     ]
-    assert spent(calls) == Spent(cost_usd=0.75, executor_tokens=115, advisor_tokens=1_240)
-    assert spent([]) == Spent(0.0, 0, 0)
+    assert spent(calls) == Spent(cost_usd=0.75, executor_tokens=115, advisor_tokens=1_240, consult_tokens=0)
+    assert spent([]) == Spent(0.0, 0, 0, 0)
 
 
 def test_what_an_executors_consults_used_is_an_advisors() -> None:
     both = (ModelUsage("haiku", Usage(output_tokens=3)), ModelUsage("opus", Usage(output_tokens=5)))
-    assert spent([call(Role.EXECUTOR, Usage(), both)]) == Spent(0.0, 3, 5)
+    assert spent([call(Role.EXECUTOR, Usage(), both)]) == Spent(0.0, 3, 5, 5)
 
 
 def test_only_what_was_used_without_a_word_about_its_cost_is_unreported() -> None:

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from review_advisor.core.metrics.targets import (
-    ADVISOR_SHARE,
     CONSULT_RATE,
+    CONSULT_SHARE,
     DEGRADED,
     MISSED_ESCALATIONS,
     NO_TARGET,
@@ -25,7 +25,7 @@ from review_advisor.core.metrics.targets import (
 def test_every_alert_has_its_window_its_limit_and_its_least_number_of_cases() -> None:
     day, week = timedelta(days=1), timedelta(days=7)
     assert [(rule.name, rule.kpi, rule.window, rule.allowed, rule.least) for rule in RULES] == [
-        ("advisor-share", "advisor_share", day, Target(high=0.3), 10),
+        ("consult-share", "consult_share", day, Target(high=0.3), 10),
         ("consult-flood", "consult_rate", day, Target(high=0.3), 10),
         ("consult-collapse", "consult_rate", week, Target(low=0.01), 100),
         ("degraded", "degraded_share", day, Target(high=0.1), 10),
@@ -40,7 +40,7 @@ def test_every_alert_has_its_window_its_limit_and_its_least_number_of_cases() ->
         (SELF_REPAIR, "share", ">= 70.0%"),
         (VALIDATED, "share", "> 0.0%"),
         (WALL_CLOCK, "times", "< 1.50 x"),
-        (ADVISOR_SHARE, "share", "8.0% to 15.0%"),
+        (CONSULT_SHARE, "share", "8.0% to 15.0%"),
         (CONSULT_RATE, "share", "8.0% to 15.0%"),
         (DEGRADED, "share", "<= 10.0%"),
         (MISSED_ESCALATIONS, "share", "< 5.0%"),

@@ -11,10 +11,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.observation.labels import (
     JUDGED_AFTER,
+    Heard,
     Name,
     Observed,
     ObservedLabel,
     Value,
+    heard,
     observed_text,
     of_findings,
     of_pull_request,
@@ -65,6 +67,28 @@ def test_only_people_and_reverts_prove_a_finding(
     known: dict[Name, Value], right: bool | None, *, reverted: bool
 ) -> None:
     assert proved_right(known, reverted=reverted) is right
+
+
+@pytest.mark.parametrize(
+    "known, acted_on, dismissed, thumb",
+    [
+        ({"thread": "open"}, False, False, 0),
+        ({"thread": "resolved"}, True, False, 0),
+        ({"thread": "resolved_by_bot", "reaction": "up"}, True, False, 1),
+        ({"thread": "open", "at_merge": "gone", "reaction": "down"}, True, False, -1),
+        ({"thread": "open", "at_merge": "there", "reaction": "both"}, False, False, 0),
+        ({"thread": "resolved_by_bot", "dismissal": "dismissed", "at_merge": "gone"}, False, True, 0),
+        ({"thread": "resolved", "dismissal": "none"}, True, False, 0),
+    ],
+)
+def test_a_comment_was_acted_on_or_dismissed_and_never_both(
+    known: dict[Name, Value], acted_on: bool, dismissed: bool, thumb: int
+) -> None:
+    assert heard(known) == Heard(acted_on, dismissed, thumb)
+
+
+def test_what_had_no_comment_was_heard_by_nobody() -> None:
+    assert heard({"dismissal": "dismissed", "at_merge": "gone", "reaction": "none"}) is None
 
 
 def test_a_revert_has_a_say_once_the_merge_is_judged() -> None:

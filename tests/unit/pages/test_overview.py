@@ -28,7 +28,17 @@ from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Usage
 
 MADE = datetime(2026, 7, 1, tzinfo=UTC)
-SUMS = Sums(runs=3, judged=2, advised=2, consulting=1, executor_tokens=90, advisor_tokens=10, timed=2, wall_ms=2_000.0)
+SUMS = Sums(
+    runs=3,
+    judged=2,
+    advised=2,
+    consulting=1,
+    executor_tokens=90,
+    advisor_tokens=10,
+    consult_tokens=10,
+    timed=2,
+    wall_ms=2_000.0,
+)
 ROLLUP = Rollup(SUMS, Money(1.0, 0.5, 2, ("new<model>",)), kpis(SUMS))
 moments = st.datetimes(datetime(1970, 1, 1), datetime(8000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 (its zone is given)
 
@@ -63,15 +73,15 @@ def test_the_periods_lie_within_the_one_that_is_asked_for() -> None:
 
 def test_a_kpi_is_told_in_the_words_of_rollup() -> None:
     told = {kpi.name: kpi_json(kpi) for kpi in ROLLUP.kpis}
-    assert (told["advisor_share"]["shown"], told["advisor_share"]["wanted"]) == ("10.0%", "8.0% to 15.0%")
-    assert told["advisor_share"]["judgement"] == "met"
+    assert (told["consult_share"]["shown"], told["consult_share"]["wanted"]) == ("10.0%", "8.0% to 15.0%")
+    assert told["consult_share"]["judgement"] == "met"
     assert told["self_repair"]["shown"] == "not measured"
     assert told["self_repair"]["because"] == "there is no case of it"
 
 
 def test_what_a_kpi_counts_is_named_where_it_is_no_case() -> None:
     told = {kpi.name: (kpi.counted, kpi_json(kpi)["case"]) for kpi in ROLLUP.kpis}
-    assert told.pop("advisor_share") == ("3 runs", "run")
+    assert told.pop("consult_share") == told.pop("assurance_share") == ("3 runs", "run")
     assert told["consult_rate"] == ("2", "case")
     assert {case for _, case in told.values()} == {"case"}
 
@@ -84,7 +94,7 @@ def test_the_first_page_adds_up_what_its_plots_show() -> None:
     assert plots["ends"]["approved"] == [0, 1, 2]
     assert plots["reported_usd"] == [1.0, 1.0, 1.0]
     assert plots["by_price_usd"] == [0.5, 0.5, 0.5], "never added up: one is measured, the other is not"
-    assert plots["advisor_share"] == [0.1, 0.1, 0.1]
+    assert plots["consult_share"] == [0.1, 0.1, 0.1]
     assert plots["wall_s"] == [2.0, 2.0, 2.0]
     assert plots["executor_s"] == [None, None, None]
     columns = [plots["starts"], *plots["ends"].values(), *(plots[name] for name in ("unknown_calls", "consult_rate"))]
@@ -137,7 +147,7 @@ def test_the_first_page_tells_when_it_was_made_since_when_it_counts_and_what_it_
     }
     assert page["sums"] == ROLLUP.as_json()["sums"]
     assert [kpi["name"] for kpi in page["kpis"]] == [kpi.name for kpi in ROLLUP.kpis]
-    assert page["plots"]["bands"] == {"advisor_share": [0.08, 0.15], "consult_rate": [0.08, 0.15]}
+    assert page["plots"]["bands"] == {"consult_share": [0.08, 0.15], "consult_rate": [0.08, 0.15]}
     assert overview_json(ROLLUP, [], [], None, MADE)["since"] is None
     assert list(page["ends"]) == list(STATUSES)
 

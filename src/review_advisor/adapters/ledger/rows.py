@@ -24,7 +24,7 @@ TABLES = (
     *("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions"),
     *("kept", "unreported"),
 )
-OBSERVED_TABLES = ("observations", "labels", "proofs")
+OBSERVED_TABLES = ("observations", "labels", "proofs", "remarks")
 _REVIEWS = f"""
     SELECT *, EXISTS (
         SELECT 1 FROM consults WHERE consults.chain = runs.chain AND consults.status = 'answered'
@@ -43,6 +43,19 @@ MET = {
         SELECT max(reviews.chain) AS chain, reviews.repository, status = 'approved' AS approved,
                consulted, :reverted AS reverted, :overridden AS overridden
         FROM ({_REVIEWS}) AS reviews JOIN changes USING (chain) WHERE head_sha = :head_sha GROUP BY head_sha
+    """,  # noqa: S608 (our own names)
+    "said": f"""
+        SELECT reviews.chain AS chain, reviews.repository, count(finding) AS comments,
+               coalesce(sum(acted_on), 0) AS acted_on, coalesce(sum(dismissed), 0) AS dismissed,
+               count(*) FILTER (WHERE thumb > 0) AS thumbs_up, count(*) FILTER (WHERE thumb < 0) AS thumbs_down
+        FROM ({_REVIEWS}) AS reviews LEFT JOIN (
+            SELECT min(reviews.chain) AS chain, finding, acted_on, dismissed, thumb
+            FROM ({_REVIEWS}) AS reviews JOIN findings USING (chain) JOIN (
+                SELECT json_extract(value, '$[0]') AS finding, json_extract(value, '$[1]') AS acted_on,
+                       json_extract(value, '$[2]') AS dismissed, json_extract(value, '$[3]') AS thumb
+                FROM json_each(:remarks)
+            ) USING (finding) GROUP BY finding
+        ) AS raised USING (chain) GROUP BY reviews.chain
     """,  # noqa: S608 (our own names)
 }
 """The tables of what is known of a pull request and its reviews say together, and how they are read, by column."""
@@ -118,7 +131,9 @@ def meeting(connection: sqlite3.Connection, repository: Scalar, number: Scalar) 
     (about,) = tables["observations"]
     proofs = canonical([[proof["finding"], proof["proved_right"]] for proof in tables["proofs"]])
     told = {name: about[name] for name in ("head_sha", "reverted", "overridden")}
-    return {"repository": repository, "number": number, "proofs": proofs, **told}
+    columns = ("finding", "acted_on", "dismissed", "thumb")
+    remarks = canonical([[each[column] for column in columns] for each in tables["remarks"]])
+    return {"repository": repository, "number": number, "proofs": proofs, "remarks": remarks, **told}
 
 
 def known(connection: sqlite3.Connection, repository: Scalar, number: Scalar) -> Observed | None:

@@ -35,12 +35,13 @@ _COUNTS = f"""
            count(*) FILTER (WHERE exhausted AND {JUDGED}) AS exhausted,
            sum(executor_tokens) AS executor_tokens,
            sum(advisor_tokens) AS advisor_tokens,
+           sum(consult_tokens) AS consult_tokens,
            sum(cost_usd) AS cost_usd
     FROM runs WHERE {{}}
 """  # noqa: S608 (our own names)
 _KEPT = f"""
     SELECT sum(kept.cost_usd) AS cost_usd, sum(kept.executor_tokens) AS executor_tokens,
-           sum(kept.advisor_tokens) AS advisor_tokens
+           sum(kept.advisor_tokens) AS advisor_tokens, sum(kept.consult_tokens) AS consult_tokens
     FROM kept CROSS JOIN runs USING (chain) WHERE {{}} AND {PAID_ELSEWHERE}
 """  # noqa: S608 (our own names)
 _CONTESTED = """
@@ -72,6 +73,11 @@ _FATES = """
            count(*) FILTER (WHERE approved AND reverted AND NOT consulted) AS missed,
            count(overridden) AS escalations, sum(overridden) AS overridden
     FROM fates WHERE {}
+"""
+_SAID = """
+    SELECT count(*) AS heard, sum(comments) AS comments, sum(acted_on) AS acted_on, sum(dismissed) AS dismissed,
+           sum(thumbs_up) AS thumbs_up, sum(thumbs_down) AS thumbs_down
+    FROM said WHERE {}
 """
 _SORTED_AT_MOST = 50_000
 """The values of so many runs are sorted as they come; for more, their index is read from one end to the middle."""
@@ -110,7 +116,9 @@ def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     reported = float(counts.pop("cost_usd")) - float(kept.pop("cost_usd"))
     for name, given in kept.items():
         counts[name] -= given
-    became = _row(connection, _VALIDATIONS.format(where), values) | _row(connection, _FATES.format(where), values)
+    became: dict[str, Any] = {}
+    for asked in (_VALIDATIONS, _FATES, _SAID):
+        became |= _row(connection, asked.format(where), values)
     sums = Sums(**counts, **contested, **became, timed=timed, wall_ms=wall, executor_ms=executor)
     unpriced = tuple(_unpriced(row) for row in _rows(connection, _UNREPORTED.format(where), values))
     return Added(sums, max(reported, 0.0), unpriced)

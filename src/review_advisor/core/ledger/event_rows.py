@@ -86,6 +86,7 @@ def _kept(number: int, call: CallEnded) -> Row:
         cost_usd=given.cost_usd if math.isfinite(given.cost_usd) else 0.0,
         executor_tokens=given.executor_tokens,
         advisor_tokens=given.advisor_tokens,
+        consult_tokens=given.consult_tokens,
     )
 
 

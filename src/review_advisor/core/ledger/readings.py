@@ -50,6 +50,7 @@ def used_so_far(policy: Policy, events: Iterable[Event]) -> tuple[tuple[Particip
         given=sum(call.kept for call in calls),
         executor_tokens=used.executor_tokens,
         advisor_tokens=used.advisor_tokens,
+        consult_tokens=used.consult_tokens,
     )
     return _casting(policy, every), done
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from review_advisor.core.metrics.prices import Money
 from review_advisor.core.metrics.targets import (
-    ADVISOR_SHARE,
     CONSULT_RATE,
+    CONSULT_SHARE,
     DEGRADED,
     MISSED_ESCALATIONS,
     NO_TARGET,
@@ -39,13 +39,14 @@ class Sums:
     ``judged`` runs ended with a verdict; ``advised`` are those of them with no advisor role switched off; the counts
     after it are of judged runs, and ``consulting`` of advised ones. ``vetoed`` ones had a veto that was the executor's
     to repair: it did not come to a rejection of its own. Tokens are those that the period's runs were given
-    and no other run of the same review. The two medians are over the judged runs that asked everything themselves;
-    None where there is none.
+    and no other run of the same review; ``consult_tokens`` are a part of the advisors'. The two medians are over the
+    judged runs that asked everything themselves; None where there is none.
 
     The rest is of the newest observation of each pull request that these runs reviewed: ``labelled`` are findings that
     proved right or not, ``proved`` those that proved right; ``merged_approvals`` are merges of an approved head of
     which it is known whether they were taken back, ``missed`` those that were, with no consult before the approval;
-    ``escalations`` are heads that ended as escalated, ``overridden`` those that a person approved.
+    ``escalations`` are heads that ended as escalated, ``overridden`` those that a person approved. ``heard`` are the
+    judged runs of observed pull requests, and the counts after it are of ``comments`` on what these runs raised first.
     """
 
     runs: int = 0
@@ -61,6 +62,7 @@ class Sums:
     contested: int = 0
     executor_tokens: int = 0
     advisor_tokens: int = 0
+    consult_tokens: int = 0
     timed: int = 0
     wall_ms: float | None = None
     executor_ms: float | None = None
@@ -70,6 +72,12 @@ class Sums:
     missed: int = 0
     escalations: int = 0
     overridden: int = 0
+    heard: int = 0
+    comments: int = 0
+    acted_on: int = 0
+    dismissed: int = 0
+    thumbs_up: int = 0
+    thumbs_down: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +172,8 @@ def kpis(sums: Sums) -> tuple[Kpi, ...]:
         _share("self_repair", "vetoed reviews that were repaired", SELF_REPAIR, sums.recovered, sums.vetoed),
         _share("validated", "objections that proved right", VALIDATED, sums.proved, sums.labelled, none=NOT_OBSERVED),
         _wall_clock(sums),
-        _advisor_share(sums),
+        _of_tokens(sums, "consult_share", "the consults' part of all tokens", CONSULT_SHARE, sums.consult_tokens),
+        _of_tokens(sums, "assurance_share", "the part of plan and judgement", NO_TARGET, _assurance(sums)),
         _share("consult_rate", "reviews with a consult", CONSULT_RATE, sums.consulting, sums.advised),
         _share("degraded_share", "reviews without a judgement", DEGRADED, sums.degraded, sums.judged),
         _share(
@@ -177,6 +186,7 @@ def kpis(sums: Sums) -> tuple[Kpi, ...]:
         ),
         _conflicts(sums),
         _overrides(sums),
+        *_of_comments(sums),
     )
 
 
@@ -202,11 +212,39 @@ def _share(name: str, means: str, target: Target, part: int, cases: int, *, none
     return Kpi(name, means, "share", target, value, cases, "" if cases else none)
 
 
-def _advisor_share(sums: Sums) -> Kpi:
-    name, means = "advisor_share", "the advisors' part of all tokens"
+def _of_tokens(sums: Sums, name: str, means: str, target: Target, part: int) -> Kpi:
     tokens = sums.executor_tokens + sums.advisor_tokens
-    value = sums.advisor_tokens / tokens if tokens else None
-    return Kpi(name, means, "share", ADVISOR_SHARE, value, sums.runs, "" if tokens else "no run used any", "run")
+    value = part / tokens if tokens else None
+    return Kpi(name, means, "share", target, value, sums.runs, "" if tokens else "no run used any", "run")
+
+
+def _assurance(sums: Sums) -> int:
+    """The tokens of pre-flight and post-verify: what the assurance costs, whether anything was found or not."""
+    return sums.advisor_tokens - sums.consult_tokens
+
+
+def _of_comments(sums: Sums) -> tuple[Kpi, ...]:
+    """What people made of the comments on the diff. Each is a hint, and none has a target that a bot could please."""
+    many = sums.comments / sums.heard if sums.heard else None
+    thumbs = sums.thumbs_up + sums.thumbs_down
+
+    def share(name: str, means: str, part: int, cases: int) -> Kpi:
+        return _share(name, means, NO_TARGET, part, cases, none=NOT_OBSERVED)
+
+    return (
+        Kpi(
+            "comments",
+            "comments on the diff per review",
+            "number",
+            NO_TARGET,
+            many,
+            sums.heard,
+            "" if sums.heard else NOT_OBSERVED,
+        ),
+        share("acted_on", "comments that were followed", sums.acted_on, sums.comments),
+        share("dismissed", "comments whose finding was dismissed", sums.dismissed, sums.comments),
+        share("thumbs_up", "thumbs on comments that are up", sums.thumbs_up, thumbs),
+    )
 
 
 def _wall_clock(sums: Sums) -> Kpi:

@@ -12,11 +12,15 @@ from review_advisor.core.policy.surfaces import Role
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Money as far as it was reported, in US dollars, and tokens of every kind."""
+    """Money as far as it was reported, in US dollars, and tokens of every kind.
+
+    ``consult_tokens`` are those of ``advisor_tokens`` that consults used.
+    """
 
     cost_usd: float
     executor_tokens: int
     advisor_tokens: int
+    consult_tokens: int
 
 
 def spent(calls: Iterable[CallEnded]) -> Spent:
@@ -26,6 +30,7 @@ def spent(calls: Iterable[CallEnded]) -> Spent:
         cost_usd=sum((each.usage.cost_usd or 0.0 for each in used), 0.0),
         executor_tokens=sum(tokens(each.usage) for each in used if each.role is Role.EXECUTOR),
         advisor_tokens=sum(tokens(each.usage) for each in used if each.role is not Role.EXECUTOR),
+        consult_tokens=sum(tokens(each.usage) for each in used if each.role is Role.MID_FLIGHT),
     )
 
 

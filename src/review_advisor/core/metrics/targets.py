@@ -44,7 +44,7 @@ def format_value(value: float, unit: Unit) -> str:
         case "per 1,000":
             return f"{value:.1f} per 1,000"
         case "number":
-            return f"{value:g}"
+            return f"{round(value, 2):g}"
 
 
 SELF_REPAIR = Target(low=0.7)
@@ -53,8 +53,8 @@ VALIDATED = Target(low=0, strictly=True)
 """ADR-0059: some of what the advisor objected to turns out to be right."""
 WALL_CLOCK = Target(high=1.5, strictly=True)
 """ADR-0059: the median review against the executor's first attempts of the same reviews."""
-ADVISOR_SHARE = Target(low=0.08, high=0.15)
-"""Of all tokens (advisor-pattern-v2): outside, the triggers are mistuned."""
+CONSULT_SHARE = Target(low=0.08, high=0.15)
+"""Of all tokens (advisor-pattern-v2), those of consults alone: outside, the triggers are mistuned."""
 CONSULT_RATE = Target(low=0.08, high=0.15)
 """Reviews in which the executor consulted: the same band, wanted at both ends and never to grow."""
 DEGRADED = Target(high=0.1)
@@ -81,12 +81,12 @@ WEEK = timedelta(days=7)
 
 RULES = (
     Rule(
-        "advisor-share",
-        "advisor_share",
+        "consult-share",
+        "consult_share",
         DAY,
         Target(high=0.3),
         10,
-        "Advisors use too many of the tokens: there are too many calls, or the prompts are too long.",
+        "Consults use too many of the tokens: there are too many of them, or they are too long.",
     ),
     Rule(
         "consult-flood",

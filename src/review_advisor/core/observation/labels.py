@@ -132,6 +132,31 @@ def proved_right(known: dict[Name, Value], *, reverted: bool) -> bool | None:
     return {"up": True, "down": False}.get(known.get("reaction", UNKNOWN))
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What people made of a comment on the diff. ``thumb``: 1 up, -1 down, 0 none, or people disagree."""
+
+    acted_on: bool
+    dismissed: bool
+    thumb: int
+
+
+def heard(known: dict[Name, Value]) -> Heard | None:
+    """What became of a finding's comment; None where it had none, or nobody can tell.
+
+    It was acted on if its thread was resolved, by a person or by the bot that found it fixed, or if its lines are gone
+    from what was merged. A dismissal is the opposite, and closes the thread, too. These are hints of what is useful,
+    and prove nothing.
+    """
+    thread = known.get("thread")
+    if thread not in ("open", "resolved", "resolved_by_bot"):
+        return None
+    dismissed = known.get("dismissal") == "dismissed"
+    acted_on = thread != "open" or known.get("at_merge") in ("gone", "fixed")
+    thumb = {"up": 1, "down": -1}.get(known.get("reaction", UNKNOWN), 0)
+    return Heard(acted_on and not dismissed, dismissed, thumb)
+
+
 def observed_text(observed: Observed) -> str:
     """The labels for a person, one a line."""
     wide = max(len(e.name) for e in observed.labels) if observed.labels else 0

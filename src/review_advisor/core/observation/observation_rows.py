@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from review_advisor.core.ledger.row import Tables, row
-from review_advisor.core.observation.labels import Observed, of_findings, of_pull_request, proved_right
+from review_advisor.core.observation.labels import Observed, heard, of_findings, of_pull_request, proved_right
 
 
 def readings_of_observation(observed: Observed) -> Tables:
@@ -19,9 +19,9 @@ def readings_of_observation(observed: Observed) -> Tables:
         overridden=None if escalation is None else escalation == "approved",
     )
     labels = {(each.finding, each.name): each for each in observed.labels}.values()
-    right = {
-        finding: proved_right(known, reverted=reverted == "reverted") for finding, known in of_findings(labels).items()
-    }
+    findings = of_findings(labels)
+    right = {finding: proved_right(known, reverted=reverted == "reverted") for finding, known in findings.items()}
+    made = {finding: heard(known) for finding, known in findings.items()}
     return {
         "observations": (about,),
         "labels": tuple(
@@ -29,5 +29,10 @@ def readings_of_observation(observed: Observed) -> Tables:
         ),
         "proofs": tuple(
             row(finding=finding, proved_right=proof) for finding, proof in right.items() if proof is not None
+        ),
+        "remarks": tuple(
+            row(finding=finding, acted_on=int(each.acted_on), dismissed=int(each.dismissed), thumb=each.thumb)
+            for finding, each in made.items()
+            if each is not None
         ),
     }

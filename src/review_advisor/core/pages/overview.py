@@ -13,7 +13,7 @@ from review_advisor.core.ledger.readings import UNFINISHED
 from review_advisor.core.ledger.row import Participant
 from review_advisor.core.ledger.runs import RunLine
 from review_advisor.core.metrics.kpis import Kpi, Rollup
-from review_advisor.core.metrics.targets import ADVISOR_SHARE, CONSULT_RATE, Target, format_value
+from review_advisor.core.metrics.targets import CONSULT_RATE, CONSULT_SHARE, Target, format_value
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.pages import shown_line
@@ -56,11 +56,11 @@ def plots_json(stretches: Sequence[Stretch]) -> dict[str, Any]:
         "reported_usd": [each.reported_usd for each in money],
         "by_price_usd": [each.by_price_usd for each in money],
         "unknown_calls": [each.unknown_calls for each in money],
-        "advisor_share": [each["advisor_share"] for each in values],
+        "consult_share": [each["consult_share"] for each in values],
         "consult_rate": [each["consult_rate"] for each in values],
         "wall_s": [None if each.wall_ms is None else each.wall_ms / 1_000 for each in sums],
         "executor_s": [None if each.executor_ms is None else each.executor_ms / 1_000 for each in sums],
-        "bands": {"advisor_share": _band(ADVISOR_SHARE), "consult_rate": _band(CONSULT_RATE)},
+        "bands": {"consult_share": _band(CONSULT_SHARE), "consult_rate": _band(CONSULT_RATE)},
     }
 
 

@@ -13,12 +13,17 @@
     self_repair: "Self-repair",
     validated: "Objections proved right",
     wall_clock: "Wall clock",
-    advisor_share: "Advisor share",
+    consult_share: "Consult share",
+    assurance_share: "Assurance share",
     consult_rate: "Consult rate",
     degraded_share: "Degraded reviews",
     missed_escalations: "Missed escalations",
     conflicts: "Conflicts",
     overrides: "Overrides",
+    comments: "Comments per review",
+    acted_on: "Comments acted on",
+    dismissed: "Comments dismissed",
+    thumbs_up: "Thumbs up",
   };
   const FLAGS = { degraded: "degraded", disabled: "advisor off", recovered: "recovered", exhausted: "retries exhausted" };
   const whole = new Intl.NumberFormat("en");
