@@ -14,7 +14,6 @@ from review_advisor.app.doctor import Diagnosis
 from review_advisor.app.settings import PYPROJECT, Config, ConfigError, Settings, guideline_rules
 from review_advisor.core.facts.adr_record import changed_records
 from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.facts.critical import CriticalPaths
 from review_advisor.core.facts.guidelines import (
     BaseText,
     FoundGuidelines,
@@ -112,7 +111,7 @@ def what_applies(path: str, config: Config, settings: Settings, committed: Commi
     found = found_guidelines(rules.guidelines, [path], committed.files, rules.config_path)
     return (
         Applies("kind", kind_of_path(path).value, "its name"),
-        Applies("critical path", _critical(rules.critical_paths, path), critical),
+        Applies("critical path", ", ".join(rules.critical_paths.because(path)) or "no", critical),
         Applies("the bot's own path", _by(own, path), "the self-modification guard"),
         Applies("decision record", "yes" if records else "no", _set("adr_folders", config, origin)),
         Applies("compared as a picture", _by(rules.visual_paths, path), _set("visual_paths", config, origin)),
@@ -134,15 +133,6 @@ def _rules(found: FoundGuidelines, committed: CommittedRules, origin: str) -> It
 def _by(patterns: tuple[str, ...], path: str) -> str:
     """The globs that match."""
     return ", ".join(each for each in dict.fromkeys(patterns) if PathRule((each,)).matches(path)) or "no"
-
-
-def _critical(rule: CriticalPaths, path: str) -> str:
-    """The globs, names and words that make the path critical."""
-    if not rule.matches(path):
-        return "no"
-    named = _by((*rule.globs, *rule.names), path)
-    words = rule.words_in(path)
-    return ", ".join([*([named] if named != "no" else []), *(f"the word {each}" for each in words)])
 
 
 def _set(key: str, config: Config, origin: str) -> str:

@@ -88,3 +88,15 @@ def test_a_link_in_place_of_a_critical_folder_is_that_folder(mode: str) -> None:
 def test_a_whole_word_is_seen_in_whichever_part_of_a_path_it_stands_and_in_any_case(words: list[str]) -> None:
     path = "/".join(words) + "/main.c"
     assert CRITICAL_PATHS_ADR.matches(path) is bool({"auth", "Login", "AUTH_LOG"} & set(words))
+
+
+def test_what_makes_a_path_critical_is_named() -> None:
+    assert CRITICAL_PATHS_ADR.because("src/tokens/k8s/login.py") == ("**/k8s/", "login", "token")
+    assert CriticalPaths(globs=("*.md", "docs/")).because("docs/auth.md") == ("*.md", "docs/")
+
+
+@given(
+    st.sampled_from(["src/auth/a.py", "author.py", "docs/auth.md", "tests/test_login.py", "a.tf", "deploy/x.sh", "x.c"])
+)
+def test_a_path_is_critical_exactly_if_something_makes_it_so(path: str) -> None:
+    assert bool(CRITICAL_PATHS_ADR.because(path)) is CRITICAL_PATHS_ADR.matches(path)

@@ -29,13 +29,17 @@ class CriticalPaths:
         """Whether ``path`` is critical."""
         if PathRule(self.globs).matches(path):
             return True
-        named = bool(self.words_in(path)) or PathRule(self.names).matches(path)
+        wanted = frozenset((*self.words, *(f"{word}s" for word in self.words)))
+        named = any(path_words(part) & wanted for part in path.split("/")) or PathRule(self.names).matches(path)
         return named and kind_of_path(path) not in _NEVER_BY_NAME and not MEDIA.matches(path)
 
-    def words_in(self, path: str) -> tuple[str, ...]:
-        """The critical words in ``path``, by alphabet, as they stand there."""
-        wanted = frozenset((*self.words, *(f"{word}s" for word in self.words)))
-        return tuple(sorted({word for part in path.split("/") for word in path_words(part) & wanted}))
+    def because(self, path: str) -> tuple[str, ...]:
+        """The globs, names and words by which ``path`` is critical; none if it is not."""
+        if not self.matches(path):
+            return ()
+        globs = [each for each in (*self.globs, *self.names) if PathRule((each,)).matches(path)]
+        inside = {word for part in path.split("/") for word in path_words(part)}
+        return (*globs, *(word for word in self.words if inside & {word, f"{word}s"}))
 
     def touched_by(self, files: Iterable[FileChange]) -> tuple[str, ...]:
         """The critical paths among both sides of every file, in order, each once.
