@@ -25,6 +25,7 @@ from tests.adapters.command_line import Done, executable, in_this_process, proce
 from tests.adapters.git_remote import NAME, Served
 from tests.adapters.git_repository import Repo, made_once
 from tests.adapters.github.door import Door, opened
+from tests.adapters.github.webhook_events import Events, PullAction
 from tests.adapters.scripted_models import Asked, Models
 from tests.project.workflow_files import ROOT, action_step, own_workflow, parsed
 from tests.unit.forge_text.sarif_standard import offences
@@ -36,10 +37,9 @@ from review_advisor.core.pull_request.markers import SUMMARY
 from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
 from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import State, read_state
+from review_advisor.mockworld.github.ground import second_of
 from review_advisor.mockworld.github.model import Contents, GitHub
-from review_advisor.mockworld.github.payloads import second_of
 from review_advisor.mockworld.github.records import CheckRun, IssueComment, Label, Pull, Review, ReviewThread
-from review_advisor.mockworld.github.webhook_events import Events, PullAction
 from review_advisor.pull_request import retries as patience
 
 Json = dict[str, Any]

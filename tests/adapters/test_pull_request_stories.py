@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.git_remote import NAME, git_by_http
+from tests.adapters.github.webhook_events import Events
 from tests.adapters.pull_request_world import (
     APP,
     AUTHOR,
@@ -29,7 +30,6 @@ from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.model import Contents
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import Moment
-from review_advisor.mockworld.github.webhook_events import Events
 from review_advisor.mockworld.lines import Line, approve, finding, reject, veto
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from tests.adapters.github.payloads import Payloads
+
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.payloads import Payloads
 from review_advisor.mockworld.github.records import Pull, Token
 from review_advisor.mockworld.github.requests.session import Session, session
 

@@ -17,11 +17,12 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from tests.adapters.github.calls import Call, Reply
 from tests.adapters.github.description import Exchange
+from tests.adapters.github.filled import filled_answer
 from tests.adapters.github.graph import Graph
+from tests.adapters.github.payloads import Payloads
 from tests.adapters.github.routes import ROUTES, Route
 
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.payloads import Payloads
 from review_advisor.mockworld.github.records import Token
 from review_advisor.mockworld.github.traffic import Limited, NoAnswer, RefusedRequest, Reset, ServerFailure, Trouble
 
@@ -89,6 +90,7 @@ class Door:
         try:
             reply = route.answer(call)
             page, headers = self._page(reply, path, query)
+            page = filled_answer(method, route.template, reply.status, page)
             status, told = reply.status, b"" if reply.status == 204 else json.dumps(page).encode()
         except RefusedRequest as refused:
             detailed = any(part in route.template for part in ("/issues/", "/git/t", "/git/c", "/git/r"))

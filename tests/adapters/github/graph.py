@@ -6,8 +6,8 @@ from typing import Any
 from graphql import GraphQLError, execute_sync
 from tests.adapters.github.description import query_problems, schema
 
+from review_advisor.mockworld.github.ground import moment
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.payloads import moment
 from review_advisor.mockworld.github.records import IssueComment, ReviewComment, ReviewThread, Token
 from review_advisor.mockworld.github.requests.session import session
 from review_advisor.mockworld.github.traffic import RefusedRequest, Trouble

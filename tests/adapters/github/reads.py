@@ -11,21 +11,18 @@ def repository(call: Call) -> Reply:
 def branch(call: Call) -> Reply:
     branch = call.path["branch"]
     sha, guards = call.session.facts.branch(branch)
-    url = f"{call.write.api}/repos/{call.repository}/branches/{branch}"
     told = {
         "name": branch,
-        "commit": answers.commit(call.write, call.repository, call.github.commit(sha)),
-        "_links": {"self": url, "html": call.write.site},
+        "commit": answers.commit(call.write, call.github.commit(sha)),
         "protected": bool(guards),
         "protection": answers.protection(guards[-1]) if guards else {"enabled": False},
-        "protection_url": f"{url}/protection",
     }
     return Reply(200, told)
 
 
 def rules(call: Call) -> Reply:
     guards = call.session.facts.rules(call.path["branch"])
-    return Reply(200, [answers.rule(call.repository, guard) for guard in guards], paged=True)
+    return Reply(200, [answers.rule(guard) for guard in guards], paged=True)
 
 
 def pulls(call: Call) -> Reply:
@@ -40,12 +37,12 @@ def pull(call: Call) -> Reply:
 
 def commit(call: Call) -> Reply:
     found = call.session.facts.commit(call.path["ref"])
-    return Reply(200, answers.commit(call.write, call.repository, found))
+    return Reply(200, answers.commit(call.write, found))
 
 
 def files(call: Call) -> Reply:
     files = call.session.facts.files(call.number)
-    return Reply(200, [answers.file(call.write, call.pull, each) for each in files], paged=True)
+    return Reply(200, [answers.file(each) for each in files], paged=True)
 
 
 def permission(call: Call) -> Reply:
@@ -57,35 +54,33 @@ def content(call: Call) -> Reply:
     branch = call.github.repository(call.repository).default_branch
     path = call.path["path"]
     found = call.session.facts.content(path, call.query.get("ref", branch))
-    return Reply(200, answers.content(call.write, call.repository, path, found))
+    return Reply(200, answers.content(path, found))
 
 
 def reviews(call: Call) -> Reply:
     found = call.session.reviewing.reviews(call.number)
-    return Reply(200, [answers.review(call.write, call.pull, each) for each in found], paged=True)
+    return Reply(200, [answers.review(call.write, each) for each in found], paged=True)
 
 
 def review(call: Call) -> Reply:
     found = call.session.reviewing.review(call.number, call.id("review_id"))
-    return Reply(200, answers.review(call.write, call.pull, found))
+    return Reply(200, answers.review(call.write, found))
 
 
 def checks_of_commit(call: Call) -> Reply:
     _is_asked(call, filter="all")
     runs = call.session.checks.of_commit(call.path["ref"], call.query["check_name"])
-    told = [answers.check_run(call.write, call.repository, run) for run in runs]
+    told = [answers.check_run(run) for run in runs]
     return Reply(200, {"total_count": len(told), "check_runs": told}, paged="check_runs")
 
 
 def annotations(call: Call) -> Reply:
     found = call.session.checks.annotations(call.id("check_run_id"))
-    return Reply(200, [answers.annotation(call.write, call.repository, each) for each in found], paged=True)
+    return Reply(200, [answers.annotation(each) for each in found], paged=True)
 
 
 def git_commit(call: Call) -> Reply:
-    return Reply(
-        200, answers.git_commit(call.write, call.repository, call.session.git_data.commit(call.path["commit_sha"]))
-    )
+    return Reply(200, answers.git_commit(call.session.git_data.commit(call.path["commit_sha"])))
 
 
 def _is_asked(call: Call, **only: str) -> None:

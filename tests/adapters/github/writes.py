@@ -15,12 +15,12 @@ Json = dict[str, Any]
 
 def create_comment(call: Call) -> Reply:
     made = call.session.conversation.create(call.number, call.body.get("body"))
-    return Reply(201, call.write.comment(call.repository, call.number, made))
+    return Reply(201, call.write.comment(made))
 
 
 def update_comment(call: Call) -> Reply:
     changed = call.session.conversation.update(call.id("comment_id"), call.body.get("body"))
-    return Reply(200, call.write.comment(call.repository, 0, changed))
+    return Reply(200, call.write.comment(changed))
 
 
 def delete_comment(call: Call) -> Reply:
@@ -31,12 +31,12 @@ def delete_comment(call: Call) -> Reply:
 def add_labels(call: Call) -> Reply:
     names = call.body if isinstance(call.body, list) else call.body.get("labels", [])
     stand = call.session.conversation.add_labels(call.number, names)
-    return Reply(200, [call.write.label(call.repository, each) for each in stand])
+    return Reply(200, [call.write.label(each) for each in stand])
 
 
 def remove_label(call: Call) -> Reply:
     stand = call.session.conversation.remove_label(call.number, call.path["name"])
-    return Reply(200, [call.write.label(call.repository, each) for each in stand])
+    return Reply(200, [call.write.label(each) for each in stand])
 
 
 def request_reviewers(call: Call) -> Reply:
@@ -54,28 +54,28 @@ def create_review(call: Call) -> Reply:
     assert "event" not in call.body, "the model makes pending reviews only"
     sha = call.body.get("commit_id", call.pull.head_sha)
     made = call.session.reviewing.create(call.number, sha, call.body.get("body", ""), remarks)
-    return Reply(200, answers.review(call.write, call.pull, made))
+    return Reply(200, answers.review(call.write, made))
 
 
 def submit_review(call: Call) -> Reply:
     assert call.body["event"] == "COMMENT", "the model submits comments only"
     shown = call.session.reviewing.submit(call.number, call.id("review_id"), call.body.get("body"))
-    return Reply(200, answers.review(call.write, call.pull, shown))
+    return Reply(200, answers.review(call.write, shown))
 
 
 def delete_review(call: Call) -> Reply:
     gone = call.session.reviewing.delete(call.number, call.id("review_id"))
-    return Reply(200, answers.review(call.write, call.pull, gone))
+    return Reply(200, answers.review(call.write, gone))
 
 
 def create_check(call: Call) -> Reply:
     run = call.session.checks.create(call.body["head_sha"], _values(call.body))
-    return Reply(201, answers.check_run(call.write, call.repository, run))
+    return Reply(201, answers.check_run(run))
 
 
 def update_check(call: Call) -> Reply:
     run = call.session.checks.update(call.id("check_run_id"), _values(call.body))
-    return Reply(200, answers.check_run(call.write, call.repository, run))
+    return Reply(200, answers.check_run(run))
 
 
 def _values(body: Json) -> CheckValues:
@@ -104,7 +104,7 @@ def create_blob(call: Call) -> Reply:
     given = call.body["content"]
     raw = base64.b64decode(given) if call.body.get("encoding") == "base64" else given.encode()
     sha = call.session.git_data.create_blob(raw)
-    return Reply(201, {"sha": sha, "url": f"{call.write.api}/repos/{call.repository}/git/blobs/{sha}"})
+    return Reply(201, {"sha": sha})
 
 
 def create_tree(call: Call) -> Reply:
@@ -114,17 +114,16 @@ def create_tree(call: Call) -> Reply:
         {"path": path, "mode": mode, "type": "blob", "sha": blob}
         for path, (mode, blob) in call.github.objects.trees[sha].items()
     ]
-    url = f"{call.write.api}/repos/{call.repository}/git/trees/{sha}"
-    return Reply(201, {"sha": sha, "url": url, "tree": told, "truncated": False})
+    return Reply(201, {"sha": sha, "tree": told})
 
 
 def create_commit(call: Call) -> Reply:
     made = call.session.git_data.create_commit(call.body["message"], call.body["tree"], call.body.get("parents", []))
-    return Reply(201, answers.git_commit(call.write, call.repository, made))
+    return Reply(201, answers.git_commit(made))
 
 
 def update_ref(call: Call) -> Reply:
     branch = call.path["ref"].removeprefix("heads/")
     assert not call.body.get("force"), "the model moves branches forward only"
     sha = call.session.git_data.update_ref(branch, call.body["sha"])
-    return Reply(200, answers.ref(call.write, call.repository, branch, sha))
+    return Reply(200, answers.ref(branch, sha))

@@ -38,7 +38,7 @@ from review_advisor.app.runs import show_run
 from review_advisor.core.ledger.chain import LedgerError, canonical, links
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.observation.labels import JUDGED_AFTER, Observed, ObservedLabel
-from review_advisor.mockworld.github.payloads import second_of
+from review_advisor.mockworld.github.ground import second_of
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import RefusedRequest
 

@@ -10,7 +10,7 @@ from tests.adapters.observing.observed import FAULTY, ID, RIGHT, kpi, observed, 
 from tests.adapters.pull_request_world import APP, OTHER, Actions
 
 from review_advisor.core.observation.labels import JUDGED_AFTER
-from review_advisor.mockworld.github.payloads import second_of
+from review_advisor.mockworld.github.ground import second_of
 from review_advisor.mockworld.github.records import Pull
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind

@@ -18,8 +18,8 @@ from review_advisor.core.pull_request.writes import (
     in_requests,
     missing_annotations,
 )
+from review_advisor.mockworld.github.ground import moment, time_of
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.payloads import moment, time_of
 from review_advisor.mockworld.github.records import CheckRun, IssueComment, Pull, Review, ReviewThread
 from review_advisor.mockworld.github.requests.checks import CheckValues, values_of
 from review_advisor.mockworld.github.requests.facts import NO_COMMIT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 from review_advisor.mockworld.github.objects import Commit, Entry, Objects
 from review_advisor.mockworld.github.patches import patch_of
@@ -23,6 +24,22 @@ from review_advisor.mockworld.github.traffic import Traffic, missing
 
 MOST_FILES = 3_000
 """Where GitHub's list of a pull request's files ends."""
+_BEGINNING = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+def time_of(second: int) -> datetime:
+    """A second of the model's clock as a time."""
+    return _BEGINNING + timedelta(seconds=second)
+
+
+def second_of(time: datetime) -> int:
+    """The second of the model's clock at a time."""
+    return int((time - _BEGINNING).total_seconds())
+
+
+def moment(second: int) -> str:
+    """A second of the model's clock as GitHub writes a time."""
+    return time_of(second).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(slots=True)

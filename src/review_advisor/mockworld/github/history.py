@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from review_advisor.mockworld.github.ground import time_of
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.payloads import time_of
 from review_advisor.mockworld.github.records import Pull
 
 

@@ -15,8 +15,8 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.memory import earlier_review
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.mockworld.checkout import NoPatcher
+from review_advisor.mockworld.github.ground import time_of
 from review_advisor.mockworld.github.history import MergedHistory
-from review_advisor.mockworld.github.payloads import time_of
 from review_advisor.mockworld.github.traffic import Moment, NoAnswer, killed
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
