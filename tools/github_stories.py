@@ -240,7 +240,7 @@ def _second_push() -> Picture:
 
 def _escalation() -> Picture:
     story = _escalated()
-    label = TimelineEntry(RULES.login, f"added the {story.pull.labels[0].name} label")
+    label = TimelineEntry(RULES.login, f"added the {story.pull.labels[0]} label")
     asked = TimelineEntry(RULES.login, f"requested a review from {story.pull.requested_users[0]}")
     return Picture("escalation", (*story.pull.comments, label, asked))
 

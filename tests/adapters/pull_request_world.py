@@ -39,7 +39,7 @@ from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import State, read_state
 from review_advisor.mockworld.github.ground import second_of
 from review_advisor.mockworld.github.model import Contents, GitHub
-from review_advisor.mockworld.github.records import CheckRun, IssueComment, Label, Pull, Review, ReviewThread
+from review_advisor.mockworld.github.records import CheckRun, IssueComment, Pull, Review, ReviewThread
 from review_advisor.pull_request import retries as patience
 
 Json = dict[str, Any]
@@ -244,8 +244,7 @@ class Actions:
     def labelled(self, pull: Pull, name: str, *, by: str) -> WorkflowRun:
         """Somebody put a label on."""
         self.github.labels(pull, name)
-        label = next((each for each in pull.labels if each.name == name), Label(0, name))
-        return self.to_its_end(self.event("pull_request_target", Events(self.github).labeled(pull, label, by=by)))
+        return self.to_its_end(self.event("pull_request_target", Events(self.github).labeled(pull, name, by=by)))
 
     def said(self, pull: Pull, body: str, *, by: str) -> WorkflowRun:
         """Somebody commented."""

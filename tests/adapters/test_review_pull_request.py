@@ -190,7 +190,7 @@ def remembered(world: World, **difference: Any) -> State:
 
 
 def says(world: World, pull: Pull, state: State, *, by: str = APP) -> int:
-    world.github.app("advisor")
+    world.github.app_token("advisor")
     return world.github.comments(pull, by=by, body=f"{SUMMARY}\n{state_block(state)}").id
 
 

@@ -140,7 +140,7 @@ class PlantedPullRequest:
         threads = [thread for review in self.pull.reviews for thread in review.threads]
         return "\n".join(
             (
-                *(label.name for label in self.pull.labels),
+                *self.pull.labels,
                 self.pull.head_ref,
                 self.pull.author,
                 *(comment.body for comment in self.pull.comments),

@@ -121,7 +121,7 @@ class Desk:
 
     @property
     def labels(self) -> list[str]:
-        return [label.name for label in self.pull.labels]
+        return list(self.pull.labels)
 
     @property
     def state(self) -> State | None:

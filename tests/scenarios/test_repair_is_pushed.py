@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from tests.scenarios.publishing import AUTHOR, REPOSITORY, Desk
@@ -17,7 +18,7 @@ from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.mockworld.checkout import patch_between, tree_name
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
-from review_advisor.mockworld.github.records import RequiredStatusCheck
+from review_advisor.mockworld.github.records import Protection
 from review_advisor.mockworld.github.traffic import Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld
@@ -184,9 +185,9 @@ def test_a_fork_is_never_pushed_to() -> None:
     desk.stays_a_suggestion(desk.publish(desk.repaired()), "the head is in a fork")
 
 
-@pytest.mark.parametrize("by_ruleset", [False, True])
-def test_a_protected_branch_is_never_pushed_to(desk: RepairDesk, by_ruleset: bool) -> None:
-    desk.github.protects(REPOSITORY, BRANCH, RequiredStatusCheck("tests"), by_ruleset=by_ruleset)
+@pytest.mark.parametrize("by", get_args(Protection))
+def test_a_protected_branch_is_never_pushed_to(desk: RepairDesk, by: Protection) -> None:
+    desk.github.protects(REPOSITORY, BRANCH, by)
     desk.stays_a_suggestion(desk.publish(desk.repaired()), "the branch is protected")
 
 

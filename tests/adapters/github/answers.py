@@ -7,11 +7,9 @@ from tests.adapters.github.payloads import Payloads
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.pull_request.writes import Annotation
-from review_advisor.mockworld.github.ground import moment
 from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.records import (
     CheckRun,
-    Protection,
     PullFile,
     Review,
 )
@@ -26,9 +24,6 @@ def file(shown: PullFile) -> Json:
     told = {
         "filename": shown.path,
         "status": shown.status,
-        "additions": shown.additions,
-        "deletions": shown.deletions,
-        "changes": shown.additions + shown.deletions,
     }
     optional = {"patch": shown.patch, "previous_filename": shown.previous_path}
     return {**told, **{name: value for name, value in optional.items() if value is not None}}
@@ -53,9 +48,8 @@ def check_run(run: CheckRun) -> Json:
         "external_id": run.external_id,
         "status": run.status,
         "conclusion": run.conclusion,
-        "completed_at": None if run.completed_at is None else moment(run.completed_at),
         "output": {"title": run.title, "summary": run.summary, "annotations_count": len(run.annotations)},
-        "app": {"id": run.app.id, "slug": run.app.slug},
+        "app": {"slug": run.app},
     }
 
 
@@ -94,24 +88,6 @@ def commit(write: Payloads, shown: Commit) -> Json:
 
 def ref(branch: str, sha: str) -> Json:
     return {"ref": f"refs/heads/{branch}", "object": {"type": "commit", "sha": sha}}
-
-
-def protection(guard: Protection) -> Json:
-    checks = [{"context": check.name, "app_id": check.app_id} for check in guard.checks]
-    required = {"strict": guard.strict, "contexts": [check.name for check in guard.checks], "checks": checks}
-    return {"enabled": True, "required_status_checks": required}
-
-
-def rule(guard: Protection) -> Json:
-    checks = [
-        {"context": check.name, **({} if check.app_id is None else {"integration_id": check.app_id})}
-        for check in guard.checks
-    ]
-    return {
-        "type": "required_status_checks",
-        "parameters": {"required_status_checks": checks, "strict_required_status_checks_policy": guard.strict},
-        "ruleset_id": guard.ruleset,
-    }
 
 
 def permission(write: Payloads, login: str, granted: Permission) -> Json:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from review_advisor.mockworld.github.ground import Ground, moment
-from review_advisor.mockworld.github.records import Account, IssueComment, Label, Pull, Repository
+from review_advisor.mockworld.github.records import Account, IssueComment, Pull, Repository
 
 Json = dict[str, Any]
 
@@ -42,10 +42,6 @@ class Payloads:
             "default_branch": repository.default_branch,
         }
 
-    def label(self, label: Label) -> Json:
-        """A label."""
-        return {"id": label.id, "name": label.name}
-
     def comment(self, comment: IssueComment) -> Json:
         """A comment on a pull request or an issue. Who edited it is not in it: only GraphQL tells."""
         return {
@@ -73,7 +69,7 @@ class Payloads:
             "merged_at": None if pull.merged_at is None else moment(pull.merged_at),
             "merge_commit_sha": pull.merge_commit,
             "requested_reviewers": [self.account(login) for login in pull.requested_users],
-            "labels": [self.label(label) for label in pull.labels],
+            "labels": [{"name": label} for label in pull.labels],
             "draft": pull.draft,
             "head": self._side(pull.head_repository, pull.author, pull.head_ref, pull.head_sha),
             "base": self._side(pull.repository, pull.author, pull.base_ref, pull.recorded_base),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 import pytest
 from tests.adapters.github.scene import REPOSITORY, Scene, open_scene
 
 from review_advisor.core.pull_request.writes import CommittedFile
-from review_advisor.mockworld.github.records import RequiredStatusCheck
+from review_advisor.mockworld.github.records import Protection
 from review_advisor.mockworld.github.traffic import Moment, ServerFailure
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
 
@@ -113,7 +114,7 @@ def test_a_branch_is_protected_by_a_rule_a_ruleset_or_as_the_default_one(scene: 
     assert protected(scene, "main")
 
 
-@pytest.mark.parametrize("by_ruleset", [False, True])
-def test_any_rule_counts(scene: Scene, by_ruleset: bool) -> None:
-    scene.github.protects(REPOSITORY, BRANCH, RequiredStatusCheck("tests"), by_ruleset=by_ruleset)
+@pytest.mark.parametrize("by", get_args(Protection))
+def test_any_rule_counts(scene: Scene, by: Protection) -> None:
+    scene.github.protects(REPOSITORY, BRANCH, by)
     assert protected(scene)

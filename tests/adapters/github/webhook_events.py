@@ -9,7 +9,7 @@ from tests.adapters.github.filled import filled_event
 from tests.adapters.github.payloads import Json, Payloads
 
 from review_advisor.mockworld.github.ground import Ground
-from review_advisor.mockworld.github.records import IssueComment, Label, Pull
+from review_advisor.mockworld.github.records import IssueComment, Pull
 
 PullAction = Literal["opened", "reopened", "synchronize", "ready_for_review", "converted_to_draft", "closed"]
 
@@ -25,9 +25,9 @@ class Events:
         moved = {"before": before, "after": pull.head_sha} if before else {}
         return self._of_pull(action, pull, by, **moved)
 
-    def labeled(self, pull: Pull, label: Label, *, by: str) -> Json:
+    def labeled(self, pull: Pull, label: str, *, by: str) -> Json:
         """Somebody put a label on."""
-        return self._of_pull("labeled", pull, by, label=Payloads(self.ground).label(label))
+        return self._of_pull("labeled", pull, by, label={"name": label})
 
     def retargeted(self, pull: Pull, *, by: str, from_ref: str, from_sha: str) -> Json:
         """Somebody chose another base branch."""

@@ -31,12 +31,12 @@ def delete_comment(call: Call) -> Reply:
 def add_labels(call: Call) -> Reply:
     names = call.body if isinstance(call.body, list) else call.body.get("labels", [])
     stand = call.session.conversation.add_labels(call.number, names)
-    return Reply(200, [call.write.label(each) for each in stand])
+    return Reply(200, [{"name": each} for each in stand])
 
 
 def remove_label(call: Call) -> Reply:
     stand = call.session.conversation.remove_label(call.number, call.path["name"])
-    return Reply(200, [call.write.label(each) for each in stand])
+    return Reply(200, [{"name": each} for each in stand])
 
 
 def request_reviewers(call: Call) -> Reply:

@@ -241,7 +241,7 @@ class FakeForge:
         return PullRequest(
             self._github.repository(pull.repository).name, pull.number, pull.title, pull.body, pull.author,
             pull.base_ref, pull.recorded_base, pull.head_ref, pull.head_sha, pull.head_repository,
-            "merged" if pull.merged else pull.state, pull.draft, tuple(label.name for label in pull.labels),
+            "merged" if pull.merged else pull.state, pull.draft, tuple(pull.labels),
             pull.merge_commit or "", None if pull.merged_at is None else time_of(pull.merged_at),
             self._github.repository(pull.repository).default_branch,
         )  # fmt: skip
@@ -279,7 +279,7 @@ def _failure(refused: RefusedRequest) -> ForgeError:
 
 
 def _check(run: CheckRun) -> StandingCheck:
-    return StandingCheck(run.id, run.name, run.external_id, run.status, run.conclusion, run.app.slug, run.title or "")
+    return StandingCheck(run.id, run.name, run.external_id, run.status, run.conclusion, run.app, run.title or "")
 
 
 def _review(review: Review) -> StandingReview:

@@ -10,14 +10,13 @@ from review_advisor.mockworld.github.objects import Commit, Entry, Objects
 from review_advisor.mockworld.github.patches import patch_of
 from review_advisor.mockworld.github.records import (
     Account,
-    App,
+    FileStatus,
     IssueComment,
     Pull,
     PullFile,
     Repository,
     Review,
     ReviewThread,
-    Team,
     Token,
 )
 from review_advisor.mockworld.github.traffic import Traffic, missing
@@ -47,8 +46,7 @@ class Ground:
     """Everything that GitHub keeps. Nothing in it is random, and its clock moves only when something happens."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
-    apps: dict[str, App] = field(default_factory=dict)
-    teams: dict[str, Team] = field(default_factory=dict)
+    teams: set[str] = field(default_factory=set)
     tokens: dict[str, Token] = field(default_factory=dict)
     repositories: dict[str, Repository] = field(default_factory=dict)
     objects: Objects = field(default_factory=Objects)
@@ -155,16 +153,8 @@ class Ground:
     def _changed(self, path: str, before: Entry | None, after: Entry | None) -> PullFile:
         old = self.objects.blobs[before[1]] if before else None
         new = self.objects.blobs[after[1]] if after else None
-        patch = patch_of(old, new)
-        lines = (patch or "").split("\n")
-        return PullFile(
-            path,
-            "added" if before is None else "removed" if after is None else "modified",
-            patch,
-            additions=sum(line.startswith("+") for line in lines),
-            deletions=sum(line.startswith("-") for line in lines),
-            blob=after[1] if after else before[1] if before else None,
-        )
+        status: FileStatus = "added" if before is None else "removed" if after is None else "modified"
+        return PullFile(path, status, patch_of(old, new))
 
 
 def _place(thread: ReviewThread, file: PullFile | None) -> None:

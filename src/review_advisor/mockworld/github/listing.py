@@ -30,8 +30,6 @@ def _listed(file: FileChange) -> PullFile:
         file.path,
         _STATUS.get(file.status, "modified"),
         "\n".join(hunks) or None,
-        file.added,
-        file.removed,
         file.old_path if file.status is Status.RENAMED else None,
     )
 

@@ -11,21 +11,17 @@ from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.records import (
     Account,
     AccountKind,
-    App,
     Issue,
     IssueComment,
-    Label,
     Protection,
     Pull,
     PullFile,
     Reaction,
     Repository,
-    RequiredStatusCheck,
     Review,
     ReviewComment,
     ReviewState,
     ReviewThread,
-    Team,
     TimelineEntry,
     Token,
 )
@@ -53,25 +49,18 @@ class GitHub(Ground):
             self.accounts[login] = Account(self.next_id(), login, "Bot" if login.endswith("[bot]") else kind)
         return self.accounts[login]
 
-    def team(self, organization: str, slug: str, members: tuple[str, ...] = ()) -> Team:
+    def team(self, organization: str, slug: str) -> None:
         """A team of an organisation."""
         self.user(organization, kind="Organization")
-        made = Team(self.next_id(), organization, slug, members)
-        self.teams[made.name] = made
-        return made
-
-    def app(self, slug: str) -> App:
-        """An app and its bot's account; the same one when asked again."""
-        self.user(f"{slug}[bot]")
-        return self.apps.setdefault(slug, App(self.next_id(), slug))
+        self.teams.add(f"{organization}/{slug}")
 
     def workflow_token(self, abilities: Iterable[str] = WORKFLOW_ABILITIES) -> Token:
         """The token of a workflow's job; a later one takes its place."""
-        return self._token(f"{ACTIONS}[bot]", frozenset(abilities), self.app(ACTIONS))
+        return self.app_token(ACTIONS, abilities)
 
     def app_token(self, slug: str, abilities: Iterable[str] = WORKFLOW_ABILITIES) -> Token:
         """The token of an app's installation."""
-        return self._token(f"{slug}[bot]", frozenset(abilities), self.app(slug))
+        return self._token(self.user(f"{slug}[bot]").login, frozenset(abilities), slug)
 
     def personal_token(self, login: str, abilities: Iterable[str] = WORKFLOW_ABILITIES) -> Token:
         """A person's token. It may make no check run, whatever its abilities."""
@@ -81,7 +70,7 @@ class GitHub(Ground):
         self, name: str, contents: Contents | None = None, *, private: bool = False, organization: bool = False
     ) -> Repository:
         """A repository with a first commit on ``main``; its owner is its admin."""
-        made = Repository(self.next_id(), name, private=private, organization=organization)
+        made = Repository(self.next_id(), name, private=private)
         self.user(made.owner, kind="Organization" if organization else "User")
         made.permissions[made.owner] = Permission.ADMIN
         self.repositories[name] = made
@@ -104,12 +93,9 @@ class GitHub(Ground):
         """What somebody may do in a repository from now on."""
         self.repository(repository).permissions[self.user(login).login] = permission
 
-    def protects(
-        self, repository: str, branch: str, *checks: RequiredStatusCheck, strict: bool = False, by_ruleset: bool = False
-    ) -> None:
-        """A branch requires checks from now on, by branch protection or by a ruleset."""
-        guard = Protection(checks, strict, self.next_id() if by_ruleset else None)
-        self.repository(repository).protected.setdefault(branch, []).append(guard)
+    def protects(self, repository: str, branch: str, by: Protection = "branch protection") -> None:
+        """A branch requires checks from now on."""
+        self.repository(repository).protected.setdefault(branch, set()).add(by)
 
     # --- commits and branches ---
 
@@ -260,10 +246,10 @@ class GitHub(Ground):
 
     def takes_label(self, pull: Pull, name: str, *, by: str) -> bool:
         """Somebody takes a label off; whether it was there."""
-        found = [label for label in pull.labels if label.name.casefold() == name.casefold()]
+        found = [label for label in pull.labels if label.casefold() == name.casefold()]
         for label in found:
             pull.labels.remove(label)
-            self.happens(pull, by, f"removed the {label.name} label")
+            self.happens(pull, by, f"removed the {label} label")
         return bool(found)
 
     def opens_issue(self, repository: str, *, by: str, title: str, body: str = "") -> Issue:
@@ -300,7 +286,7 @@ class GitHub(Ground):
         first = thread.comments[0]
         made = ReviewComment(
             self.next_id(), self.user(by).login, body, first.path, first.side, first.line, first.start_line,
-            first.original_line, first.commit, first.hunk, self.tick(), first.review, reply_to=first.id,
+            first.original_line, first.commit, self.tick(),
         )  # fmt: skip
         thread.comments.append(made)
         return made
@@ -319,11 +305,11 @@ class GitHub(Ground):
         """GitHub writes a line into the conversation."""
         pull.happened.append(TimelineEntry(by, words, self.tick()))
 
-    def label(self, repository: Repository, name: str) -> Label:
+    def label(self, repository: Repository, name: str) -> str:
         """The repository's label of this name, whatever its case; made if there is none."""
-        return repository.labels.setdefault(name.casefold(), Label(self.next_id(), name))
+        return repository.labels.setdefault(name.casefold(), name)
 
-    def _token(self, account: str, abilities: frozenset[str], app: App | None) -> Token:
+    def _token(self, account: str, abilities: frozenset[str], app: str | None) -> Token:
         made = Token(f"token-of-{account}", account, abilities, app)
         self.tokens[account] = made
         return made

@@ -15,6 +15,6 @@ def pull_page(github: GitHub, pull: Pull) -> str:
     checks = [run for run in github.repository(pull.repository).checks.values() if run.commit == pull.head_sha]
     patches = {file.path: file.patch or "" for file in github.changed_files(pull)}
     state = "Merged" if pull.merged else pull.state.capitalize()
-    labels = "".join(f" · {label.name}" for label in pull.labels)
+    labels = "".join(f" · {label}" for label in pull.labels)
     heading = f"{pull.title} #{pull.number} · {state}{labels}"
     return page(f"{pull.title} #{pull.number}", (*opening, *shown, *checks), patches, heading=heading)

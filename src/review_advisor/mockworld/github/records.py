@@ -12,6 +12,7 @@ from review_advisor.mockworld.github.patches import PatchLines, shown_lines
 AccountKind = Literal["User", "Bot", "Organization"]
 Side = Literal["LEFT", "RIGHT"]
 Reaction = Literal["THUMBS_UP", "THUMBS_DOWN", "LAUGH", "HOORAY", "CONFUSED", "HEART", "ROCKET", "EYES"]
+FileStatus = Literal["added", "removed", "modified", "renamed"]
 ReviewState = Literal["PENDING", "COMMENTED", "CHANGES_REQUESTED", "APPROVED", "DISMISSED"]
 
 
@@ -24,49 +25,21 @@ class Account:
     kind: AccountKind = "User"
 
 
-@dataclass(slots=True)
-class Team:
-    """A team of an organisation."""
-
-    id: int
-    organization: str
-    slug: str
-    members: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """``org/team``."""
-        return f"{self.organization}/{self.slug}"
-
-
-@dataclass(frozen=True, slots=True)
-class App:
-    """A GitHub App, which alone may make check runs."""
-
-    id: int
-    slug: str
-
-
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What a request is made with. ``abilities`` are GitHub's permissions, ``name:read`` or ``name:write``."""
+    """What a request is made with. ``abilities`` are GitHub's permissions, ``name:read`` or ``name:write``.
+
+    ``app`` is the slug of the app whose token it is: apps alone may make check runs.
+    """
 
     value: str
     account: str
     abilities: frozenset[str]
-    app: App | None = None
+    app: str | None = None
 
     def may(self, ability: str) -> bool:
         """Whether the token has this permission; whoever may write may read."""
         return ability in self.abilities or ability.replace(":read", ":write") in self.abilities
-
-
-@dataclass(slots=True)
-class Label:
-    """A label of a repository."""
-
-    id: int
-    name: str
 
 
 @dataclass(slots=True)
@@ -94,10 +67,7 @@ class ReviewComment:
     start_line: int | None
     original_line: int
     commit: str
-    hunk: str
     at: int
-    review: int
-    reply_to: int | None = None
     original_start_line: int | None = None
     editor: str | None = None
     edited_at: int | None = None
@@ -133,12 +103,9 @@ class PullFile:
     """A file of a pull request. ``patch`` is None where GitHub shows none."""
 
     path: str
-    status: Literal["added", "removed", "modified", "renamed"] = "modified"
+    status: FileStatus = "modified"
     patch: str | None = None
-    additions: int = 0
-    deletions: int = 0
     previous_path: str | None = None
-    blob: str | None = None
 
     @property
     def shown(self) -> PatchLines:
@@ -153,7 +120,7 @@ class CheckRun:
     id: int
     name: str
     commit: str
-    app: App
+    app: str
     external_id: str
     status: str
     conclusion: str | None
@@ -161,7 +128,6 @@ class CheckRun:
     title: str | None = None
     summary: str | None = None
     details_url: str | None = None
-    completed_at: int | None = None
     annotations: list[Annotation] = field(default_factory=list)
 
 
@@ -214,7 +180,7 @@ class Pull:
     merged_at: int | None = None
     merge_commit: str | None = None
     draft: bool = False
-    labels: list[Label] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
     closes: list[tuple[str, int]] = field(default_factory=list)
     listing: tuple[PullFile, ...] | None = None
     newest_threads_first: bool = False
@@ -230,28 +196,16 @@ class Pull:
         return self.merged_at is not None
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredStatusCheck:
-    """A check that a branch requires. ``app_id`` None: any app, so anybody who may push a workflow, can set it."""
-
-    name: str
-    app_id: int | None = None
-
-
-@dataclass(slots=True)
-class Protection:
-    """What guards a branch: by the old branch protection or by a ruleset."""
-
-    checks: tuple[RequiredStatusCheck, ...] = ()
-    strict: bool = False
-    ruleset: int | None = None
+Protection = Literal["branch protection", "ruleset"]
+"""What guards a branch: the old way or the new one."""
 
 
 @dataclass(slots=True)
 class Repository:
     """A repository. ``permissions`` are by login; anybody may read a public one.
 
-    ``branches`` and ``deleted`` are the tips of those that are there, and of those that are gone.
+    ``branches`` and ``deleted`` are the tips of those that are there, and of those that are gone. ``labels`` are by
+    their names in lower case, ``protected`` are branches.
     """
 
     id: int
@@ -259,15 +213,14 @@ class Repository:
     default_branch: str = "main"
     private: bool = False
     parent: str | None = None
-    organization: bool = False
     branches: dict[str, str] = field(default_factory=dict)
     deleted: dict[str, str] = field(default_factory=dict)
     permissions: dict[str, Permission] = field(default_factory=dict)
-    labels: dict[str, Label] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     pulls: dict[int, Pull] = field(default_factory=dict)
     checks: dict[int, CheckRun] = field(default_factory=dict)
-    protected: dict[str, list[Protection]] = field(default_factory=dict)
+    protected: dict[str, set[Protection]] = field(default_factory=dict)
 
     @property
     def owner(self) -> str:

@@ -85,7 +85,7 @@ def snapshot(github: GitHub, pull: Pull, rules: PublicationRules) -> Snapshot:
         said=tuple(_said(each) for review in reviews for each in review.threads),
         summaries=tuple(each.body for each in summaries),
         answers=tuple(each.body for each in own if each.body.startswith(f"{PREFIX}answer ")),
-        labels=frozenset(label.name for label in pull.labels),
+        labels=frozenset(pull.labels),
         pending=frozenset(
             (each.id, each.body) for each in pull.reviews if each.state == "PENDING" and not rules.is_ours(each.author)
         ),

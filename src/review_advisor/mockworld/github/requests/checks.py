@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check
-from review_advisor.mockworld.github.records import App, CheckRun
+from review_advisor.mockworld.github.records import CheckRun
 from review_advisor.mockworld.github.requests.access import Access, not_too_long, refused
 from review_advisor.mockworld.github.traffic import RefusedRequest, invalid, missing
 
@@ -68,12 +68,12 @@ class CheckRequests:
             app = self._app()
             run = _known(repository.checks.get(check_id))
             if run.app != app:
-                raise RefusedRequest(403, f"Invalid app_id `{app.id}` - check run can only be modified by its own app.")
+                raise RefusedRequest(403, f"Invalid app_id `{app}` - check run can only be modified by its own app.")
             _check(values)
             self._set(run, values)
             return run
 
-    def _app(self) -> App:
+    def _app(self) -> str:
         if self.access.token.app is None:
             raise RefusedRequest(403, "You must authenticate via a GitHub App.")
         return self.access.token.app
@@ -86,9 +86,10 @@ class CheckRequests:
         run.summary = values.summary if values.summary is not None else run.summary
         run.annotations.extend(values.annotations)
         if values.conclusion is not None:
-            run.status, run.conclusion, run.completed_at = "completed", values.conclusion, self.access.github.tick()
+            self.access.github.tick()
+            run.status, run.conclusion = "completed", values.conclusion
         elif values.status is not None:
-            run.status, run.conclusion, run.completed_at = values.status, None, None
+            run.status, run.conclusion = values.status, None
 
 
 def _known(run: CheckRun | None) -> CheckRun:

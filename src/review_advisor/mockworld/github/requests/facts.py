@@ -69,14 +69,14 @@ class FactRequests:
                 raise missing()
             return found[1], self.access.github.objects.blobs[found[1]]
 
-    def rules(self, branch: str) -> tuple[Protection, ...]:
+    def rules(self, branch: str) -> frozenset[Protection]:
         """The rulesets that hold for a branch."""
         with self.access.request("list rules") as repository:
-            return tuple(each for each in repository.protected.get(branch, []) if each.ruleset is not None)
+            return frozenset(repository.protected.get(branch, set()) & {"ruleset"})
 
-    def branch(self, branch: str) -> tuple[str, tuple[Protection, ...]]:
+    def branch(self, branch: str) -> tuple[str, frozenset[Protection]]:
         """A branch's tip, and what guards it."""
         with self.access.request("get branch", "contents:read") as repository:
             if branch not in repository.branches:
                 raise RefusedRequest(404, "Branch not found")
-            return repository.branches[branch], tuple(repository.protected.get(branch, []))
+            return repository.branches[branch], frozenset(repository.protected.get(branch, ()))

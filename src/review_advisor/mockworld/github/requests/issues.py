@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from review_advisor.mockworld.github.records import IssueComment, Label, Pull
+from review_advisor.mockworld.github.records import IssueComment, Pull
 from review_advisor.mockworld.github.requests.access import Access, checked_body, refused
 from review_advisor.mockworld.github.traffic import RefusedRequest, denied, invalid, missing
 
@@ -45,7 +45,7 @@ class IssueRequests:
         with self.access.request("delete comment", *_TALK) as repository:
             self.access.github.conversation(comment_id, repository).remove(self._comment(comment_id))
 
-    def add_labels(self, number: int, names: Sequence[str]) -> tuple[Label, ...]:
+    def add_labels(self, number: int, names: Sequence[str]) -> tuple[str, ...]:
         """Put labels on; one that the repository does not have is made, for which ``issues:write`` is needed."""
         with self.access.request("add labels", *_TALK) as repository:
             pull = self.access.pull(number)
@@ -55,13 +55,13 @@ class IssueRequests:
             for name in names:
                 if not name.strip() or len(name) > LONGEST_LABEL:
                     raise invalid(f"A label's name has 1 to {LONGEST_LABEL} characters: {name}")
-            new = {name.casefold() for name in names} - {label.name.casefold() for label in pull.labels}
+            new = {name.casefold() for name in names} - {label.casefold() for label in pull.labels}
             if len(pull.labels) + len(new) > MOST_LABELS:
                 raise refused(f"Label limit reached: an issue has at most {MOST_LABELS} labels.")
             self.access.github.labels(pull, *names, by=self.access.account)
             return tuple(pull.labels)
 
-    def remove_label(self, number: int, name: str) -> tuple[Label, ...]:
+    def remove_label(self, number: int, name: str) -> tuple[str, ...]:
         """Take a label off."""
         with self.access.request("remove label", *_TALK):
             pull = self.access.pull(number)

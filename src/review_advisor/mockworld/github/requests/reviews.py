@@ -103,8 +103,7 @@ class ReviewRequests:
         github = self.access.github
         comment = ReviewComment(
             github.next_id(), self.access.account, remark.body, remark.path, remark.side, remark.line,
-            remark.start_line, remark.line, review.commit, f"@@ {text}", github.tick(), review.id,
-            original_start_line=remark.start_line,
+            remark.start_line, remark.line, review.commit, github.tick(), remark.start_line,
         )  # fmt: skip
         return ReviewThread(f"PRRT_{github.next_id()}", [comment], text)
 
