@@ -378,8 +378,8 @@ def test_a_review_that_stopped_does_not_get_its_consults_back(tmp_path: Path) ->
 def _answered(world: MockWorld) -> list[tuple[object, ...]]:
     """The questions that were answered, whichever run asked them."""
     return [
-        (each.call.role, each.call.surface, each.call.attempt, each.call.shard, each.call.blind)
-        for each in world.agents.played
+        (call.role, call.surface, call.attempt, call.shard, call.blind, bool(call.asks_again))
+        for each, call in ((each, each.call) for each in world.agents.played)
         if each.line.answer is not None
         and "certainly" not in each.line.answer
         and not isinstance(each.came, BaseException)
@@ -551,7 +551,7 @@ def test_a_file_that_was_not_signed_by_us_is_no_answer(forge: Callable[[Path], o
     for path in kept_files(tmp_path):
         forge(path)
     said: list[str] = []
-    world.agents.script(Role.EXECUTOR, reject())
+    world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 7, "value = 7")))
     document = run(world, store_of(world, tmp_path, warn=said.append))
     assert document.outcome is Outcome.CHANGES_REQUESTED
     assert len(said) == 1
