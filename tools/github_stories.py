@@ -248,7 +248,7 @@ def _escalation() -> Picture:
 def _answer() -> Picture:
     story = _escalated()
     reason = "the bank's contract says that it does"
-    story.says(MAINTAINER, f"/advisor approve-escalation {story.pull.head_sha} {reason}")
+    story.says(MAINTAINER, f"/advisor override {story.pull.head_sha} {reason}")
     return Picture("answer", tuple(story.pull.comments))
 
 

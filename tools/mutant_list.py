@@ -25,6 +25,7 @@ STATIC = f"{SCENARIOS}test_static_checks_alone.py::"
 GUARD = f"{UNIT}policy/test_guard.py::TestSelfModificationGuard::"
 LARGE = f"{SCENARIOS}test_large_changes.py::"
 MONEY = f"{SCENARIOS}test_budgets_are_checked_before_money_is_spent.py::"
+DECIDES = f"{SCENARIOS}test_a_person_can_always_decide.py::test_"
 BARE = f"{SCENARIOS}test_a_rejection_without_a_finding.py::test_"
 REJECTIONS = f"{SCENARIOS}test_rejections_are_judged_too.py::"
 TWICE = f"{SCENARIOS}test_two_reviews_of_one_change.py::"
@@ -86,6 +87,41 @@ MUTANTS = (
         'named or (f"*{place.suffix}" if suffix else OTHER)',
         "named",
         (f"{STATIC}test_a_name_that_says_nothing_counts_as_code",),
+    ),
+    Mutant(
+        "the last dismissal lets a head pass although the advisor did not confirm the rejection",
+        "core/pull_request/settling.py",
+        "(not state.rests_on_findings, ",
+        "(False, ",
+        (f"{UNIT}pull_request/test_settling.py::test_every_condition_of_a_dismissal_is_asked",),
+    ),
+    Mutant(
+        "a dismissal lets a head pass while other findings block",
+        "core/pull_request/settling.py",
+        '(bool(still_blocking(state)), "Other',
+        '(False, "Other',
+        (f"{UNIT}pull_request/test_settling.py::test_every_condition_of_a_dismissal_is_asked",),
+    ),
+    Mutant(
+        "an override holds for a review that nobody has read",
+        "core/pull_request/settling.py",
+        "if state.run_id != present.review:",
+        "if False:",
+        (f"{SCENARIOS}test_conversation.py::test_a_newer_rejection_is_not_approved_over",),
+    ),
+    Mutant(
+        "whoever may write settles their own work",
+        "core/pull_request/settling.py",
+        'case "never":\n            return False',
+        'case "never":\n            return permission.may_write',
+        (f"{DECIDES}nobody_overrides_the_review_of_their_own_work",),
+    ),
+    Mutant(
+        "a state that nobody vouches for says that the advisor confirmed a rejection",
+        "core/pull_request/seals.py",
+        ', "rests_on_findings": False}',
+        "}",
+        (f"{DECIDES}a_state_that_nobody_vouches_for_does_not_let_a_dismissal_conclude",),
     ),
     Mutant(
         "an approval takes back a rejection that named no finding",
@@ -1273,7 +1309,7 @@ MUTANTS = (
     Mutant(
         "a merge queue passes what was reviewed last at another head",
         "pull_request/begin.py",
-        "if state is not None and state.head_sha != pull_request.head_sha:",
+        "if state is not None and sealed_on(state) != pull_request.head_sha:",
         "if state is not None and not state.head_sha:",
         (f"{SCENARIOS}test_beginning.py::test_a_merge_queue_takes_no_pass_of_a_head_that_the_last_review_is_not_of",),
     ),
@@ -1317,9 +1353,9 @@ MUTANTS = (
     ),
     Mutant(
         "an escalation is approved while a review is under way",
-        "pull_request/comment_commands.py",
-        "(None in conclusions,",
-        '("?" in conclusions,',
+        "core/pull_request/settling.py",
+        "(None in present.conclusions,",
+        '("?" in present.conclusions,',
         (f"{SCENARIOS}test_conversation.py::test_nobody_approves_while_a_review_is_under_way",),
     ),
     Mutant(
@@ -1412,8 +1448,8 @@ MUTANTS = (
     Mutant(
         "a state that nobody vouches for narrows what is posted",
         "core/pull_request/seals.py",
-        'now |= {"complete": False, "whole": None}',
-        'now |= {"complete": False}',
+        'now |= {"complete": False, "whole": None, "rests_on_findings": False}',
+        'now |= {"complete": False, "rests_on_findings": False}',
         (f"{FORGED}test_a_state_that_nobody_vouches_for_narrows_nothing",),
     ),
     Mutant(
@@ -1636,8 +1672,8 @@ MUTANTS = (
     Mutant(
         "the author of a pull request dismisses by a comment and a forged state",
         "pull_request/peoples_word.py",
-        " if each.author.casefold() != author}",
-        "}",
+        "return permission.may_write and may_settle(",
+        "return permission.may_write or may_settle(",
         (f"{FORGED}test_what_nobody_with_a_say_dismissed_is_open",),
     ),
     Mutant(
@@ -1744,14 +1780,14 @@ MUTANTS = (
     ),
     Mutant(
         "authors approve their own escalations",
-        "core/pull_request/commands.py",
+        "core/pull_request/settling.py",
         "if login.casefold() == pull_request.author.casefold():",
         "if login == pull_request.head_sha:",
         (f"{SCENARIOS}test_conversation.py::test_the_author_cannot_approve_their_own_escalation",),
     ),
     Mutant(
         "whoever pushed the head approves its escalation",
-        "core/pull_request/commands.py",
+        "core/pull_request/settling.py",
         "if login.casefold() in {maker.casefold() for maker in makers}:",
         "if login in makers:",
         (f"{SCENARIOS}test_conversation.py::test_whoever_made_the_head_commit_cannot_approve_its_escalation",),
@@ -2131,8 +2167,8 @@ MUTANTS = (
     Mutant(
         "the author of a change decides that a finding was wrong",
         "pull_request/peoples_word.py",
-        "if each.author.casefold() != author}",
-        "if each.author.casefold()}",
+        "if _may_settle(forge, rules, pull_request, login)}",
+        "if forge.permission(login).may_write}",
         ("tests/attacks/test_forged_states_are_observed.py::test_a_dismissal_that_nobody_with_a_say_wrote_is_none",),
     ),
     Mutant(

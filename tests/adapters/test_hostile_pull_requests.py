@@ -195,7 +195,7 @@ def test_nothing_that_a_person_says_is_more_than_words(actions: Actions) -> None
     for start in range(0, len(line), MOST_REASON):
         actions.said(pull, f"/advisor dismiss {identity} {line[start : start + MOST_REASON]}", by=MAINTAINER)
     actions.said(pull, f"/advisor dismiss f-0000000000 {SPOKEN}", by=AUTHOR)
-    actions.said(pull, "/advisor approve-escalation @ada", by=AUTHOR)
+    actions.said(pull, "/advisor override @ada", by=AUTHOR)
     actions.labelled(pull, "::error::\u202e@ada", by=MAINTAINER)
     harmless(actions)
     assert len(actions.state(pull).findings) == 1

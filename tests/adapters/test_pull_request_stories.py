@@ -157,7 +157,8 @@ def test_a_dispute_that_is_dismissed_is_settled(rejected: tuple[Actions, Pull]) 
     heard = actions.said(pull, f"/advisor dismiss {FAULT_ID} thirty-one is what the law says", by=MAINTAINER)
     assert not heard.began
     assert ["is dismissed" in each for each in actions.answers(pull)] == [True]
-    assert actions.check(pull).conclusion == "failure", "the verdict stays until the next review"
+    check = actions.check(pull)
+    assert (check.conclusion, check.title) == ("success", f"Dismissed by @{MAINTAINER}")
     actions.models.executor_says(approve(ODD))
     ran = actions.said(pull, "/advisor review", by=MAINTAINER)
     assert ran.told["asked"] == "true"
@@ -240,7 +241,7 @@ def test_an_escalation_of_another_base_branch_is_not_approved(escalated: tuple[A
     actions, pull = escalated
     actions.github.commits(NAME, "release", {}, by=MAINTAINER)
     actions.github.retargets(pull, "release")
-    actions.said(pull, f"/advisor approve-escalation {pull.head_sha} I looked at it", by=MAINTAINER)
+    actions.said(pull, f"/advisor override {pull.head_sha} I looked at it", by=MAINTAINER)
     assert ["reviewed against main, not release" in each for each in actions.answers(pull)] == [True]
     assert actions.check(pull).conclusion == "action_required"
 
@@ -257,7 +258,7 @@ def test_a_base_branch_whose_name_is_a_secrets_value_too_is_one_like_any_other(a
     actions.happens("opened", pull)
     assert actions.check(pull).conclusion == "action_required"
     assert actions.state(pull).base_ref == "[secret removed]"
-    actions.said(pull, f"/advisor approve-escalation {pull.head_sha} I looked at it", by=MAINTAINER)
+    actions.said(pull, f"/advisor override {pull.head_sha} I looked at it", by=MAINTAINER)
     assert actions.check(pull).conclusion == "success"
     assert release not in json.dumps([actions.summary(pull), *actions.answers(pull), actions.check(pull).summary])
 
@@ -299,7 +300,7 @@ def test_an_escalation_calls_a_human_with_label_request_and_transcript(escalated
     assert pull.requested_users == [MAINTAINER]
     summary = actions.summary(pull)
     assert all(words in summary for words in ("it divides by zero", "it still divides by zero"))
-    assert f"/advisor approve-escalation {pull.head_sha[:7]}" in summary
+    assert f"/advisor override {pull.head_sha[:7]}" in summary
 
 
 def test_a_team_that_the_token_may_not_ask_is_a_line_and_the_label_stands(actions: Actions) -> None:
@@ -315,14 +316,14 @@ def test_a_team_that_the_token_may_not_ask_is_a_line_and_the_label_stands(action
 
 def test_a_human_approves_the_escalation_of_this_head_only(escalated: tuple[Actions, Pull]) -> None:
     actions, pull = escalated
-    order = f"/advisor approve-escalation {pull.head_sha} I looked at it myself"
+    order = f"/advisor override {pull.head_sha} I looked at it myself"
     actions.said(pull, order, by=STRANGER)
     actions.said(pull, order, by=AUTHOR)
     assert actions.check(pull).conclusion == "action_required"
-    assert ["nor approve its escalation" in each for each in actions.answers(pull)] == [True], "the author only"
+    assert ["nor override its review" in each for each in actions.answers(pull)] == [True], "the author only"
     actions.said(pull, order, by=MAINTAINER)
     check = actions.check(pull)
-    assert (check.conclusion, check.title) == ("success", f"Approved by @{MAINTAINER} after an escalation")
+    assert (check.conclusion, check.title) == ("success", f"Overridden by @{MAINTAINER}")
     assert "I looked at it myself" in (check.summary or "")
     assert pull.labels == []
     assert actions.state(pull).approved_by == MAINTAINER
@@ -331,7 +332,7 @@ def test_a_human_approves_the_escalation_of_this_head_only(escalated: tuple[Acti
     actions.models.executor_says(reject(finding(APP, 33, "value = 33")))
     actions.pushed(pull, {APP: FAULTY + "value = 32\nvalue = 33\n"})
     assert actions.check(pull).conclusion == "failure", "a new push is reviewed again"
-    actions.said(pull, f"/advisor approve-escalation {approved} as before", by=MAINTAINER)
+    actions.said(pull, f"/advisor override {approved} as before", by=MAINTAINER)
     assert actions.check(pull).conclusion == "failure"
 
 

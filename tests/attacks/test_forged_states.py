@@ -431,7 +431,7 @@ def test_a_claimed_approval_passes_nothing_and_is_not_repeated(key: bytes | None
     assert [check.conclusion for check in stage.desk.checks] == [None]
     stage.desk.publish(stage.desk.reviewed(reject(HOLE)))
     assert [check.conclusion for check in stage.desk.checks] == ["failure"]
-    assert "Approved by" not in stage.desk.summaries[0].body
+    assert "Overridden by" not in stage.desk.summaries[0].body
 
 
 @KEYS
@@ -444,7 +444,7 @@ def test_a_claimed_escalation_cannot_be_approved(key: bytes | None) -> None:
     BeginPhase(desk.bot()).begin(event)
     lie = state_of(desk, outcome="escalated")
     desk.github.comments(desk.pull, by=BOT, body=f"{SUMMARY}\n\n{state_block(lie)}")
-    said = desk.hears(MAINTAINER, f"/advisor approve-escalation {desk.pull.head_sha} looked at it").because
+    said = desk.hears(MAINTAINER, f"/advisor override {desk.pull.head_sha} looked at it").because
     assert "It is not known against which base branch" in said
     assert [check.conclusion for check in desk.checks] == ["action_required"]
 

@@ -235,7 +235,7 @@ def test_an_approval_that_a_person_gives_while_an_older_run_publishes_again_stan
     publishes(desk, "1", escalated)
 
     def approves() -> None:
-        order = f"/advisor approve-escalation {desk.pull.head_sha} looked at it"
+        order = f"/advisor override {desk.pull.head_sha} looked at it"
         assert "passes in the name" in desk.hears(MAINTAINER, order, run="2").because
 
     desk.github.traffic.meanwhile(approves, Moment(operation=moment, after=True))
@@ -245,7 +245,7 @@ def test_an_approval_that_a_person_gives_while_an_older_run_publishes_again_stan
     assert conclusions(desk) == ["success"]
     assert desk.state is not None
     assert desk.state.approved_by == MAINTAINER
-    assert f"Approved by `{MAINTAINER}`" in desk.summaries[0].body
+    assert f"Overridden by `{MAINTAINER}`" in desk.summaries[0].body
     begins(desk, "3")
     publishes(desk, "3", desk.reviewed(approve(), approve(finding(PATH, 3, "value = 3")), judged=[veto("no")] * 2))
     assert desk.state is not None

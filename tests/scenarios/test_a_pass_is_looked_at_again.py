@@ -81,7 +81,7 @@ def approves(desk: Desk, clock: FakeClock | None = None) -> str:
 
     def do(forge: Forge) -> None:
         talk = Conversation(desk.bot(run="2", forge=forge, clock=clock))
-        order = f"/advisor approve-escalation {head} looked at it"
+        order = f"/advisor override {head} looked at it"
         heard.append(talk.hear(desk.pull.number, Comment(77, MAINTAINER, order)).because)
 
     over_http(desk, do, clock)
@@ -190,9 +190,9 @@ def test_an_approval_that_does_not_hold_any_more_is_taken_back(
     escalated.github.traffic.meanwhile(lambda: happening(escalated), PASSED)
     assert word in approves(escalated)
     (check,) = escalated.checks_on(head)
-    assert (check.conclusion, check.title) == ("action_required", "Not decided: the approval did not hold")
+    assert (check.conclusion, check.title) == ("action_required", "Not decided: a person's decision did not hold")
     assert word in (check.summary or "")
-    assert "Approved by" not in escalated.summaries[0].body
+    assert "Overridden by" not in escalated.summaries[0].body
 
 
 @HAPPENINGS
@@ -215,7 +215,7 @@ def test_an_approval_does_not_pass_over_a_run_that_began_while_a_list_was_waited
     escalated.github.traffic.meets(A_MINUTE, Moment(operation="list check runs", number=number))
     approves(escalated, Afternoon(begins_against_another_base(escalated, "3")))
     assert conclusions(escalated) == [None]
-    assert "Approved by" not in escalated.summaries[0].body
+    assert "Overridden by" not in escalated.summaries[0].body
 
 
 def test_a_rejection_that_is_published_right_after_an_approval_stands(escalated: Desk) -> None:
@@ -225,4 +225,4 @@ def test_a_rejection_that_is_published_right_after_an_approval_stands(escalated:
     escalated.github.traffic.meanwhile(lambda: phase.publish(escalated.pull.number, rejection, asked=False), PASSED)
     approves(escalated)
     assert conclusions(escalated) == ["failure"]
-    assert "Approved by" not in escalated.summaries[0].body
+    assert "Overridden by" not in escalated.summaries[0].body

@@ -5,7 +5,7 @@ from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REP
 
 from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.forge_text.check import check_approved_by
+from review_advisor.core.forge_text.check import check_overridden_by
 from review_advisor.core.forge_text.summary import amended
 from review_advisor.core.pull_request.memory import OPENS_BREAKER
 from review_advisor.core.pull_request.rules import PublicationRules
@@ -278,6 +278,6 @@ def test_a_branch_that_is_no_queues_passes_nothing(desk: Desk, ref: str) -> None
 
 def test_somebody_elses_check_of_our_name_is_not_ours(desk: Desk) -> None:
     desk.github.app_token("evil-ci")
-    forged = check_approved_by(desk.rules, desk.pull.number, "eve", "trust me")
+    forged = check_overridden_by(desk.rules, desk.pull.number, "eve", "trust me")
     FakeForge(desk.github, REPOSITORY, "evil-ci[bot]").create_check(desk.pull.head_sha, forged)
     assert queued(desk) == ["action_required"]

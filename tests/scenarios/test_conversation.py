@@ -122,7 +122,7 @@ def test_nobody_dismisses_what_was_found_in_their_own_work(desk: Desk, login: st
     desk.publish(desk.reviewed(reject(FAULT)))
     says(desk, login.upper(), f"/advisor dismiss {ID} it is fine")
     (answer,) = answers(desk)
-    assert "can neither dismiss its findings nor approve its escalation" in answer
+    assert "can neither dismiss its findings nor override its review" in answer
     assert "Push a change, answer in the thread, or ask somebody else" in answer
     assert desk.state is not None
     assert [each.status for each in desk.state.findings] == ["open"]
@@ -174,10 +174,10 @@ def test_the_same_comment_heard_twice_in_one_moment_is_answered_once(desk: Desk,
     [
         ("/advisor dismiss f-0000000000 why", "No finding"),
         ("/advisor dismiss three why", "Name a finding"),
-        ("/advisor approve-escalation HEAD because", "Name the head"),
-        (f"/advisor approve-escalation {'a' * 39} because", "Name the head"),
+        ("/advisor override HEAD because", "Name the head"),
+        (f"/advisor override {'a' * 39} because", "Name the head"),
         ("/advisor sudo", "not one of the commands"),
-        ("/advisor help", "/advisor approve-escalation SHA reason"),
+        ("/advisor help", "/advisor override SHA reason"),
     ],
 )
 def test_what_cannot_be_done_is_said(desk: Desk, body: str, word: str) -> None:
@@ -186,7 +186,7 @@ def test_what_cannot_be_done_is_said(desk: Desk, body: str, word: str) -> None:
 
 
 def test_a_human_approves_an_escalation_of_this_very_head(escalated: Desk) -> None:
-    says(escalated, MAINTAINER, f"/advisor approve-escalation {escalated.pull.head_sha} looked at it myself")
+    says(escalated, MAINTAINER, f"/advisor override {escalated.pull.head_sha} looked at it myself")
     (check,) = escalated.checks
     assert check.conclusion == "success"
     assert MAINTAINER in (check.title or "")
@@ -197,7 +197,7 @@ def test_a_human_approves_an_escalation_of_this_very_head(escalated: Desk) -> No
 
 
 def test_the_author_cannot_approve_their_own_escalation(escalated: Desk) -> None:
-    says(escalated, AUTHOR, f"/advisor approve-escalation {escalated.pull.head_sha} trust me")
+    says(escalated, AUTHOR, f"/advisor override {escalated.pull.head_sha} trust me")
     assert [check.conclusion for check in escalated.checks] == ["action_required"]
     assert ["The author of a pull request can neither dismiss" in each for each in answers(escalated)] == [True]
 
@@ -206,18 +206,18 @@ def test_whoever_made_the_head_commit_cannot_approve_its_escalation(escalated: D
     escalated.github.grants(REPOSITORY, "Max", Permission.WRITE)
     escalated.github.pushes(escalated.pull, {PATH: LINES + "more = 1\n"}, by="Max")
     escalated.publish(escalated.reviewed(approve(), approve(FAULT), judged=[veto("no"), veto("no")]))
-    says(escalated, "max", f"/advisor approve-escalation {escalated.pull.head_sha} trust me", 1)
+    says(escalated, "max", f"/advisor override {escalated.pull.head_sha} trust me", 1)
     assert [check.conclusion for check in escalated.checks] == ["action_required"]
-    assert ["made the head commit" in each for each in answers(escalated)] == [True]
-    says(escalated, MAINTAINER, f"/advisor approve-escalation {escalated.pull.head_sha} looked at it myself", 2)
+    assert ["made one of the commits" in each for each in answers(escalated)] == [True]
+    says(escalated, MAINTAINER, f"/advisor override {escalated.pull.head_sha} looked at it myself", 2)
     assert [check.conclusion for check in escalated.checks] == ["success"]
 
 
 def test_another_head_is_not_approved(escalated: Desk) -> None:
     old = escalated.pull.head_sha
     escalated.github.pushes(escalated.pull, {PATH: LINES + "more = 1\n"})
-    says(escalated, MAINTAINER, f"/advisor approve-escalation {old} looked at it", 1)
-    says(escalated, MAINTAINER, f"/advisor approve-escalation {escalated.pull.head_sha} looked at it", 2)
+    says(escalated, MAINTAINER, f"/advisor override {old} looked at it", 1)
+    says(escalated, MAINTAINER, f"/advisor override {escalated.pull.head_sha} looked at it", 2)
     assert escalated.checks == []
     assert [check.conclusion for check in escalated.checks_on(old)] == ["action_required"]
     assert len(answers(escalated)) == 2
@@ -225,20 +225,15 @@ def test_another_head_is_not_approved(escalated: Desk) -> None:
 
 def test_a_command_that_is_refused_takes_no_approval_back(escalated: Desk) -> None:
     approves(escalated)
-    says(escalated, MAINTAINER, f"/advisor approve-escalation {'a' * 40} looked at it", 2)
+    says(escalated, MAINTAINER, f"/advisor override {'a' * 40} looked at it", 2)
     (check,) = escalated.checks
-    assert check.title == f"Approved by @{MAINTAINER} after an escalation"
-
-
-def test_a_rejection_is_not_an_escalation(desk: Desk) -> None:
-    says(desk, MAINTAINER, f"/advisor approve-escalation {desk.pull.head_sha} I want it")
-    assert [check.conclusion for check in desk.checks] == ["failure"]
+    assert check.title == f"Overridden by @{MAINTAINER}"
 
 
 def test_a_head_shared_by_two_pull_requests_is_not_approved(escalated: Desk) -> None:
     other = escalated.github.opens(REPOSITORY, by=AUTHOR, branch="other")
     other.head_sha = escalated.pull.head_sha
-    says(escalated, MAINTAINER, f"/advisor approve-escalation {escalated.pull.head_sha} looked at it")
+    says(escalated, MAINTAINER, f"/advisor override {escalated.pull.head_sha} looked at it")
     assert [check.conclusion for check in escalated.checks] == ["action_required"]
 
 
@@ -258,7 +253,7 @@ def begins(desk: Desk, run: str) -> None:
 
 
 def approves(desk: Desk) -> str:
-    return says(desk, MAINTAINER, f"/advisor approve-escalation {desk.pull.head_sha} looked at it").because
+    return says(desk, MAINTAINER, f"/advisor override {desk.pull.head_sha} looked at it").because
 
 
 def test_nobody_approves_while_a_review_is_under_way(escalated: Desk) -> None:
@@ -268,7 +263,7 @@ def test_nobody_approves_while_a_review_is_under_way(escalated: Desk) -> None:
     begins(escalated, "2")
     assert "under way" in approves(escalated)
     assert [check.conclusion for check in escalated.checks] == [None]
-    assert "Approved by" not in escalated.summaries[0].body
+    assert "Overridden by" not in escalated.summaries[0].body
 
 
 def test_a_base_branch_that_changes_meanwhile_is_not_approved(escalated: Desk) -> None:
@@ -284,25 +279,25 @@ def test_a_newer_rejection_is_not_approved_over(escalated: Desk) -> None:
     rejection = escalated.reviewed(reject(OTHER))
     publish = lambda: escalated.publish(rejection)  # noqa: E731
     escalated.github.traffic.meanwhile(publish, Moment(operation="list check runs"))
-    assert "Only the escalated review" in approves(escalated)
+    assert "Another review of this head was published meanwhile" in approves(escalated)
     assert [check.conclusion for check in escalated.checks] == ["failure"]
-    assert "Approved by" not in escalated.summaries[0].body
+    assert "Overridden by" not in escalated.summaries[0].body
 
 
-def test_a_check_that_failed_for_another_reason_is_not_approved(escalated: Desk) -> None:
+def test_a_check_that_failed_for_another_reason_is_overridden_too(escalated: Desk) -> None:
     failed = check_did_not_run(escalated.rules, escalated.pull.number, "The base's configuration cannot be used.")
     escalated.bot().writer(escalated.pull.number).checks.stand(escalated.pull.head_sha, failed)
-    assert "does not ask for a person's decision" in approves(escalated)
-    assert [check.conclusion for check in escalated.checks] == ["failure"]
+    approves(escalated)
+    assert [check.conclusion for check in escalated.checks] == ["success"]
 
 
 def test_a_head_that_moves_while_it_is_approved_is_not(escalated: Desk) -> None:
     old = escalated.pull.head_sha
     push = lambda: escalated.github.pushes(escalated.pull, {PATH: LINES + "evil = 1\n"})  # noqa: E731
     escalated.github.traffic.meanwhile(push, Moment(operation="list check runs"))
-    assert "head has moved" in says(escalated, MAINTAINER, f"/advisor approve-escalation {old} looked at it").because
+    assert "head has moved" in says(escalated, MAINTAINER, f"/advisor override {old} looked at it").because
     assert [check.conclusion for check in escalated.checks_on(old)] == ["action_required"]
-    assert "Approved by" not in escalated.summaries[0].body
+    assert "Overridden by" not in escalated.summaries[0].body
     assert escalated.labels == ["needs-human-review"]
 
 
@@ -316,11 +311,11 @@ def test_the_summary_never_claims_an_approval_that_the_check_does_not_have(after
         with suppress(Killed):
             approves(desk)
         passed = [check.conclusion for check in desk.checks] == ["success"]
-        assert passed or "Approved by" not in desk.summaries[0].body
+        assert passed or "Overridden by" not in desk.summaries[0].body
         if desk.github.traffic.unmet:
             return
         approves(desk)
         assert [check.conclusion for check in desk.checks] == ["success"]
-        assert "Approved by" in desk.summaries[0].body
+        assert "Overridden by" in desk.summaries[0].body
         assert desk.labels == []
         assert len(answers(desk)) == 1

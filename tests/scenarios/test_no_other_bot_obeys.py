@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.scenarios.publishing import PATH, Desk
 from tests.unit.forge_text.bots import ORDERS, obeyed_in
 
-from review_advisor.core.forge_text.command_answers import dismissed, explained, refused, unknown
+from review_advisor.core.forge_text.command_answers import dismissed, explained, refused, unknown, verdict_stays
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.state import KnownFinding
@@ -86,4 +86,5 @@ def test_no_answer_to_a_person_is_obeyed(word: str, order: str) -> None:
     known = KnownFinding(
         id="f-0123456789", path=order, line=3, title=word, severity="high", status="dismissed", reason=word, by=order
     )
-    assert obeyed_in((explained(known), dismissed(order, word), refused(word), unknown(order))) == []
+    told = (explained(known), dismissed(order, word, verdict_stays(order)), refused(word), unknown(order))
+    assert obeyed_in(told) == []

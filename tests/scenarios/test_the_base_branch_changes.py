@@ -31,7 +31,7 @@ def retargets(desk: Desk) -> None:
 
 
 def approves(desk: Desk) -> str:
-    order = f"/advisor approve-escalation {desk.pull.head_sha} looked at it"
+    order = f"/advisor override {desk.pull.head_sha} looked at it"
     event = CommentEvent("created", REPOSITORY, desk.pull.number, 77, MAINTAINER, order, on_pull_request=True)
     return BeginPhase(desk.bot()).begin(event).because
 
@@ -107,7 +107,7 @@ def test_an_escalation_is_not_approved_over_a_review_that_began_while_the_answer
     desk.github.traffic.meets(ServerFailure(), Moment(operation="update check run"))
     clock = Afternoon(lambda: BeginPhase(desk.bot(run="3")).begin(event))
     talk = Conversation(desk.bot(run="2", clock=clock))
-    order = f"/advisor approve-escalation {desk.pull.head_sha} looked at it"
+    order = f"/advisor override {desk.pull.head_sha} looked at it"
     said = talk.hear(desk.pull.number, Comment(77, MAINTAINER, order)).because
     assert "is under way" in said
     assert [check.conclusion for check in desk.checks] == [None]

@@ -138,7 +138,7 @@ def test_an_author_who_may_only_read_closes_their_own_pull_request() -> None:
     [
         ("close: {merged: false, reverted: true}", "only a merge can be reverted"),
         ("command: {says: review, finding: odd}", "the command review takes no finding"),
-        ("command: {says: approve-escalation, finding: odd}", "the command approve-escalation takes no finding"),
+        ("command: {says: override, finding: odd}", "the command override takes no finding"),
         ("command: {says: explain, finding: odd, reason: why}", "the command explain takes no reason"),
         ("command: {says: help, reason: why}", "the command help takes no reason"),
     ],

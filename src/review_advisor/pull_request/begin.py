@@ -10,6 +10,7 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import check_in_progress, check_of_queue, check_waiting
 from review_advisor.core.pull_request.base_branch import not_against
 from review_advisor.core.pull_request.beginning import beginning, queued_pull_request
+from review_advisor.core.pull_request.seals import sealed_on
 from review_advisor.core.pull_request.writes import Conclusion
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.comment_commands import Comment, Conversation
@@ -100,6 +101,6 @@ class BeginPhase:
         pull_request, state = writer.pull_request(), writer.remembered()
         if writer.checks.conclusions(pull_request.head_sha, self._bot.rules.check_name) != {Conclusion.SUCCESS}:
             return "Its own head did not pass."
-        if state is not None and state.head_sha != pull_request.head_sha:
+        if state is not None and sealed_on(state) != pull_request.head_sha:
             return "The last review is of another head."
         return not_against(state, pull_request.base_ref, self._bot.redactor)

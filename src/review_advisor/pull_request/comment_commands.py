@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.facts.pull_request import Permission, PullRequest
 from review_advisor.core.forge_text import command_answers as answers
-from review_advisor.core.forge_text.check import check_approved_by, check_waiting
+from review_advisor.core.forge_text.check import check_dismissed_by, check_overridden_by, check_waiting
 from review_advisor.core.forge_text.summary import amended
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.base_branch import not_against
 from review_advisor.core.pull_request.commands import (
-    ApproveEscalation,
     Command,
     Dismiss,
     Explain,
     Help,
     Misspelt,
+    Override,
     ReviewAgain,
     leave,
-    may_settle,
     read_command,
 )
 from review_advisor.core.pull_request.dismissals import with_dismissed
+from review_advisor.core.pull_request.settling import Present, may_settle, still_blocking, why_not_settled
 from review_advisor.core.pull_request.state import KnownFinding, State
 from review_advisor.core.pull_request.threads import about
 from review_advisor.core.pull_request.waiting import approval_fell
@@ -30,8 +29,6 @@ from review_advisor.core.pull_request.writes import Check, Conclusion
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.writer import PullRequestWriter
 
-APPROVABLE: frozenset[str | None] = frozenset((Conclusion.ACTION_REQUIRED, Conclusion.SUCCESS))
-"""What the check of an escalated head may conclude: the same command heard again finds it passed."""
 TRIES = 3
 """So often a dismissal is written, if each time a review that is published meanwhile takes its place."""
 
@@ -54,15 +51,11 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class _Approvable:
-    """Whether an escalation can be approved. ``state`` is the summary's; ``refused`` says why not, None if it can.
+class _NotPassed:
+    """Why a head does not pass in a person's name. ``may_begin``: nothing keeps a review of it from beginning."""
 
-    ``passes``: the check of its head does, by whatever.
-    """
-
-    state: State | None
-    refused: str | None
-    passes: bool
+    because: str
+    may_begin: bool
 
 
 class Conversation:
@@ -93,38 +86,50 @@ class Conversation:
         if isinstance(command, Misspelt):
             writer.answer(comment.id, answers.helped(command.why))
             return Heard(review=False, because=command.why)
-        return self._done(writer, comment, command, pull_request)
+        return self._done(writer, comment, command, pull_request, permission)
 
-    def _done(self, writer: PullRequestWriter, comment: Comment, command: Command, pull_request: PullRequest) -> Heard:
+    def _done(
+        self,
+        writer: PullRequestWriter,
+        comment: Comment,
+        command: Command,
+        pull_request: PullRequest,
+        permission: Permission,
+    ) -> Heard:
         if isinstance(command, ReviewAgain):
             return Heard(review=True, because=f"{comment.author} asks for a review")
         if isinstance(command, Help):
-            said = answers.helped()
+            done = Heard(review=False, because=answers.helped())
         else:
-            state = writer.remembered()
-            if state is None:
-                said = answers.refused(
-                    "Nothing is remembered of a review of this pull request; it has to be reviewed first."
-                )
-            elif isinstance(command, Explain):
-                finding = _known(state, command.finding)
-                said = answers.unknown(command.finding) if finding is None else answers.explained(finding)
-            else:
-                said = self._settled(writer, comment, command, pull_request)
-        writer.answer(comment.id, said)
-        return Heard(review=False, because=said)
+            done = self._about_a_review(writer, comment, command, pull_request, permission)
+        writer.answer(comment.id, done.because)
+        return done
 
-    def _settled(
-        self, writer: PullRequestWriter, comment: Comment, command: Dismiss | ApproveEscalation, seen: PullRequest
-    ) -> str:
-        granted = may_settle(comment.author, seen, writer.makers(seen.head_sha))
+    def _about_a_review(
+        self,
+        writer: PullRequestWriter,
+        comment: Comment,
+        command: Explain | Dismiss | Override,
+        seen: PullRequest,
+        permission: Permission,
+    ) -> Heard:
+        state = writer.remembered()
+        if state is None:
+            why = "Nothing is remembered of a review of this pull request; it has to be reviewed first."
+            return Heard(review=False, because=answers.refused(why))
+        if isinstance(command, Explain):
+            finding = _known(state, command.finding)
+            said = answers.unknown(command.finding) if finding is None else answers.explained(finding)
+            return Heard(review=False, because=said)
+        rule = self._bot.rules.self_settle
+        granted = may_settle(comment.author, permission, seen, writer.makers(seen.head_sha), rule)
         if not granted.granted:
-            return answers.refused(granted.because)
+            return Heard(review=False, because=answers.refused(granted.because))
         if isinstance(command, Dismiss):
-            return self._dismissed(writer, comment, command)
-        return self._approved(writer, comment, command, seen)
+            return self._dismissed(writer, comment, command, seen)
+        return Heard(review=False, because=self._overridden(writer, comment, command, seen, state))
 
-    def _dismissed(self, writer: PullRequestWriter, comment: Comment, command: Dismiss) -> str:
+    def _dismissed(self, writer: PullRequestWriter, comment: Comment, command: Dismiss, seen: PullRequest) -> Heard:
         """Remember it, and say so only once it is read back: a review may be published at the same time."""
 
         def words(body: str, state: State | None) -> str:
@@ -134,44 +139,93 @@ class Conversation:
 
         for _ in range(TRIES):
             writer.summary(words)
-            finding = _known(writer.remembered(), command.finding)
-            if finding is None:
-                return answers.unknown(command.finding)
+            state = writer.remembered()
+            finding = _known(state, command.finding)
+            if finding is None or state is None:
+                return Heard(review=False, because=answers.unknown(command.finding))
             if (finding.status, finding.by, finding.reason) == ("dismissed", comment.author, command.reason):
                 writer.reseal()
                 writer.resolve(about(writer.reviews.threads(), {finding.id}))
-                return answers.dismissed(finding.id, command.reason)
-        return answers.refused("A review was published at the same time, again and again: say it once more.")
+                return self._after_dismissal(writer, comment, command, seen, state)
+        why = "A review was published at the same time, again and again: say it once more."
+        return Heard(review=False, because=answers.refused(why))
 
-    def _approved(
-        self, writer: PullRequestWriter, comment: Comment, command: ApproveEscalation, seen: PullRequest
+    def _after_dismissal(
+        self, writer: PullRequestWriter, comment: Comment, command: Dismiss, seen: PullRequest, state: State
+    ) -> Heard:
+        """The last dismissal of what blocks lets the head pass, or else begins the review that decides."""
+
+        def told(follows: str, *, review: bool = False) -> Heard:
+            said = answers.dismissed(command.finding, command.reason, follows)
+            return Heard(review=review, because=said)
+
+        left = still_blocking(state)
+        if left:
+            return told(answers.some_still_block(len(left)))
+        check = check_dismissed_by(
+            self._bot.rules, seen.number, comment.author, command.reason, details_url=self._bot.details_url
+        )
+        passed = self._let_pass(writer, comment, command, (seen, state), check)
+        if isinstance(passed, State):
+            return told(answers.approved(passed))
+        begins = state.head_sha == seen.head_sha and passed.may_begin
+        return (
+            told(answers.a_review_decides(passed.because), review=True)
+            if begins
+            else told(answers.verdict_stays(passed.because))
+        )
+
+    def _overridden(
+        self, writer: PullRequestWriter, comment: Comment, command: Override, seen: PullRequest, state: State
     ) -> str:
+        check = check_overridden_by(
+            self._bot.rules, seen.number, comment.author, command.reason, details_url=self._bot.details_url
+        )
+        passed = self._let_pass(writer, comment, command, (seen, state), check)
+        if not isinstance(passed, State):
+            return answers.refused(passed.because)
+        writer.label(self._bot.rules.escalation_label, wanted=False, present=True)
+        return answers.approved(passed)
+
+    def _let_pass(
+        self,
+        writer: PullRequestWriter,
+        comment: Comment,
+        command: Override | Dismiss,
+        heard: tuple[PullRequest, State],
+        check: Check,
+    ) -> State | _NotPassed:
         """Let the head pass, and only then say so: whatever ends this in between, nothing claims what is not so.
 
-        All of it is asked again after each wait, and once more when the check passes: where the approval did not hold
-        until then, the check is made to say that.
+        ``heard`` is what stood there when the command came. All is asked again after each wait, and once more when the
+        check passes: where the person's decision did not hold until then, the check is made to say that.
         """
-        told = (self._bot.rules, seen.number, comment.author, command.reason)
-        approved = check_approved_by(*told, details_url=self._bot.details_url)
-        asked, begun = _Approvable(None, None, passes=False), False
+        seen, _ = heard
+        present: Present | None = None
+        refused: str | None = None
+        begun = False
 
         def words_of_check() -> Check | None:
-            nonlocal asked, begun
-            asked = self._to_approve(writer, command, seen)
-            if asked.refused is None:
+            nonlocal present, refused, begun
+            present = self._present(writer, *heard)
+            refused = why_not_settled(command, present, self._bot.redactor)
+            if refused is None:
                 begun = True
-                return approved
-            if not (begun and asked.passes):
+                return check
+            if not (begun and Conclusion.SUCCESS in present.conclusions):
                 return None
-            return check_waiting(self._bot.rules, seen.number, approval_fell(asked.refused), self._bot.details_url)
+            return check_waiting(self._bot.rules, seen.number, approval_fell(refused), self._bot.details_url)
 
         stands = writer.checks.conclude(seen.head_sha, self._bot.rules.check_name, words_of_check)
-        state = asked.state
-        if asked.refused is not None or state is None:
-            return answers.refused(asked.refused or "")
-        if stands != approved:
-            return answers.refused("A review of this head has begun meanwhile: wait for what it says.")
-        now = {"approved_by": comment.author}
+        state = present.state if present is not None else None
+        if refused is not None or state is None or present is None:
+            running = present is None or None in present.conclusions or present.now.head_sha != seen.head_sha
+            return _NotPassed(refused or "", may_begin=not running)
+        if stands != check:
+            return _NotPassed("A review of this head has begun meanwhile: wait for what it says.", may_begin=False)
+        now: dict[str, object] = {"approved_by": comment.author}
+        if state.outcome is Outcome.STOPPED:
+            now["base_ref"] = self._bot.redactor.redact(seen.base_ref)
 
         def words(body: str, standing: State | None) -> str:
             same = standing is not None and standing.run_id == state.run_id
@@ -179,34 +233,15 @@ class Conversation:
 
         writer.summary(words)
         writer.reseal()
-        writer.label(self._bot.rules.escalation_label, wanted=False, present=True)
-        return answers.approved(state.model_copy(update=now))
+        return state.model_copy(update={**now, "head_sha": seen.head_sha})
 
-    def _to_approve(self, writer: PullRequestWriter, command: ApproveEscalation, seen: PullRequest) -> _Approvable:
-        """Whether the head that was ``seen`` can be approved, all as it is now.
-
-        ``seen`` is the pull request as it was when the command was heard. The check is read before the state: a review
-        that ended in between has changed the state before its check.
-        """
+    def _present(self, writer: PullRequestWriter, seen: PullRequest, heard: State) -> Present:
+        """How things stand now. The check is read before the state: a review changes the state before its check."""
         head = seen.head_sha
         alone = writer.open_with(head) == (seen.number,)
         conclusions = writer.checks.conclusions(head, self._bot.rules.check_name)
         state = writer.remembered()
-        reviewed = (state.outcome, state.head_sha) if state is not None else None
-        now = writer.pull_request()
-        another = not_against(state, now.base_ref, self._bot.redactor)
-        reasons = (
-            (head != command.sha, f"The head is {head}, not {command.sha}: look at it again."),
-            (now.head_sha != head, "The head has moved meanwhile: look at it again."),
-            (now.base_ref != seen.base_ref, "The base branch has changed meanwhile: look at it again."),
-            (not alone, "Another open pull request has the same head, and a check belongs to a commit."),
-            (None in conclusions, "A review of this head is under way: wait for what it says."),
-            (another is not None, another),
-            (reviewed != (Outcome.ESCALATED, head), "Only the escalated review of the present head can be approved."),
-            (not conclusions <= APPROVABLE, "The check of this head does not ask for a person's decision."),
-        )
-        refused = next((why for holds, why in reasons if holds), None)
-        return _Approvable(state, refused, Conclusion.SUCCESS in conclusions)
+        return Present(seen, heard.run_id, writer.pull_request(), state, conclusions, alone)
 
 
 def _known(state: State | None, finding: str) -> KnownFinding | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from review_advisor.core.pull_request.commands import ApproveEscalation, Dismiss, read_command
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.pull_request.commands import Dismiss, Override, read_command
 from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.seals import Dismissal, PeoplesWord
+from review_advisor.core.pull_request.seals import Dismissal, PeoplesWord, sealed_on
+from review_advisor.core.pull_request.settling import is_settled_by_dismissal, may_settle
 from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import State
 from review_advisor.ports.forge import Forge
@@ -17,15 +19,16 @@ def peoples_word(
 ) -> PeoplesWord:
     """Who dismissed what the state calls dismissed, and who approved its head. Raises ``ForgeError``.
 
-    A comment counts that nobody edited, by somebody who may write, by the forge's present word, and who is neither the
-    bot nor the author. Whoever made the head commit is not looked for: a commit's names are its pusher's own word.
+    A comment counts that nobody edited, by somebody who may write, by the forge's present word, and who is not the bot.
+    The author's counts only where the configuration lets them settle their own work. Whoever made a commit is not
+    looked for: a commit's names are its pusher's own word.
     """
     said = list(_said(comments, rules, state))
     if not said:
         return PeoplesWord()
-    author = forge.pull_request(number).author.casefold()
-    logins = {each.author.casefold(): each.author for each, _ in said if each.author.casefold() != author}
-    people = {name for name, login in logins.items() if forge.permission(login).may_write}
+    pull_request = forge.pull_request(number)
+    logins = {each.author.casefold(): each.author for each, _ in said}
+    people = {name for name, login in logins.items() if _may_settle(forge, rules, pull_request, login)}
     heard = [(each.author, command) for each, command in said if each.author.casefold() in people]
     return PeoplesWord(
         dismissed={
@@ -33,13 +36,22 @@ def peoples_word(
             for login, command in heard
             if isinstance(command, Dismiss)
         },
-        approved=frozenset(login.casefold() for login, command in heard if isinstance(command, ApproveEscalation)),
+        approved=frozenset(
+            login.casefold()
+            for login, command in heard
+            if isinstance(command, Override) or is_settled_by_dismissal(state)
+        ),
     )
+
+
+def _may_settle(forge: Forge, rules: PublicationRules, pull_request: PullRequest, login: str) -> bool:
+    permission = forge.permission(login)
+    return permission.may_write and may_settle(login, permission, pull_request, (), rules.self_settle).granted
 
 
 def _said(
     comments: Iterable[StandingComment], rules: PublicationRules, state: State
-) -> Iterator[tuple[StandingComment, Dismiss | ApproveEscalation]]:
+) -> Iterator[tuple[StandingComment, Dismiss | Override]]:
     """The comments whose command is about what the state says; the oldest first."""
     dismissed = {each.id for each in state.findings if each.status == "dismissed"}
     for each in comments:
@@ -48,5 +60,5 @@ def _said(
         command = read_command(each.body)
         if isinstance(command, Dismiss) and command.finding in dismissed:
             yield each, command
-        if isinstance(command, ApproveEscalation) and command.sha == state.head_sha and state.approved_by:
+        if isinstance(command, Override) and command.sha == sealed_on(state) and state.approved_by:
             yield each, command

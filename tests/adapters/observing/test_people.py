@@ -176,7 +176,7 @@ def test_the_author_of_a_change_who_dismisses_a_finding_decides_nothing(
 
 def test_an_escalation_that_a_person_approved_is_an_override(escalated: tuple[Actions, Pull]) -> None:
     actions, pull = escalated
-    actions.said(pull, f"/advisor approve-escalation {pull.head_sha} I looked at it", by=MAINTAINER)
+    actions.said(pull, f"/advisor override {pull.head_sha} I looked at it", by=MAINTAINER)
     actions.merges(pull)
     labels = observed(actions.closed(pull))
     assert (labels["", "escalation"], labels["", "merge"]) == ("approved", "merged")

@@ -21,7 +21,7 @@ BOTS = {
 }
 MARKS = re.compile(r"(?:[\s>*+_#~-]|\d{1,9}[.)])*")
 """What a bot may pass over at the start of a line."""
-OURS = re.compile(r"/advisor approve-escalation [0-9a-f]{40} reason$")
+OURS = re.compile(r"/advisor override [0-9a-f]{40} reason$")
 ORDERS = (
     "/lgtm", "/approve no-issue", "/retest", "/Ok-To-Test", "/test:all", "bors r+", "Bors: merge", "@bors try",
     "@dependabot merge", "@dependabot", "@mergifyio backport main", "@rustbot label x", "r+", "r=ada", "R=", "r=a.b",

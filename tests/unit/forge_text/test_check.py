@@ -11,11 +11,11 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.account import how
 from review_advisor.core.forge_text.check import (
     annotations_of,
-    check_approved_by,
     check_did_not_run,
     check_in_progress,
     check_of,
     check_of_queue,
+    check_overridden_by,
     check_superseded,
     check_waiting,
 )
@@ -75,7 +75,7 @@ def test_the_page_says_what_was_decided_why_and_what_it_cost() -> None:
     summary = check_of(told(tell), RULES, 7, ("The label could not be put on.",)).summary
     for words in (
         "> two values clash\n\n**What next**: fix what is open and push.",
-        "somebody else who may write comments `/advisor dismiss FINDING reason` with its `f-` id, then",
+        "somebody else who may write comments `/advisor dismiss FINDING reason` with its `f-` id; after the last one",
         "| pr_review | changes requested | agrees | 1 |",
         "**Change**: 1 file, 30 changed lines of code, blast radius low.",
         "**Read**: 1 of 1 file.",
@@ -84,7 +84,7 @@ def test_the_page_says_what_was_decided_why_and_what_it_cost() -> None:
         f"Run `run-1`, head `{'a' * 40}`.",
     ):
         assert words in summary
-    assert "approve-escalation" not in summary
+    assert f"somebody else with write permission lets the head pass: `/advisor override {'a' * 40} reason`." in summary
 
 
 def test_a_cost_that_is_known_in_part_is_said_so() -> None:
@@ -101,7 +101,7 @@ def test_a_cost_that_is_known_in_part_is_said_so() -> None:
 def test_the_page_of_an_escalation_shows_the_vetoes_and_the_command() -> None:
     summary = check_of(told(STORIES["escalated"]), RULES, 7).summary
     assert "The **executor** approves (attempt 2):\n\n> noted\n\nThe **advisor** vetoes:\n\n> a clash" in summary
-    assert f"in their name:\n\n```\n/advisor approve-escalation {'a' * 40} reason\n```" in summary
+    assert f"in their name:\n\n```\n/advisor override {'a' * 40} reason\n```" in summary
 
 
 def test_a_stopped_review_says_when_there_is_credit_again() -> None:
@@ -209,9 +209,9 @@ def test_a_moved_head_and_a_review_that_did_not_run_never_pass() -> None:
 
 
 def test_a_person_may_take_an_escalation_upon_themselves() -> None:
-    check = check_approved_by(RULES, 7, "ada", "I wrote it, see #12")
-    assert (check.conclusion, check.title) == (Conclusion.SUCCESS, "Approved by @ada after an escalation")
-    assert "`ada` approved this head after the review had escalated: I wrote it, see `#12`" in check.summary
+    check = check_overridden_by(RULES, 7, "ada", "I wrote it, see #12")
+    assert (check.conclusion, check.title) == (Conclusion.SUCCESS, "Overridden by @ada")
+    assert "`ada` lets this head pass: I wrote it, see `#12`" in check.summary
 
 
 @pytest.mark.parametrize(

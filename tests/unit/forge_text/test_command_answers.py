@@ -4,12 +4,15 @@ import pytest
 
 from review_advisor.core.forge_text.command_answers import (
     DOES,
+    a_review_decides,
     approved,
     dismissed,
     explained,
     helped,
     refused,
+    some_still_block,
     unknown,
+    verdict_stays,
 )
 from review_advisor.core.pull_request.commands import USAGE
 from review_advisor.core.pull_request.state import KnownFinding, State
@@ -66,9 +69,11 @@ def test_a_finding_is_explained_with_what_people_did_with_it(more: dict[str, str
 
 
 def test_what_a_command_did_is_said_with_what_comes_next() -> None:
-    assert dismissed("f-0123456789", "a *test*") == (
+    assert dismissed("f-0123456789", "a *test*", some_still_block(2)) == (
         "`f-0123456789` is dismissed: a \\*test\\*\n\n"
-        "It is not raised again. The verdict stays until the next review: comment `/advisor review`."
+        "It is not raised again. 2 findings still block; the verdict stays."
     )
+    assert a_review_decides("Why.") == "Nothing open blocks any more, and a new review of this head decides: Why."
+    assert verdict_stays("Why.") == ("The verdict stays until the next review, for which `/advisor review` asks. Why.")
     state = State.model_construct(head_sha="a" * 40, approved_by="ada")
     assert approved(state) == f"The check of `{'a' * 40}` passes in the name of `ada`. A push is reviewed again."

@@ -98,8 +98,8 @@ def test_a_person_who_approves_is_seen_first_and_the_review_is_folded() -> None:
     state = remembers(document)
     before = summary_body(document, RULES, state)
     once = amended(before, state.model_copy(update={"approved_by": "ada"}))
-    assert once.startswith(f"{SUMMARY}\n### ✅ Approved by `ada`\n")
-    assert "<summary>The review that called for a person</summary>\n\n### ✋ A person has to decide" in once
+    assert once.startswith(f"{SUMMARY}\n### ✅ Overridden by `ada`\n")
+    assert "<summary>The review that did not approve</summary>\n\n### ✋ A person has to decide" in once
     twice = amended(once, state.model_copy(update={"approved_by": "bob"}))
     assert _shown(twice) == _shown(once).replace("`ada`", "`bob`")
     assert summary_body(document, RULES, state.model_copy(update={"approved_by": "ada"})) == once

@@ -11,12 +11,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.observation.labels import (
     JUDGED_AFTER,
-    Heard,
+    CommentFate,
     Name,
     Observed,
     ObservedLabel,
     Value,
-    heard,
+    comment_fate,
     observed_text,
     of_findings,
     of_pull_request,
@@ -84,11 +84,11 @@ def test_only_people_and_reverts_prove_a_finding(
 def test_a_comment_was_acted_on_or_dismissed_and_never_both(
     known: dict[Name, Value], acted_on: bool, dismissed: bool, thumb: int
 ) -> None:
-    assert heard(known) == Heard(acted_on, dismissed, thumb)
+    assert comment_fate(known) == CommentFate(acted_on, dismissed, thumb)
 
 
 def test_what_had_no_comment_was_heard_by_nobody() -> None:
-    assert heard({"dismissal": "dismissed", "at_merge": "gone", "reaction": "none"}) is None
+    assert comment_fate({"dismissal": "dismissed", "at_merge": "gone", "reaction": "none"}) is None
 
 
 def test_a_revert_has_a_say_once_the_merge_is_judged() -> None:

@@ -110,7 +110,7 @@ def test_a_check_says_why_nothing_is_decided() -> None:
     assert twin.title == "Not decided: pull request 12 has the same head"
     assert twin.words.startswith("This commit is also the head of pull request 12, and a check belongs to a commit")
     fell = approval_fell("The <label> is gone.")
-    assert fell.title == "Not decided: the approval did not hold"
+    assert fell.title == "Not decided: a person's decision did not hold"
     assert fell.words.endswith("at the same moment something changed. The &lt;label&gt; is gone.")
 
 

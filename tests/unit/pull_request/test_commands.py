@@ -3,12 +3,12 @@
 import pytest
 
 from review_advisor.core.pull_request.commands import (
-    ApproveEscalation,
     Command,
     Dismiss,
     Explain,
     Help,
     Misspelt,
+    Override,
     ReviewAgain,
     read_command,
 )
@@ -104,10 +104,10 @@ NO_COMMAND = Misspelt("This is not one of the commands.")
         (f"explain {FINDING}", Explain(FINDING)),
         (f"dismiss {FINDING} it is wrong", Dismiss(FINDING, "it is wrong")),
         (f"dismiss  {FINDING}\tit  is wrong ", Dismiss(FINDING, "it  is wrong")),
-        (f"approve-escalation {SHA} I looked", ApproveEscalation(SHA, "I looked")),
+        (f"override {SHA} I looked", Override(SHA, "I looked")),
         (f"dismiss {FINDING} " + "x" * 500, Dismiss(FINDING, "x" * 500)),
         (f"dismiss {FINDING} " + "x" * 501, Dismiss(FINDING, "x" * 500)),
-        (f"approve-escalation {SHA} " + "x" * 501, ApproveEscalation(SHA, "x" * 500)),
+        (f"override {SHA} " + "x" * 501, Override(SHA, "x" * 500)),
     ],
 )
 def test_each_command_is_read_to_its_end(words: str, command: Command) -> None:
@@ -126,11 +126,11 @@ def test_each_command_is_read_to_its_end(words: str, command: Command) -> None:
         (f"explain {FINDING} please", NO_FINDING),
         ("dismiss", NO_FINDING),
         (f"dismiss {FINDING}", NO_FINDING),
-        ("approve-escalation", NO_HEAD),
-        (f"approve-escalation {SHA}", NO_HEAD),
-        (f"approve-escalation {SHA[:7]} I looked", NO_HEAD),
-        (f"approve-escalation {SHA}0 I looked", NO_HEAD),
-        (f"approve-escalation x{SHA} I looked", NO_HEAD),
+        ("override", NO_HEAD),
+        (f"override {SHA}", NO_HEAD),
+        (f"override {SHA[:7]} I looked", NO_HEAD),
+        (f"override {SHA}0 I looked", NO_HEAD),
+        (f"override x{SHA} I looked", NO_HEAD),
         *(
             (said.format(name), NO_FINDING)
             for said in ("explain {}", "dismiss {} it is wrong")

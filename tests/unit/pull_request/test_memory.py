@@ -294,5 +294,5 @@ def test_an_answer_amends_the_summary_and_keeps_one_memory(state: State) -> None
     body = f"{SUMMARY}\n### Changes requested\n\n{state_block(state)}"
     now = state.model_copy(update={"approved_by": "maria"})
     once = amended(body, now)
-    assert once.startswith(f"{SUMMARY}\n### ✅ Approved by `maria`")
+    assert once.startswith(f"{SUMMARY}\n### ✅ Overridden by `maria`")
     assert read_state(comment(once), ACTIONS_LOGIN) == now

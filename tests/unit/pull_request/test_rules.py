@@ -21,6 +21,7 @@ DEFAULTS: dict[str, Any] = {
     "most_rounds": 10,
     "push_repairs": False,
     "trusted_bases": (),
+    "self_settle": "never",
 }
 
 

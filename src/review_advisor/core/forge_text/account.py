@@ -88,9 +88,9 @@ def what_next(document: OutcomeDocument, rules: PublicationRules, *, is_open: bo
     if document.exit_code == EXIT_CODES[Outcome.ESCALATED]:
         words = _decide(document, rules)
     elif document.outcome is Outcome.STOPPED:
-        words = f"once that is settled, `{WORD} review` in a comment starts the review again."
+        words = f"once that is settled, `{WORD} review` in a comment starts the review again. {_override(document)}"
     elif document.outcome is Outcome.CHANGES_REQUESTED:
-        words = _mend(document, is_open=is_open)
+        words = f"{_mend(document, is_open=is_open)} {_override(document)}"
     elif document.flags.degraded:
         words = f"`{WORD} review` in a comment asks again for the judgement that is missing."
     else:
@@ -99,7 +99,7 @@ def what_next(document: OutcomeDocument, rules: PublicationRules, *, is_open: bo
 
 
 def _decide(document: OutcomeDocument, rules: PublicationRules) -> str:
-    command = own_command(f"{WORD} approve-escalation {document.head_sha or 'SHA'} reason")
+    command = own_command(f"{WORD} override {document.head_sha or 'SHA'} reason")
     asked = f" Asked to look: {', '.join(map(code, rules.reviewers[:MOST_CALLED]))}." if rules.reviewers else ""
     return (
         "somebody with write permission, not the author, looks at the change and decides."
@@ -117,9 +117,15 @@ def _mend(document: OutcomeDocument, *, is_open: bool) -> str:
     if is_open:
         dismiss = f"`{WORD} dismiss FINDING reason` with its `f-` id"
         words += (
-            f" If a finding is wrong or accepted, somebody else who may write comments {dismiss}, then `{WORD} review`."
+            f" If a finding is wrong or accepted, somebody else who may write comments {dismiss}; after the last one"
+            " that blocks, the head passes in that person's name."
         )
     return words
+
+
+def _override(document: OutcomeDocument) -> str:
+    head = document.head_sha or "SHA"
+    return f"Or somebody else with write permission lets the head pass: {code(f'{WORD} override {head} reason')}."
 
 
 def how(document: OutcomeDocument) -> Section:

@@ -172,16 +172,27 @@ def check_waiting(rules: PublicationRules, number: int, waiting: Waiting, detail
     return _ended(rules, number, waiting.title, waiting.words, Conclusion.ACTION_REQUIRED, details_url=details_url)
 
 
-def check_approved_by(
+def check_overridden_by(
     rules: PublicationRules, number: int, login: str, reason: str, details_url: str | None = None
 ) -> Check:
-    """A person has taken the escalation upon themselves."""
+    """A person lets the head pass that the review did not approve."""
     words = (
-        f"{code(login)} approved this head after the review had escalated: {phrase(reason)}\n\n"
-        "The machines did not approve it. A new push is reviewed again."
+        f"{code(login)} lets this head pass: {phrase(reason)}\n\n"
+        "The review did not approve it. A new push is reviewed again."
     )
-    title = f"Approved by @{login} after an escalation"
+    title = f"Overridden by @{login}"
     return _ended(rules, number, title, words, Conclusion.SUCCESS, details_url=details_url)
+
+
+def check_dismissed_by(
+    rules: PublicationRules, number: int, login: str, reason: str, details_url: str | None = None
+) -> Check:
+    """A person has dismissed the last finding for which the review rejected the head."""
+    words = (
+        f"{code(login)} dismissed the last finding that stopped this head: {phrase(reason)}\n\n"
+        "The review did not approve it. A new push is reviewed again."
+    )
+    return _ended(rules, number, f"Dismissed by @{login}", words, Conclusion.SUCCESS, details_url=details_url)
 
 
 def check_of_queue(

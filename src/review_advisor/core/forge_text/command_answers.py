@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from review_advisor.core.pull_request.commands import USAGE, WORD
 from review_advisor.core.pull_request.state import KnownFinding, State
+from review_advisor.core.report.wording import counted
 from review_advisor.core.safety.markdown import code, phrase
 
 DOES = dict(
@@ -11,9 +12,9 @@ DOES = dict(
         USAGE,
         (
             "review this head, again if it was reviewed already",
-            "settle a finding that is wrong or accepted, unless the change is your own; it is not raised again",
+            "settle a finding that is wrong or accepted, unless the work is your own; the last one lets the head pass",
             "say what is known of a finding",
-            "let an escalated head pass in your name, unless the change is your own",
+            "let a head pass in your name that the review did not approve, unless the work is your own",
             "list these commands",
         ),
         strict=True,
@@ -60,15 +61,27 @@ def unknown(finding: str) -> str:
     return refused(f"No finding {finding} is known on this pull request; the summary lists what is open.")
 
 
-def dismissed(finding: str, reason: str) -> str:
-    """A finding was settled by a person."""
-    return (
-        f"{code(finding)} is dismissed: {phrase(reason)}\n\n"
-        f"It is not raised again. The verdict stays until the next review: comment `{WORD} review`."
-    )
+def dismissed(finding: str, reason: str, what_follows: str) -> str:
+    """A finding was settled by a person. ``what_follows`` is safe Markdown."""
+    return f"{code(finding)} is dismissed: {phrase(reason)}\n\nIt is not raised again. {what_follows}"
+
+
+def some_still_block(number: int) -> str:
+    """What follows from a dismissal while others are open."""
+    return f"{counted(number, 'finding')} still {'blocks' if number == 1 else 'block'}; the verdict stays."
+
+
+def a_review_decides(why: str) -> str:
+    """What follows from the dismissal of the last finding that blocks where it does not settle the review."""
+    return f"Nothing open blocks any more, and a new review of this head decides: {phrase(why)}"
+
+
+def verdict_stays(why: str) -> str:
+    """What follows from a dismissal that begins nothing."""
+    return f"The verdict stays until the next review, for which `{WORD} review` asks. {phrase(why)}"
 
 
 def approved(state: State) -> str:
-    """An escalation was taken over by a person."""
+    """A head passes in a person's name."""
     head, by = code(state.head_sha), code(state.approved_by)
     return f"The check of {head} passes in the name of {by}. A push is reviewed again."

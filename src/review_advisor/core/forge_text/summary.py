@@ -32,6 +32,7 @@ from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import PREFIX, SUMMARY
 from review_advisor.core.pull_request.rounds import Posting
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.settling import is_settled_by_dismissal
 from review_advisor.core.pull_request.state import KnownFinding, State, fitting, state_block, without_state, worst_first
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS
 from review_advisor.core.report.wording import counted
@@ -47,7 +48,7 @@ REVIEWED = f"{PREFIX}reviewed -->"
 """Below this mark stand the review's own words, above it what people did since."""
 _CHECK_PAGE = "The check's page"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+")
-_FOLDED = "<details><summary>The review that called for a person</summary>\n\n"
+_FOLDED = "<details><summary>The review that did not approve</summary>\n\n"
 _UNFOLDED = "\n\n</details>"
 
 
@@ -137,7 +138,8 @@ def _followed(state: State) -> str:
         lines.append(f"- and {counted(len(settled) - MOST_FOLLOWED, 'more finding')} dismissed")
     blocks = []
     if state.approved_by:
-        heading = f"### {PASSED_SIGN} Approved by {code(state.approved_by)}"
+        word = "Dismissed" if is_settled_by_dismissal(state) else "Overridden"
+        heading = f"### {PASSED_SIGN} {word} by {code(state.approved_by)}"
         blocks.append(f"{heading}\n\nThe check passes in that person's name until the next push.")
     if lines:
         every = "\n".join(lines)

@@ -133,7 +133,7 @@ def proved_right(known: dict[Name, Value], *, reverted: bool) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class CommentFate:
     """What people made of a comment on the diff. ``thumb``: 1 up, -1 down, 0 none, or people disagree."""
 
     acted_on: bool
@@ -141,7 +141,7 @@ class Heard:
     thumb: int
 
 
-def heard(known: dict[Name, Value]) -> Heard | None:
+def comment_fate(known: dict[Name, Value]) -> CommentFate | None:
     """What became of a finding's comment; None where it had none, or nobody can tell.
 
     It was acted on if its thread was resolved, by a person or by the bot that found it fixed, or if its lines are gone
@@ -154,7 +154,7 @@ def heard(known: dict[Name, Value]) -> Heard | None:
     dismissed = known.get("dismissal") == "dismissed"
     acted_on = thread != "open" or known.get("at_merge") in ("gone", "fixed")
     thumb = {"up": 1, "down": -1}.get(known.get("reaction", UNKNOWN), 0)
-    return Heard(acted_on and not dismissed, dismissed, thumb)
+    return CommentFate(acted_on and not dismissed, dismissed, thumb)
 
 
 def observed_text(observed: Observed) -> str:

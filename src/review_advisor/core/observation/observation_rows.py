@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from review_advisor.core.ledger.row import Tables, row
-from review_advisor.core.observation.labels import Observed, heard, of_findings, of_pull_request, proved_right
+from review_advisor.core.observation.labels import Observed, comment_fate, of_findings, of_pull_request, proved_right
 
 
 def readings_of_observation(observed: Observed) -> Tables:
@@ -21,7 +21,7 @@ def readings_of_observation(observed: Observed) -> Tables:
     labels = {(each.finding, each.name): each for each in observed.labels}.values()
     findings = of_findings(labels)
     right = {finding: proved_right(known, reverted=reverted == "reverted") for finding, known in findings.items()}
-    made = {finding: heard(known) for finding, known in findings.items()}
+    made = {finding: comment_fate(known) for finding, known in findings.items()}
     return {
         "observations": (about,),
         "labels": tuple(

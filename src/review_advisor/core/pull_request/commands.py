@@ -8,7 +8,7 @@ quote goes on through an empty line, so a paragraph of its own is read as it sta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.answers.findings import FINDING_ID
@@ -22,7 +22,7 @@ USAGE = (
     f"{WORD} review",
     f"{WORD} dismiss FINDING reason",
     f"{WORD} explain FINDING",
-    f"{WORD} approve-escalation SHA reason",
+    f"{WORD} override SHA reason",
     f"{WORD} help",
 )
 
@@ -54,8 +54,8 @@ class Explain:
 
 
 @dataclass(frozen=True, slots=True)
-class ApproveEscalation:
-    """A person takes an escalated head upon themselves. ``sha`` is the head, with all its digits."""
+class Override:
+    """A person lets a head pass that the review did not approve. ``sha`` is the head, with all its digits."""
 
     sha: str
     reason: str
@@ -66,7 +66,7 @@ class Help:
     """Say what can be said."""
 
 
-Command = ReviewAgain | Dismiss | Explain | ApproveEscalation | Help
+Command = ReviewAgain | Dismiss | Explain | Override | Help
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +128,14 @@ def _parsed(line: str) -> Command | Misspelt:
             return Explain(finding)
         case ["dismiss", finding, reason] if _FINDING.fullmatch(finding):
             return Dismiss(finding, reason.strip()[:MOST_REASON])
-        case ["approve-escalation", sha, reason] if _SHA.fullmatch(sha):
-            return ApproveEscalation(sha, reason.strip()[:MOST_REASON])
+        case ["override" | "approve-escalation", sha, reason] if _SHA.fullmatch(sha):
+            return Override(sha, reason.strip()[:MOST_REASON])
         case ["dismiss" | "explain", *_]:
             return Misspelt("Name a finding by its id, `f-` and all its digits, as the comment about it has it.")
-        case ["approve-escalation", *_]:
+        case ["override" | "approve-escalation", *_]:
             return Misspelt("Name the head commit with all its digits, and say why.")
         case _:
             return Misspelt("This is not one of the commands.")
-
-
-_SETTLES_NOTHING = (
-    "can neither dismiss its findings nor approve its escalation. Push a change, answer in the thread, or ask somebody"
-    " else with write permission."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,21 +147,8 @@ class Leave:
 
 
 def leave(command: Command, login: str, permission: Permission, pull_request: PullRequest) -> Leave:
-    """Who may say what: those who may push; the author may ask. Whose work is their own, ``may_settle`` says."""
+    """Who may say what: those who may push; the author may ask. Whose work is their own, ``settling`` says."""
     own = login.casefold() == pull_request.author.casefold()
     if permission.may_write or (own and isinstance(command, Help | Explain)):
         return Leave(granted=True)
     return Leave(granted=False, because=f"This needs write permission; GitHub says {permission.value}.")
-
-
-def may_settle(login: str, pull_request: PullRequest, makers: Iterable[str]) -> Leave:
-    """Nobody settles what was found in their own work. ``makers``: whom the forge names for the head commit.
-
-    Own is a pull request of one's own, and a head commit that one made; who made the commits below it is not asked.
-    A commit's names are its pusher's own word, so this holds back whoever pushes under their own name, and no other.
-    """
-    if login.casefold() == pull_request.author.casefold():
-        return Leave(granted=False, because=f"The author of a pull request {_SETTLES_NOTHING}")
-    if login.casefold() in {maker.casefold() for maker in makers}:
-        return Leave(granted=False, because=f"Whoever made the head commit {_SETTLES_NOTHING}")
-    return Leave(granted=True)

@@ -11,6 +11,7 @@ from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.scope import policy_digest
+from review_advisor.core.pull_request.settling import rests_on_findings
 from review_advisor.core.pull_request.state import (
     Failing,
     KnownFinding,
@@ -71,6 +72,7 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
         rounds=(before.rounds if before is not None else 0) + (not asked),
         fix_attempts=attempts + new_head if rejected else 0,
         whole=_whole(before, document),
+        rests_on_findings=rests_on_findings(document),
     )
 
 
@@ -170,6 +172,7 @@ def failed(before: State | None, run_id: str, head_sha: str, reason: str) -> Sta
             blast=BlastRadius.HIGH,
         )
     stopped = {"run_id": run_id, "failing": failing, "complete": False, "outcome": Outcome.STOPPED, "approved_by": ""}
+    stopped["rests_on_findings"] = False
     return before.model_copy(update=stopped)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -16,6 +16,8 @@ ACTIONS_LOGIN = "github-actions[bot]"
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
 Reviewer = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$")]
+SelfSettle = Literal["never", "admins", "writers"]
+"""Who may dismiss findings in their own work, and override its review."""
 _NO_REFERENCE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|\.$|\.lock$|^-")
 _WILDCARDS = frozenset("*?[")
 
@@ -70,6 +72,10 @@ class PublicationRules(BaseModel):
     )
     push_repairs: bool = Field(
         default=False, description="Push an accepted repair to the pull request's branch; needs a GitHub App."
+    )
+    self_settle: SelfSettle = Field(
+        default="never",
+        description="Who may settle the review of their own work: `never` anybody, `admins`, or all `writers`.",
     )
     trusted_bases: tuple[BranchName, ...] = Field(
         default=(),

@@ -89,9 +89,10 @@ class State(_Kept):
     not kept. ``policy_digest`` stands for that configuration and the switches. ``complete``: every file was read and
     judged. ``forgotten`` counts earlier findings, open or dismissed, for which there is no room any more. ``rounds``
     counts the reviews that pushes started. ``reviewed_in`` is the workflow run whose review this is;
-    empty where it was none, or none ended yet. ``approved_by`` is who took an escalation of ``head_sha`` upon
-    themselves. ``whole`` is the last complete review, which may be an older one; None where there was none, or where
-    nothing vouches for it.
+    empty where it was none, or none ended yet. ``approved_by`` is the person in whose name the
+    head passes although the review did not approve it. ``rests_on_findings``: the review rejects the head for findings
+    that the advisor confirmed, and for nothing else. ``whole`` is the last complete review, which may be an older one;
+    None where there was none, or where nothing vouches for it.
     """
 
     version: Literal[1] = 1
@@ -112,6 +113,7 @@ class State(_Kept):
     failing: Failing | None = None
     approved_by: str = ""
     whole: Whole | None = None
+    rests_on_findings: bool = False
 
 
 def state_block(state: State) -> str:

@@ -44,10 +44,10 @@ def same_head(other: int) -> Waiting:
 
 
 def approval_fell(because: str) -> Waiting:
-    """A person's approval of an escalation was written, and then something was no more as that person had seen it."""
+    """A person's decision was written, and then something was no more as that person had seen it."""
     return Waiting(
-        "Not decided: the approval did not hold",
-        f"A person approved this head, and at the same moment something changed. {phrase(because)}",
+        "Not decided: a person's decision did not hold",
+        f"A person let this head pass, and at the same moment something changed. {phrase(because)}",
     )
 
 

@@ -52,16 +52,20 @@ def afters(story: PlayedStory) -> Iterator[After]:
         told = step.told.happening
         if step.review is not None:
             passed[step.head] = step.review.ended == "approved" and step.review.exit_code == 0 and not step.review.stale
-        elif isinstance(told, CommandStep) and told.says == "approve-escalation":
-            passed[step.head] = passed.get(step.head, False) or (told.may.may_write and _escalated(before))
+        elif isinstance(told, CommandStep) and told.says in ("override", "dismiss"):
+            passed[step.head] = passed.get(step.head, False) or (told.may.may_write and _decidable(before, told.says))
         elif step.told.queue is not None:
             passed[step.head] = passed.get(step.stands.head, False)
         yield After(step, step.stands, before, dict(passed))
         before = step.stands
 
 
-def _escalated(stands: Snapshot | None) -> bool:
-    return stands is not None and stands.memory is not None and stands.memory.outcome == "escalated"
+def _decidable(stands: Snapshot | None, command: str) -> bool:
+    """Whether the last review left a person to decide: by an override any review, by a dismissal a rejection."""
+    outcome = "" if stands is None or stands.memory is None else stands.memory.outcome.value
+    return outcome in (
+        ("changes_requested",) if command == "dismiss" else ("changes_requested", "escalated", "stopped")
+    )
 
 
 def one_check_concludes_the_head(after: After) -> Iterator[str]:

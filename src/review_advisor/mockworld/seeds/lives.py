@@ -93,7 +93,7 @@ class Happenings:
         told = self._who()
         if self._titles and self._dice.chance(0.5):
             return StepBlock(command=CommandStep(says="dismiss", finding=self._dice.pick(self._titles), **told))
-        return StepBlock(command=CommandStep(says="approve-escalation" if self._dice.chance(0.5) else "review", **told))
+        return StepBlock(command=CommandStep(says="override" if self._dice.chance(0.5) else "review", **told))
 
     def _comment(self) -> StepBlock:
         return StepBlock(comment=CommentStep(says=self._dice.pick(COMMENTS), **self._who()))

@@ -70,8 +70,8 @@ class Life:
                 return f"{WORD} dismiss {self._id_of(told.finding)} {told.reason}"
             case "explain":
                 return f"{WORD} explain {self._id_of(told.finding)}"
-            case "approve-escalation":
-                return f"{WORD} approve-escalation {self._branch.pull.head_sha} {told.reason}"
+            case "override":
+                return f"{WORD} override {self._branch.pull.head_sha} {told.reason}"
             case _:
                 return f"{WORD} {told.says}"
 

@@ -82,7 +82,7 @@ class CommentStep(Deed):
 class CommandStep(Deed):
     """Somebody gives the bot a command in a comment."""
 
-    says: Literal["review", "dismiss", "explain", "approve-escalation", "help"] = Field(description="The command.")
+    says: Literal["review", "dismiss", "explain", "override", "help"] = Field(description="The command.")
     finding: str = Field(default="", description="The title of the finding that it is about.")
     reason: str = Field(default="it is meant", description="The reason that is given.")
 
@@ -90,7 +90,7 @@ class CommandStep(Deed):
     def _takes_them(self) -> CommandStep:
         if self.finding and self.says not in ("dismiss", "explain"):
             raise ValueError(f"the command {self.says} takes no finding")
-        if "reason" in self.model_fields_set and self.says not in ("dismiss", "approve-escalation"):
+        if "reason" in self.model_fields_set and self.says not in ("dismiss", "override"):
             raise ValueError(f"the command {self.says} takes no reason")
         return self
 

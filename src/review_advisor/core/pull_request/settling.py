@@ -1,0 +1,144 @@
+"""What a person may settle on a pull request: whose work is not their own, and what lets a head pass in their name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from review_advisor.core.facts.pull_request import Permission, PullRequest
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.surface_records import PartRecord
+from review_advisor.core.pull_request.base_branch import not_against
+from review_advisor.core.pull_request.commands import Dismiss, Leave, Override
+from review_advisor.core.pull_request.rules import SelfSettle
+from review_advisor.core.pull_request.seals import sealed_on
+from review_advisor.core.pull_request.state import KnownFinding, State
+from review_advisor.core.pull_request.writes import Conclusion
+from review_advisor.core.safety.redaction import Redactor
+
+SETTLED_FROM: frozenset[str | None] = frozenset((Conclusion.ACTION_REQUIRED, Conclusion.FAILURE, Conclusion.SUCCESS))
+"""What a check may conclude when a person lets its head pass: the same command heard again finds it passed."""
+
+_SETTLES_NOTHING = (
+    "can neither dismiss its findings nor override its review. Push a change, answer in the thread, or ask somebody"
+    " else with write permission."
+)
+
+
+def may_settle(
+    login: str, permission: Permission, pull_request: PullRequest, makers: Iterable[str], self_settle: SelfSettle
+) -> Leave:
+    """Nobody settles what was found in their own work, unless the believed configuration says so.
+
+    Own is a pull request of one's own, and one of whose commits one is a maker. ``makers``: whom the forge names for
+    the commits. A commit's names are its pusher's own word, so this holds back whoever commits under their own name.
+    """
+    if _settles_own(permission, self_settle):
+        return Leave(granted=True)
+    if login.casefold() == pull_request.author.casefold():
+        return Leave(granted=False, because=f"The author of a pull request {_SETTLES_NOTHING}")
+    if login.casefold() in {maker.casefold() for maker in makers}:
+        return Leave(granted=False, because=f"Whoever made one of the commits {_SETTLES_NOTHING}")
+    return Leave(granted=True)
+
+
+def _settles_own(permission: Permission, self_settle: SelfSettle) -> bool:
+    match self_settle:
+        case "never":
+            return False
+        case "admins":
+            return permission is Permission.ADMIN
+        case "writers":
+            return permission.may_write
+
+
+def rests_on_findings(document: OutcomeDocument) -> bool:
+    """Whether findings of the executor reject the change, the advisor confirmed each of them, and nothing else rejects.
+
+    A part that our own check rejected, that has no judgement, or whose fault only a veto names, is something else.
+    """
+    if document.outcome is not Outcome.CHANGES_REQUESTED or document.flags.degraded:
+        return False
+    parts = [part for surface in document.surfaces for part in surface.parts]
+    return all(map(_approved_or_by_findings, parts))
+
+
+def _approved_or_by_findings(part: PartRecord) -> bool:
+    if part.ended is None or part.ended.repaired:
+        return False
+    if part.ended.outcome is Outcome.APPROVED:
+        return True
+    if not (part.reports and part.post_verify) or part.ended.outcome is not Outcome.CHANGES_REQUESTED:
+        return False
+    report, judged = part.reports[-1], part.post_verify[-1]
+    confirmed = (judged.number, judged.result.verdict) == (len(part.reports) - 1, "APPROVE")
+    return confirmed and report.verdict == "reject" and bool(report.findings)
+
+
+def still_blocking(state: State) -> tuple[KnownFinding, ...]:
+    """The open findings that keep a rejected head from passing: all but the low ones, or those too if all were low."""
+    unfixed = [each for each in state.findings if each.status != "fixed"]
+    grave = [each for each in unfixed if each.severity != "low"] or unfixed
+    return tuple(each for each in grave if each.status == "open")
+
+
+def is_settled_by_dismissal(state: State) -> bool:
+    """Whether people dismissed everything for which the last review rejects the head."""
+    return not why_not_dismissed(state)
+
+
+def why_not_dismissed(state: State) -> str | None:
+    """Why the dismissals alone do not let the head pass, in a sentence; None if they do."""
+    reasons = (
+        (state.outcome is not Outcome.CHANGES_REQUESTED, "The last review did not end with requested changes."),
+        (not state.complete or bool(state.forgotten), "The last review was not complete."),
+        (not state.rests_on_findings, "The advisor did not confirm that these findings alone reject the change."),
+        (bool(still_blocking(state)), "Other findings still block."),
+    )
+    return next((why for holds, why in reasons if holds), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """How things stand at one moment. ``seen`` and ``review`` are what stood there when the command was heard.
+
+    ``review`` is the run of the last review, which the person could read. ``conclusions`` are those of our checks on
+    the head that was seen, None for one in progress. ``alone``: no other open pull request has that head.
+    """
+
+    seen: PullRequest
+    review: str
+    now: PullRequest
+    state: State | None
+    conclusions: AbstractSet[str | None]
+    alone: bool
+
+
+def why_not_settled(command: Override | Dismiss, present: Present, redactor: Redactor) -> str | None:
+    """Why the head does not pass by this command, in a sentence; None if it does."""
+    head = present.seen.head_sha
+    other = command.sha if isinstance(command, Override) and command.sha != head else None
+    reasons = (
+        (other is not None, f"The head is {head}, not {other}: look at it again."),
+        (present.now.head_sha != head, "The head has moved meanwhile: look at it again."),
+        (present.now.base_ref != present.seen.base_ref, "The base branch has changed meanwhile: look at it again."),
+        (not present.alone, "Another open pull request has the same head, and a check belongs to a commit."),
+        (None in present.conclusions, "A review of this head is under way: wait for what it says."),
+    )
+    found = next((why for holds, why in reasons if holds), None)
+    return found or _why_state_forbids(command, present, redactor)
+
+
+def _why_state_forbids(command: Override | Dismiss, present: Present, redactor: Redactor) -> str | None:
+    state = present.state
+    if state is None or sealed_on(state) != present.seen.head_sha or state.outcome is Outcome.APPROVED:
+        return "Only a review of the present head that did not approve it can be settled by a person."
+    if state.run_id != present.review:
+        return "Another review of this head was published meanwhile: look at what it says."
+    if state.outcome is not Outcome.STOPPED and (another := not_against(state, present.now.base_ref, redactor)):
+        return another
+    if not present.conclusions or not present.conclusions <= SETTLED_FROM:
+        return "The check of this head does not say that it was reviewed."
+    return why_not_dismissed(state) if isinstance(command, Dismiss) else None

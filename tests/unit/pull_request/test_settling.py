@@ -1,0 +1,64 @@
+"""What lets a head pass in a person's name."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.pull_request.settling import is_settled_by_dismissal, still_blocking, why_not_dismissed
+from review_advisor.core.pull_request.state import KnownFinding, State
+
+SEVERITIES = ("critical", "high", "medium", "low")
+STATUSES = ("open", "fixed", "dismissed")
+
+
+def known(number: int, severity: str, status: str) -> KnownFinding:
+    about: dict[str, Any] = {"severity": severity, "status": status}
+    return KnownFinding(id=f"f-{number:032x}", path="src/a.py", line=number, title="a fault", **about)
+
+
+REJECTED = State(
+    run_id="run-1",
+    head_sha="a" * 40,
+    base_sha="b" * 40,
+    base_ref="main",
+    policy_digest="",
+    outcome=Outcome.CHANGES_REQUESTED,
+    complete=True,
+    blast=BlastRadius.LOW,
+    findings=(known(1, "high", "dismissed"),),
+    rests_on_findings=True,
+)
+
+
+def test_a_rejection_whose_findings_are_all_dismissed_is_settled() -> None:
+    assert why_not_dismissed(REJECTED) is None
+
+
+@pytest.mark.parametrize(
+    "but",
+    [
+        *({"outcome": each} for each in Outcome if each is not Outcome.CHANGES_REQUESTED),
+        {"complete": False},
+        {"forgotten": 1},
+        {"rests_on_findings": False},
+        {"findings": (known(1, "medium", "open"), known(2, "high", "dismissed"))},
+    ],
+    ids=str,
+)
+def test_every_condition_of_a_dismissal_is_asked(but: dict[str, object]) -> None:
+    assert why_not_dismissed(REJECTED.model_copy(update=but)) is not None
+
+
+@given(st.lists(st.tuples(st.sampled_from(SEVERITIES), st.sampled_from(STATUSES)), max_size=6))
+def test_no_open_finding_above_low_is_ever_passed_over(found: list[tuple[str, str]]) -> None:
+    state = REJECTED.model_copy(update={"findings": tuple(known(n, *each) for n, each in enumerate(found))})
+    left = still_blocking(state)
+    assert set(left) >= {each for each in state.findings if each.status == "open" and each.severity != "low"}
+    if is_settled_by_dismissal(state):
+        unsettled = [each for each in state.findings if each.status == "open"]
+        assert all(each.severity == "low" for each in unsettled)
+        assert not unsettled or any(each.status == "dismissed" and each.severity != "low" for each in state.findings)
