@@ -370,6 +370,12 @@ def critical_paths() -> str:
     return table(["profile", "critical paths", "critical words in a path"], rows)
 
 
+_CI_WATCHED = (
+    "the workflow that runs the bot, and what it calls; any that is added, may write checks, statuses or contents, or"
+    " names the bot's check or secrets"
+)
+
+
 def own_implementation() -> str:
     """What the self-modification guard watches."""
     rows = [
@@ -378,6 +384,7 @@ def own_implementation() -> str:
             ", ".join(map(code, OWN_IMPLEMENTATION_ANYWHERE))
             + ", the file the configuration is in, the files of your own rules",
         ],
+        ["CI of every repository", _CI_WATCHED],
         ["the bot's own repository, besides", ", ".join(map(code, OWN_IMPLEMENTATION_HERE))],
     ]
     return table(["where", "watched"], rows)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from review_advisor.app.configuration import base_config, files_of
 from review_advisor.app.settings import PYPROJECT, ConfigError, make_settings
 from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_HERE, OWN_NAME, OWN_PIPELINE, PathRule
 from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.facts.workflows import WORKFLOWS, CiEdit, concern, own_names
 from review_advisor.core.outcome.own_facts import OwnFacts
 from review_advisor.core.policy.guard import implementation_globs
 from review_advisor.core.policy.switches import SwitchError
 from review_advisor.core.safety.redaction import redactor
-from review_advisor.ports.forge import MOST_LISTED, Forge, ForgeRejected
+from review_advisor.ports.forge import MOST_LISTED, Forge, ForgeRejected, ListedFile
 
 NOT_ALL_LISTED = (
     f"GitHub lists {MOST_LISTED:,} files of a pull request: whether the review covers the others, nobody has compared"
@@ -40,8 +41,24 @@ def own_facts(forge: Forge, pull_request: PullRequest, commit: str, environ: Map
         ),
         fail_as_veto=settings.switches.fail_as_veto,
         redact=redactor(environ).redact,
+        watched=tuple(_watched(forge, files, pull_request.head_sha, settings.rules.check_name)),
         cut=len(files) >= MOST_LISTED,
     )
+
+
+def _watched(forge: Forge, files: Iterable[ListedFile], head: str, check_name: str) -> Iterator[str]:
+    """The changed workflows that concern the bot, as far as the forge shows it."""
+    names = own_names(check_name)
+    for file in filter(lambda listed: WORKFLOWS.matches(listed.path), files):
+        lines = (
+            None if file.patch is None else tuple(line for line in file.patch.splitlines() if line[:1] in {"+", "-"})
+        )
+        gone = file.status == "removed"
+        text = b"" if gone else _at(forge, file.path, head)
+        after = None if text is None else text.decode("utf-8", "replace")
+        edit = CiEdit(lines, in_place=gone or file.status in {"modified", "changed"}, after=after)
+        if concern(edit, names) is not None:
+            yield file.path
 
 
 def _at(forge: Forge, path: str, commit: str) -> bytes | None:

@@ -227,6 +227,12 @@ def guideline_rules(config: Config) -> GuidelineRules:
     return GuidelineRules(config.guideline_files, given)
 
 
+def critical_paths(config: Config, profile: Profile | None = None) -> CriticalPaths:
+    """The critical paths: the configuration's own globs, or else those of the profile, which ``profile`` overrides."""
+    own = config.critical_paths
+    return CRITICAL_PATHS[profile or config.profile] if own is None else CriticalPaths(globs=own)
+
+
 def make_settings(
     config: Config, environ: Mapping[str, str], *, profile: Profile | None, config_path: str | None
 ) -> Settings:
@@ -234,11 +240,9 @@ def make_settings(
 
     Raises ``SwitchError`` for an environment value that means nothing.
     """
-    own = config.critical_paths
-    paths = CRITICAL_PATHS[profile or config.profile] if own is None else CriticalPaths(globs=own)
     budget = config.budget
     rules = Rules(
-        critical_paths=paths,
+        critical_paths=critical_paths(config, profile),
         adr_folders=tuple(folder.strip("/") for folder in config.adr_folders),
         usd_by_blast={
             BlastRadius.LOW: budget.low_usd,
@@ -251,6 +255,7 @@ def make_settings(
         shard_tokens=config.shard_tokens,
         fail_on_degraded=config.fail_on == "degraded",
         config_path=config_path,
+        check_name=config.github.check_name,
         visual_paths=config.visual_paths,
         visual_folder=config.visual_folder,
         wiki_folder=config.wiki_folder,

@@ -178,10 +178,15 @@ MOST_LISTED = 3_000
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """A file of a pull request, as the forge lists it; ``old_path`` is where a renamed one was before."""
+    """A file of a pull request, as the forge lists it; ``old_path`` is where a renamed one was before.
+
+    ``status`` is GitHub's word for what happened to it. ``patch`` is None where the forge shows none.
+    """
 
     path: str
     old_path: str | None = None
+    status: str = "modified"
+    patch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

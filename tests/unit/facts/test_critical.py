@@ -8,7 +8,7 @@ from review_advisor.core.facts.paths import PathRule
 from review_advisor.mockworld.world import edited, renamed
 
 NAMED = """
-    .github/actions/setup/run.sh action.yml action.yaml .gitlab-ci.yml Jenkinsfile Dockerfile.dev
+    .gitlab-ci.yml Jenkinsfile Dockerfile.dev
     docker-compose.prod.yaml network.tf prod.tfvars app/migrations/0001_first.py db/migrate/001_first.rb
     ops/infra/network.yml ops/terraform/plan.json ops/k8s/pod.yml ops/helm/values.yml ops/deploy/run.sh CODEOWNERS
     .gitattributes .gitmodules

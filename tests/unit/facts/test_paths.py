@@ -77,7 +77,7 @@ EXAMPLES: list[tuple[tuple[str, ...], str]] = [
     (
         OWN_IMPLEMENTATION_ANYWHERE,
         """
-        .review-advisor.toml .claude/agents/advisor.md .mcp.json CLAUDE.md REVIEW.md .github/workflows/review.yml
+        .review-advisor.toml .claude/agents/advisor.md .mcp.json CLAUDE.md REVIEW.md
         src/review_advisor.py src/review_phase.py
         """,
     ),

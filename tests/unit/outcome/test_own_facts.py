@@ -65,6 +65,12 @@ def test_a_critical_path_that_the_policy_does_not_name_is_a_contradiction() -> N
     assert told(recorded(), rules=replace(rules, critical_paths=CriticalPaths(globs=("other/",)))) is None
 
 
+def test_a_watched_workflow_that_the_guard_does_not_name_is_a_contradiction() -> None:
+    what = "its policy does not say that 'src/app.py' is part of the bot's own implementation"
+    assert told(recorded(), watched=("src/app.py",)) == what
+    assert told(recorded(guard=Guard(("src/app.py",))), watched=("src/app.py",)) is None
+
+
 def test_an_own_file_that_the_guard_does_not_name_is_a_contradiction() -> None:
     what = "its policy does not say that 'src/app.py' is part of the bot's own implementation"
     assert told(recorded(), implementation=("src/app.py",)) == what

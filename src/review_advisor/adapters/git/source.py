@@ -12,6 +12,7 @@ from review_advisor.adapters.git.edited_tree import patch_between, read_back
 from review_advisor.adapters.git.object_store import ContentMissingError, ObjectStore
 from review_advisor.adapters.git.tree import exported
 from review_advisor.adapters.git.tree_entries import missing
+from review_advisor.adapters.git.workflows import read_workflows
 from review_advisor.core.facts.change import Change, FileChange, Spec
 from review_advisor.core.facts.earlier_review import Earlier
 from review_advisor.core.facts.guidelines import BaseText
@@ -187,12 +188,14 @@ class GitSource:
         trees = dict.fromkeys((sides.head_tree, sides.base_tree, self._rules_tree))
         # Before git compares anything: it would unpack the largest tree that a few bytes can stand for.
         absent = missing(self._store.git, sides.head_tree, self._bounds)
+        files = self._changed(sides.base_tree, sides.head_tree)
         change = Change(
             label=self.label,
             title="staged changes",
             base_sha=sides.base,
             head_sha=sides.head if sides.commits else None,
-            files=self._changed(sides.base_tree, sides.head_tree),
+            files=files,
+            workflows=read_workflows(self._store, (self._rules_tree, sides.head_tree), files),
             own_repository=any(self._store.has(tree, OWN_PIPELINE) for tree in trees),
             config_in_pyproject=any(map(self._may_configure, trees)),
             tree=sides.head_tree,

@@ -111,8 +111,9 @@ class FileAnswer(Read):
     previous_filename: str | None = None
 
     def value(self) -> ListedFile:
-        """Its names."""
-        return ListedFile(self.filename, self.previous_filename if self.status == "renamed" else None)
+        """Its names, and what was done to it."""
+        old = self.previous_filename if self.status == "renamed" else None
+        return ListedFile(self.filename, old, self.status, self.patch)
 
 
 class ContentAnswer(Read):

@@ -104,6 +104,18 @@ class Spec:
 
 
 @dataclass(frozen=True, slots=True)
+class Workflows:
+    """What was read of a repository's CI, as pairs of path and text.
+
+    ``running`` are the files below ``.github`` that name the bot, or such a file, before or after the change;
+    ``heads`` the changed workflows at the head.
+    """
+
+    running: tuple[tuple[str, str], ...] = ()
+    heads: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """What is under review: a git range, the index, a patch, or a pull request.
 
@@ -116,7 +128,8 @@ class Change:
     ``pull_request`` (its number) are a pull request's, whose ``base_ref`` is the name of its base branch and
     ``base_sha`` the tip of that. ``rules_ref`` and ``rules_sha`` are the branch and the commit whose configuration
     holds for it. ``earlier`` is the last review of it. ``missing`` are the first of ``missing_files``: files of the
-    head that the change leaves alone, and whose content is not in the repository.
+    head that the change leaves alone, and whose content is not in the repository. ``workflows`` is None where nobody
+    read them: then every change of one concerns the bot.
     """
 
     label: str
@@ -139,3 +152,4 @@ class Change:
     earlier: Earlier | None = None
     missing: tuple[str, ...] = ()
     missing_files: int = 0
+    workflows: Workflows | None = None

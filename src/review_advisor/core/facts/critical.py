@@ -59,9 +59,6 @@ _WORDS = (
 )
 CRITICAL_PATHS_ADR = CriticalPaths(
     names=(
-        ".github/actions/",
-        "action.yml",
-        "action.yaml",
         ".gitlab-ci.yml",
         "Jenkinsfile",
         "Dockerfile*",

@@ -17,11 +17,10 @@ OWN_IMPLEMENTATION_ANYWHERE: tuple[str, ...] = (
     ".mcp.json",
     "CLAUDE.md",
     "REVIEW.md",
-    ".github/workflows",
     "/src/review_advisor.py",
     "/src/review_phase.py",
 )
-"""The bot's implementation in every repository: config, agents, prompts, rules, workflows, the ADR's two files."""
+"""The bot's implementation in every repository: config, agents, prompts, rules, the ADR's two files. See ``workflows``."""
 
 OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
     "/src/review_advisor",

@@ -12,6 +12,8 @@ from functools import lru_cache
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.kinds import Kind, kind_of
+from review_advisor.core.facts.paths import PathRule
+from review_advisor.core.facts.workflows import CI, edit_of, only_bumps
 
 RISKY_CODE: dict[str, str] = {
     "runs a process": (
@@ -50,6 +52,11 @@ RISKY_CODE: dict[str, str] = {
 }
 """Each subject, and the words by which its lines are known, in the languages in which they are usual."""
 
+_DATA = PathRule(("*.txt", "*.svg", "*.toml", "*.cfg", "*.ini", "*.json", ".editorconfig"))
+"""What holds such words without dealing with them: hashes of requirements, the XML of pictures."""
+CHANGES_CI = "changes what CI runs"
+"""The subject of a workflow or action, unless pinned actions are only moved to another version."""
+
 
 @lru_cache(maxsize=1)
 def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
@@ -60,7 +67,10 @@ def risky_code(files: Iterable[FileChange]) -> tuple[str, ...]:
     """``path: subject`` for each subject that added or removed lines of code deal with, in order."""
     found: list[str] = []
     for file in files:
-        if kind_of(file) is Kind.CODE:
+        if CI.touched_by((file,)):
+            lines = edit_of(file, None).lines
+            found += [] if lines is not None and only_bumps(lines) else [f"{file.path}: {CHANGES_CI}"]
+        elif kind_of(file) is Kind.CODE and not _DATA.touched_by((file,)):
             text = "\n".join(line[1:] for hunk in file.hunks for line in hunk.lines if line[0] in "+-")
             found += [f"{file.path}: {subject}" for subject, words in _compiled() if words.search(text)]
     return tuple(found)

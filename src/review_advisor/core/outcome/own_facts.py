@@ -19,8 +19,8 @@ class OwnFacts:
     """What whoever publishes knows without the outcome.
 
     ``paths`` are all names in the change, as the forge lists them, old ones of renamed files too. ``implementation``
-    are the globs of the bot's own. ``redact`` is what the outcome's texts have passed. ``cut``: there may be more files
-    than the forge lists.
+    are the globs of the bot's own, ``watched`` the changed workflows that concern it. ``redact`` is what the outcome's
+    texts have passed. ``cut``: there may be more files than the forge lists.
     """
 
     paths: tuple[str, ...]
@@ -28,7 +28,12 @@ class OwnFacts:
     implementation: tuple[str, ...]
     fail_as_veto: bool
     redact: Callable[[str], str]
+    watched: tuple[str, ...] = ()
     cut: bool = False
+
+    def is_own(self, path: str) -> bool:
+        """Whether a changed path is part of the bot's own implementation."""
+        return path in self.watched or PathRule(self.implementation).matches(path)
 
 
 def contradiction(first: PolicyFrozen, known: OwnFacts) -> str | None:
@@ -45,7 +50,7 @@ def contradiction(first: PolicyFrozen, known: OwnFacts) -> str | None:
     policy = first.policy
     for touched, covers, what in (
         (policy.critical_touched, known.rules.critical_paths.matches, "is a critical path"),
-        (policy.guard.paths, PathRule(known.implementation).matches, "is part of the bot's own implementation"),
+        (policy.guard.paths, known.is_own, "is part of the bot's own implementation"),
     ):
         unsaid = _unsaid(paths, covers, touched, known.redact)
         if unsaid is not None:

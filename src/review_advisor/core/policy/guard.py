@@ -9,8 +9,10 @@ from review_advisor.core.facts.paths import (
     NEVER_REPAIRED,
     OWN_IMPLEMENTATION_ANYWHERE,
     OWN_IMPLEMENTATION_HERE,
+    OWN_NAME,
     PathRule,
 )
+from review_advisor.core.facts.workflows import WORKFLOW_FOLDER, watched
 
 _ORDERS = PathRule((*OWN_IMPLEMENTATION_ANYWHERE, *NEVER_REPAIRED))
 
@@ -27,9 +29,10 @@ class Guard:
         return bool(self.paths)
 
 
-def guard(change: Change, own_globs: tuple[str, ...]) -> Guard:
-    """Look at both sides of every path, before any classification."""
-    return Guard(PathRule(own_implementation(change, own_globs)).touched_by(change.files))
+def guard(change: Change, own_globs: tuple[str, ...], check_name: str = OWN_NAME) -> Guard:
+    """Look at both sides of every path, before any classification; of CI only at what concerns the bot."""
+    own = PathRule(own_implementation(change, own_globs)).touched_by(change.files)
+    return Guard(tuple(dict.fromkeys((*own, *watched(change, check_name)))))
 
 
 def own_implementation(change: Change, own_globs: tuple[str, ...]) -> tuple[str, ...]:
@@ -58,4 +61,4 @@ def gives_orders(path: str) -> bool:
 
 def every_implementation() -> tuple[str, ...]:
     """The globs for whoever does not know the repository: those of any, and those of the bot's own."""
-    return OWN_IMPLEMENTATION_ANYWHERE + OWN_IMPLEMENTATION_HERE
+    return (*OWN_IMPLEMENTATION_ANYWHERE, WORKFLOW_FOLDER, *OWN_IMPLEMENTATION_HERE)

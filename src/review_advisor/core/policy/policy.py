@@ -13,7 +13,7 @@ from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.core.facts.guidelines import DEFAULT_RULES, GuidelineRules
 from review_advisor.core.facts.kinds import changed_code_lines
-from review_advisor.core.facts.paths import literal
+from review_advisor.core.facts.paths import OWN_NAME, literal
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.risky_code import risky_code
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
@@ -49,6 +49,7 @@ class Rules:
     shard_tokens: int = 60_000
     fail_on_degraded: bool = False
     config_path: str | None = None
+    check_name: str = OWN_NAME
     visual_paths: tuple[str, ...] = ()
     visual_folder: str | None = None
     wiki_folder: str | None = None
@@ -143,7 +144,7 @@ def decide_policy(
     repair: RepairMode = "suggest",
 ) -> Policy:
     """Decide everything that can be decided from the facts, the switches and the configuration alone."""
-    held = guard(change, rules.own_globs)
+    held = guard(change, rules.own_globs, rules.check_name)
     critical = rules.critical_paths.touched_by(change.files)
     lines = changed_code_lines(change.files)
     risky = _risky(change, lines)
@@ -197,7 +198,7 @@ def policy_of_repaired(policy: Policy, change: Change, rules: Rules) -> Policy:
 
     Authority and retries follow from them. Money, time and consults stay as they were.
     """
-    held = Guard(_together(policy.guard.paths, guard(change, rules.own_globs).paths))
+    held = Guard(_together(policy.guard.paths, guard(change, rules.own_globs, rules.check_name).paths))
     critical = _together(policy.critical_touched, rules.critical_paths.touched_by(change.files))
     lines = max(policy.code_lines, changed_code_lines(change.files))
     risky = _together(policy.risky, _risky(change, lines))

@@ -94,7 +94,7 @@ class FakeForge:
     def changed_files(self, number: int) -> tuple[ListedFile, ...]:
         """See ``Forge``."""
         files = self._read(lambda: self._session.facts.files(number))
-        return tuple(ListedFile(file.path, file.previous_path) for file in files)
+        return tuple(ListedFile(file.path, file.previous_path, file.status, file.patch) for file in files)
 
     def commentable_lines(self, number: int) -> Mapping[str, CommentableLines]:
         """See ``Forge``."""

@@ -1,0 +1,147 @@
+"""Which changes of CI concern the bot, told from the changed lines and from the text that comes out.
+
+A reading of text, not of YAML: whatever could mean a thing counts as meaning it, so that no way of writing hides it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from review_advisor.core.facts.change import Change, FileChange, Status, Workflows
+from review_advisor.core.facts.paths import OWN_NAME, PathRule
+
+WORKFLOW_FOLDER = ".github/workflows"
+WORKFLOWS = PathRule((f"/{WORKFLOW_FOLDER}",))
+CI = PathRule((f"/{WORKFLOW_FOLDER}", "/.github/actions", "action.yml", "action.yaml"))
+"""What runs in GitHub Actions."""
+OWN_SECRETS = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "REVIEW_ADVISOR_STATE_KEY")
+"""The secrets of the workflow that ``init`` writes; those of the repository's own workflow count too."""
+
+_USES = re.compile(
+    r"""[+-](?P<before>\s*(?:-\s+)?uses:\s*["']?(?!\./|docker:)[^@\s"'#]+)@(?P<ref>[^\s"'#]+)["']?\s*(?:\#.*)?"""
+)
+_PINNED = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*")
+_OTHER_SCOPES = (
+    "actions attestations deployments discussions id-token issues models packages pages pull-requests security-events"
+)
+_OTHER_WRITE = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(_OTHER_SCOPES.split())})[\"']?\s*:\s*[\"']?write(?![\w-])", re.IGNORECASE
+)
+_WRITE = re.compile(r"(?<![\w-])write(?:-all)?(?![\w-])|\\[xuU]", re.IGNORECASE)
+"""The word, wherever it stands, and what could spell it in another way."""
+_LOOSENS = re.compile(r"^-.*(?:\bpermissions\b|:\s*[\"']?(?:read|none)\b)", re.IGNORECASE)
+_TRUSTED_RUN = re.compile(r"^\+.*\b(?:pull_request_target|workflow_run)\b", re.IGNORECASE)
+_ANY_SECRET = re.compile(
+    r"\bsecrets\s*\[|\bsecrets[\"']?\s*:\s*[\"']?inherit\b|\(\s*secrets\s*[,)]|\bsecrets\.\*", re.IGNORECASE
+)
+_SECRET = re.compile(r"\bsecrets\.([A-Za-z_]\w*)", re.IGNORECASE)
+_ROOT_ACTION = re.compile(r"uses:\s*[\"']?\./?[\"']?\s*$", re.MULTILINE)
+_WORD = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class CiEdit:
+    """A change of one file of CI. ``lines`` are the changed ones, with their ``+`` or ``-``.
+
+    They are None where the forge shows none; then only what the text names is known. ``in_place``: a regular file was
+    modified or deleted under its own name. ``after`` is its text at the head, of a deleted file nothing; None if it is
+    unknown.
+    """
+
+    lines: tuple[str, ...] | None
+    in_place: bool
+    after: str | None
+
+
+def edit_of(file: FileChange, after: str | None) -> CiEdit:
+    """The edit that a change of a file is; ``after`` is its text at the head, if that was read."""
+    kept = file.status in (Status.MODIFIED, Status.DELETED) and not (file.is_symlink or file.is_submodule)
+    lines = tuple(line for hunk in file.hunks for line in hunk.lines if line[0] in "+-")
+    return CiEdit(
+        None if file.binary else lines,
+        in_place=kept and not file.binary,
+        after="" if file.status is Status.DELETED else after,
+    )
+
+
+def only_bumps(lines: Iterable[str]) -> bool:
+    """Whether the changed lines do nothing but move pinned actions to another commit or version.
+
+    A commit's full name never gives way to a name that can move: that would unpin the action.
+    """
+    changed = list(lines)
+    old, new = ([_USES.fullmatch(line) for line in changed if line[0] == mark] for mark in "-+")
+    return bool(old) and len(old) == len(new) and all(map(_bump, old, new))
+
+
+def _bump(old: re.Match[str] | None, new: re.Match[str] | None) -> bool:
+    if old is None or new is None or old["before"] != new["before"]:
+        return False
+    if _PINNED.fullmatch(new["ref"]):
+        return True
+    return bool(_VERSION.fullmatch(old["ref"]) and _VERSION.fullmatch(new["ref"]))
+
+
+def concern(edit: CiEdit, ours: Iterable[str]) -> str | None:
+    """How a workflow's edit concerns the bot, whose names and secrets are ``ours``; None if it does not."""
+    if not edit.in_place:
+        return "a workflow is added, or takes another's place"
+    if edit.after is None:
+        return "its text is unknown"
+    lines = edit.lines or ()
+    text = "\n".join((edit.after, *lines))
+    named = next((name for name in ours if name.casefold() in text.casefold()), None)
+    if named is not None:
+        return f"it names {named}"
+    if _ANY_SECRET.search(text):
+        return "it takes whichever secret it likes"
+    if edit.lines is None or not edit.after or only_bumps(lines):
+        return None
+    if _WRITE.search(_OTHER_WRITE.sub("", edit.after)):
+        return "it may write checks, statuses or contents"
+    if any(map(_LOOSENS.match, lines)):
+        return "a limit of its permissions is gone"
+    return "it runs with the base's rights now" if any(map(_TRUSTED_RUN.match, lines)) else None
+
+
+def own_names(check_name: str, workflows: Workflows | None = None) -> tuple[str, ...]:
+    """What a workflow must not name unwatched: the bot, its check, and the secrets of the workflow that runs it."""
+    texts = workflows.running if workflows else ()
+    secrets = {name for _, text in texts for name in _SECRET.findall(text)} - {"GITHUB_TOKEN"}
+    return tuple(dict.fromkeys((OWN_NAME, OWN_NAME.replace("-", "_"), check_name, *OWN_SECRETS, *sorted(secrets))))
+
+
+def watched(change: Change, check_name: str) -> Iterator[str]:
+    """The paths of a change, on either side, that concern the bot as CI: its workflow, what that calls, and others."""
+    facts, ours = change.workflows, own_names(check_name, change.workflows)
+    heads = dict(facts.heads) if facts else {}
+    called = _Called(facts.running if facts else ())
+    for file in change.files:
+        as_folder = file.is_symlink or file.is_submodule
+        for path in file.paths:
+            in_folder = WORKFLOWS.matches(path) or (as_folder and WORKFLOWS.matches(f"{path}/x"))
+            edit = edit_of(file, heads.get(file.path) if facts else None)
+            if called.names(path) or (in_folder and concern(edit, ours) is not None):
+                yield path
+
+
+class _Called:
+    """What the workflows that run the bot are, and which files of the repository they name."""
+
+    def __init__(self, running: Iterable[tuple[str, str]]) -> None:
+        self._words: set[str] = set()
+        for path, text in running:
+            code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+            self._words |= {path.casefold(), *(word.removeprefix("./").casefold() for word in _WORD.findall(code))}
+            if _ROOT_ACTION.search(code):
+                self._words |= {"action.yml", "action.yaml"}
+
+    def names(self, path: str) -> bool:
+        """Whether ``path`` is one of them: by its whole name, a tail of it, or a folder that it lies in."""
+        parts = path.casefold().split("/")
+        tails = ("/".join(parts[at:]) for at in range(len(parts)) if at < len(parts) - 1 or "." in parts[-1])
+        folders = ("/".join(parts[:at]) for at in range(2, len(parts)))
+        return any(name in self._words for name in (*tails, *folders))

@@ -1,0 +1,97 @@
+"""A change of CI that could take the gate away is judged as a change of the bot; any other is reviewed like code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.adapters.git_repository import Repo
+from tests.attacks.workflow_edits import CI, HOSTILE, ORDINARY, RELEASE, REVIEW, SHA
+
+from review_advisor.adapters.git.open import open_range
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.policy import Policy, Rules, decide_policy
+from review_advisor.core.policy.surfaces import Authority, Role
+from review_advisor.core.policy.switches import read_switches
+from review_advisor.core.roles.calls import LostReason
+from review_advisor.mockworld.lines import lost
+from review_advisor.mockworld.world import MockWorld
+
+REVIEWED = {".github/workflows/review.yml": REVIEW, ".github/workflows/ci.yml": CI, ".github/workflows/r.yml": RELEASE}
+
+
+@pytest.fixture
+def world() -> Iterator[MockWorld]:
+    world = MockWorld()
+    yield world
+    world.finish()
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_without_a_judgement_no_hostile_edit_is_approved(world: MockWorld, attack: str) -> None:
+    world.source.stated = replace(HOSTILE[attack], title="Tidy up")
+    world.agents.script(Role.POST_VERIFY, lost(LostReason.SERVER_ERROR))
+    document = world.review()
+    assert document.policy.guard.holds
+    assert document.policy.blast.radius is BlastRadius.HIGH
+    assert document.outcome is Outcome.ESCALATED
+
+
+@pytest.mark.parametrize("edit", ORDINARY)
+def test_an_ordinary_edit_is_no_change_of_the_bot(world: MockWorld, edit: str) -> None:
+    world.source.stated = replace(ORDINARY[edit], title="Tidy up")
+    document = world.review()
+    assert not document.policy.guard.holds
+    low = "bump" in edit or "script" in edit
+    assert document.policy.blast.radius is (BlastRadius.LOW if low else BlastRadius.MEDIUM)
+    assert document.outcome is Outcome.APPROVED
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    repo = Repo(tmp_path / "repo")
+    for path, text in {**REVIEWED, "scripts/prepare.sh": "make\n", "scripts/other.sh": "make\n"}.items():
+        repo.write(path, text)
+    repo.commit("Begin")
+    return repo
+
+
+def decided(repo: Repo, path: str, text: str) -> Policy:
+    repo.write(path, text)
+    repo.commit("Change")
+    return decide_policy(open_range(repo.path, "HEAD~1..HEAD").change(), Rules(), read_switches({}))
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        (".github/workflows/ci.yml", CI.replace("contents: read", "checks: write")),
+        (".github/workflows/ci.yml", CI.replace("name: ci", "name: review-advisor")),
+        (".github/workflows/ci.yml", CI.replace("make test", "echo ${{ secrets.MODEL_KEY }}")),
+        (".github/workflows/new.yml", CI),
+        (".github/workflows/review.yml", REVIEW.replace("review:", "other:")),
+        ("scripts/prepare.sh", "make evil\n"),
+        (".github/actions/prepare/action.yml", "runs: evil\n"),
+    ],
+)
+def test_git_shows_the_guard_what_it_looks_for(repo: Repo, path: str, text: str) -> None:
+    policy = decided(repo, path, text)
+    assert policy.guard.paths == (path,)
+    assert {row.authority for row in policy.surfaces} == {Authority.VETO}
+
+
+@pytest.mark.parametrize(
+    "path, text, radius",
+    [
+        (".github/workflows/ci.yml", CI.replace("3.12", "3.13"), BlastRadius.MEDIUM),
+        (".github/workflows/r.yml", RELEASE.replace(SHA, "c" * 40), BlastRadius.LOW),
+        ("scripts/other.sh", "make more\n", BlastRadius.LOW),
+    ],
+)
+def test_git_shows_an_ordinary_edit_as_one(repo: Repo, path: str, text: str, radius: BlastRadius) -> None:
+    policy = decided(repo, path, text)
+    assert not policy.guard.holds
+    assert policy.blast.radius is radius

@@ -1,0 +1,93 @@
+from difflib import ndiff
+
+import pytest
+from tests.attacks.workflow_edits import CI, HOSTILE, ORDINARY, OURS, edited_workflow
+
+from review_advisor.core.facts.change import Change, FileChange, Status, Workflows
+from review_advisor.core.facts.workflows import CiEdit, concern, only_bumps, own_names, watched
+
+SHA, OTHER = "a" * 40, "b" * 40
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_a_hostile_edit_of_a_workflow_is_watched(attack: str) -> None:
+    assert list(watched(HOSTILE[attack], "review-advisor")) != []
+
+
+@pytest.mark.parametrize("edit", ORDINARY)
+def test_an_ordinary_edit_of_a_workflow_is_not(edit: str) -> None:
+    assert list(watched(ORDINARY[edit], "review-advisor")) == []
+
+
+def test_where_nobody_read_the_workflows_every_change_of_one_is_watched() -> None:
+    change = edited_workflow(CI, CI.replace("3.12", "3.13"))
+    unread = Change("patch-1", files=change.files)
+    assert list(watched(unread, "review-advisor")) == [change.files[0].path]
+
+
+@pytest.mark.parametrize(
+    "old, new, yes",
+    [
+        (f"      - uses: actions/checkout@{SHA} # v4.1.0", f"      - uses: actions/checkout@{OTHER} # v4.2.0", True),
+        (f"        uses: 'a/b/c@{SHA}'", f"        uses: 'a/b/c@{OTHER}'", True),
+        ("      - uses: actions/checkout@v3", "      - uses: actions/checkout@v4", True),
+        ("      - uses: actions/checkout@v3", f"      - uses: actions/checkout@{SHA}", True),
+        (f"      - uses: actions/checkout@{SHA}", "      - uses: actions/checkout@v4", False),
+        (f"      - uses: actions/checkout@{SHA}", "      - uses: actions/checkout@main", False),
+        ("      - uses: actions/checkout@main", "      - uses: actions/checkout@v4", False),
+        (f"      - uses: actions/checkout@{SHA}", f"      - uses: evil/checkout@{OTHER}", False),
+        (f"      - uses: actions/checkout@{SHA}", "      - run: make", False),
+        ("      - uses: ./actions@v1", "      - uses: ./actions@v2", False),
+        ("      - run: uses a@v1", "      - run: uses a@v2", False),
+    ],
+)
+def test_a_bump_moves_the_same_action_and_never_unpins_it(old: str, new: str, yes: bool) -> None:
+    assert only_bumps((f"-{old}", f"+{new}")) is yes
+    assert not only_bumps((f"-{old}", f"+{new}", "+      - run: make"))
+
+
+def test_nothing_is_no_bump_and_a_bump_has_two_sides() -> None:
+    assert not only_bumps(())
+    assert not only_bumps((f"+      - uses: actions/checkout@{SHA}",))
+
+
+def test_a_text_that_is_unknown_and_a_file_that_takes_anothers_place_concern_the_bot() -> None:
+    assert concern(CiEdit((), in_place=True, after=None), ()) is not None
+    assert concern(CiEdit((), in_place=False, after=CI), ()) is not None
+
+
+def test_of_an_edit_without_lines_only_what_its_text_names_is_known() -> None:
+    assert concern(CiEdit(None, in_place=True, after="permissions: write-all"), ()) is None
+    assert concern(CiEdit(None, in_place=True, after="name: our check"), ("our check",)) is not None
+
+
+def test_the_secrets_of_the_workflow_that_runs_the_bot_are_ours_under_whatever_name() -> None:
+    text = "${{ secrets.MODEL_KEY }} ${{ secrets.GITHUB_TOKEN }}"
+    running = Workflows(running=((".github/workflows/review.yml", text),))
+    assert "MODEL_KEY" in own_names("gate", running)
+    assert "GITHUB_TOKEN" not in own_names("gate", running)
+    assert "gate" in own_names("gate")
+
+
+@pytest.mark.parametrize(
+    "path, yes",
+    [
+        (".github/workflows/review.yml", True),
+        (".github/actions/prepare/run.sh", True),
+        ("scripts/prepare.sh", True),
+        ("ci/deep/notify.py", True),
+        ("scripts/prepare.sh.md", False),
+        ("src/app.py", False),
+        ("docs/github.md", False),
+        ("actions/prepare", False),
+    ],
+)
+def test_what_the_bots_workflow_calls_is_known_by_its_path_its_folder_or_its_tail(path: str, yes: bool) -> None:
+    change = Change("x", files=(FileChange(Status.MODIFIED, path),), workflows=Workflows(running=OURS))
+    assert list(watched(change, "review-advisor")) == ([path] if yes else [])
+
+
+def test_an_edit_is_made_of_the_lines_that_differ() -> None:
+    change = edited_workflow(CI, CI.replace("3.12", "3.13"))
+    shown = [line for line in ndiff(CI.splitlines(), CI.replace("3.12", "3.13").splitlines()) if line[0] in "+-"]
+    assert len(change.files[0].hunks[0].lines) == len(shown)
