@@ -205,7 +205,7 @@ MUTANTS = (
         "core/safety/frame.py",
         r"\U0001bca0-\U0001bca3",
         "",
-        (f"{UNIT}safety/test_invisible.py::test_every_invisible_character_of_unicode_is_shown_and_no_other",),
+        (f"{UNIT}safety/test_frame.py::test_every_invisible_character_of_unicode_is_shown_and_no_other",),
     ),
     Mutant(
         "no group may write a page of the wiki, whatever the umask says",
@@ -571,14 +571,14 @@ MUTANTS = (
         REPAIR,
         '(file.binary, "binary"),',
         "",
-        (f"{UNIT}roles/test_repair.py::test_one_wrong_edit_is_named_with_its_reason",),
+        (f"{UNIT}roles/test_repair_law.py::test_one_wrong_edit_is_named_with_its_reason",),
     ),
     Mutant(
         "a repair may add a file that can be run",
         REPAIR,
         "return file.new_mode != REGULAR_MODE",
         "return False",
-        (f"{UNIT}roles/test_repair.py::test_one_wrong_edit_is_named_with_its_reason",),
+        (f"{UNIT}roles/test_repair_law.py::test_one_wrong_edit_is_named_with_its_reason",),
     ),
     Mutant(
         "a table of the documents may be empty",
@@ -657,9 +657,7 @@ MUTANTS = (
         "core/policy/blast.py",
         "    if risky:\n",
         "    if risky and code_lines > MEDIUM_ABOVE_LINES:\n",
-        (
-            f"{UNIT}policy/test_trigger_and_blast.py::test_a_small_change_of_risky_code_is_medium_and_says_what_it_deals_with",
-        ),
+        (f"{UNIT}policy/test_blast.py::test_a_small_change_of_risky_code_is_medium_and_says_what_it_deals_with",),
     ),
     Mutant(
         "risky code that a change removes is not looked at",
@@ -687,7 +685,7 @@ MUTANTS = (
         "core/policy/trigger.py",
         "if facts.code_lines > MANY_CODE_LINES:",
         "if facts.code_lines >= MANY_CODE_LINES:",
-        (f"{UNIT}policy/test_trigger_and_blast.py::test_more_than_twenty_lines_of_code_are_planned",),
+        (f"{UNIT}policy/test_trigger.py::test_more_than_twenty_lines_of_code_are_planned",),
     ),
     Mutant(
         "an empty variable means off",
@@ -1550,7 +1548,7 @@ MUTANTS = (
         "core/pull_request/state.py",
         'if comment.edited_by.casefold() not in ("", login.casefold()):',
         'if comment.edited_by == "?":',
-        (f"{UNIT}pull_request/test_memory.py::test_only_what_nobody_else_has_edited_is_believed",),
+        (f"{UNIT}pull_request/test_state.py::test_only_what_nobody_else_has_edited_is_believed",),
     ),
     Mutant(
         "the base branch of a pull request configures its review, whatever branch that is",

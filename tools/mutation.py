@@ -79,8 +79,8 @@ def reaching(fault: Fault, survey: Survey, known: Mapping[frozenset[str], frozen
     """The tests to try a fault with: those of its own module, then the fastest of its room and of the other rooms."""
     inside = _reached(fault, survey)
     found = inside or survey.of_names(known[fault.names]) or survey.of_lines(str(CORE / fault.file), 1, 10**6)
-    room, _, rest = fault.file.removesuffix(".py").removesuffix("/__init__").partition("/")
-    its_room, its_tests = f"tests/unit/{room}/", f"tests/unit/{room}/test_{rest.rpartition('/')[2]}.py"
+    folder, _, module = fault.file.removesuffix(".py").removesuffix("/__init__").rpartition("/")
+    its_room, its_tests = f"tests/unit/{folder.partition('/')[0]}/", f"tests/unit/{folder}/test_{module}.py"
     # A test that reads a table by itself reaches no function that uses it.
     own = [at for at, test in enumerate(survey.tests) if test.startswith(its_tests) and (at in found or not inside)]
     near = {at for at in found if survey.tests[at].startswith(its_room)} - set(own)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.unit.forge_text.stories import STORIES, told
+from tests.unit.forge_text.stories import STORIES, rejecting, remark, told
 
 from review_advisor.core.forge_text.job_summary import MOST_JOB_SUMMARY, job_summary
 from review_advisor.core.policy.surfaces import Role
@@ -54,3 +54,11 @@ def test_an_empty_line_stands_between_two_findings() -> None:
 
 def test_the_page_leaves_other_steps_the_rest_of_githubs_mebibyte() -> None:
     assert MOST_JOB_SUMMARY == 1_000_000
+
+
+def test_the_page_of_the_run_has_every_finding_whole() -> None:
+    page = job_summary(told(rejecting(remark(7, body="It clashes.", suggestion="value = 77"))), ("No token.",))
+    assert page.startswith("## ❌ Changes requested: 1 high\n\n")
+    assert "`src/app.py:7`: value 7 is taken (`f-" in page
+    assert "It clashes.\n\n```\nvalue = 77\n```" in page
+    assert "- No token." in page

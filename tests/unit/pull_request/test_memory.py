@@ -1,20 +1,16 @@
-"""What the bot remembers between pushes, and when it does not believe its own memory."""
+"""What the bot remembers between pushes."""
 
 import base64
 import hashlib
-import json
-import zlib
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from tests.unit.forge_text.stories import STORIES, rejecting, remark, told
 
-from review_advisor.core.forge_text.summary import amended
 from review_advisor.core.outcome.coverage import FileCoverage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.markers import PREFIX, SUMMARY
+from review_advisor.core.pull_request.markers import SUMMARY
 from review_advisor.core.pull_request.memory import MOST_FINDINGS, come_back, earlier_review, failed, remembered
 from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
 from review_advisor.core.pull_request.standing import StandingComment
@@ -22,7 +18,6 @@ from review_advisor.core.pull_request.state import (
     MOST_STATE_CHARACTERS,
     KnownFinding,
     State,
-    own_summaries,
     read_state,
     state_block,
 )
@@ -41,15 +36,6 @@ def comment(body: str, *, by: str = ACTIONS_LOGIN, edited_by: str = "") -> Stand
 
 def read(block: str, **about: str) -> State | None:
     return read_state(comment(f"{SUMMARY}\nwords\n\n{block}", **about), ACTIONS_LOGIN)
-
-
-def block_of(raw: bytes) -> str:
-    """A block that holds together, whatever it says."""
-    packed = base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode()
-    return f"{PREFIX}state {hashlib.sha256(raw).hexdigest()} {packed} -->"
-
-
-# --- what is counted --------------------------------------------------------------------------------------------------
 
 
 def test_attempts_to_fix_outlive_the_process_and_begin_anew_after_an_escalation_d25() -> None:
@@ -223,9 +209,6 @@ def test_history_that_is_left_out_does_no_harm() -> None:
     assert 50 < len(kept.findings) < 400
 
 
-# --- what is believed -------------------------------------------------------------------------------------------------
-
-
 def test_a_dismissal_that_says_no_number_of_places_is_of_one_place() -> None:
     once = told(rejecting(remark(7)))
     before = remembered(None, push(once, 1), asked=False)
@@ -234,65 +217,3 @@ def test_a_dismissal_that_says_no_number_of_places_is_of_one_place() -> None:
     dismissed = before.model_copy(update={"findings": (KnownFinding.model_validate(fields),)})
     (again,) = remembered(dismissed, push(once, 2), asked=False).findings
     assert (again.status, again.occurrences) == ("dismissed", 1)
-
-
-@pytest.fixture
-def state() -> State:
-    return remembered(None, REJECTED, asked=False)
-
-
-def test_only_what_nobody_else_has_edited_is_believed(state: State) -> None:
-    block = state_block(state)
-    assert read(block) == read(block, edited_by=ACTIONS_LOGIN.upper()) == state
-    assert read(block, edited_by="maria") is None
-
-
-def test_a_summary_is_the_bots_own_and_begins_with_its_mark(state: State) -> None:
-    mine, theirs = comment(f"{SUMMARY}\nx"), comment(f"{SUMMARY}\nx", by="eve")
-    quoted = comment(f"> {SUMMARY}\n{state_block(state)}")
-    assert own_summaries((theirs, quoted, mine), ACTIONS_LOGIN) == (mine,)
-
-
-@pytest.mark.parametrize("place", [30, 60, 95, 140, -8])
-def test_a_block_that_was_altered_is_none(state: State, place: int) -> None:
-    block = state_block(state)
-    other = "0" if block[place] != "0" else "1"
-    assert read(f"{block[:place]}{other}{block[place:][1:]}") is None
-
-
-def test_two_blocks_or_none_are_no_memory(state: State) -> None:
-    block = state_block(state)
-    assert read(f"{block}\n{block}") is None
-    assert read("") is None
-
-
-@pytest.mark.parametrize(
-    "difference",
-    [
-        {"version": 2},
-        {"unknown": True},
-        {"head_sha": "main"},
-        {"policy_digest": "short"},
-        {"outcome": "fine"},
-        {"findings": [{"id": "f-1"}]},
-    ],
-)
-def test_a_block_that_says_what_no_version_of_ours_would_is_none(state: State, difference: dict[str, Any]) -> None:
-    told_by_us = json.loads(state.model_dump_json(exclude_defaults=True))
-    assert read(block_of(json.dumps(told_by_us).encode())) == state
-    assert read(block_of(json.dumps({**told_by_us, **difference}).encode())) is None
-
-
-def test_a_small_block_that_unpacks_to_a_huge_one_is_none(state: State) -> None:
-    long = state.model_copy(update={"run_id": "r" * 500_000})
-    block = block_of(long.model_dump_json(exclude_defaults=True).encode())
-    assert len(block) < 5_000
-    assert read(block) is None
-
-
-def test_an_answer_amends_the_summary_and_keeps_one_memory(state: State) -> None:
-    body = f"{SUMMARY}\n### Changes requested\n\n{state_block(state)}"
-    now = state.model_copy(update={"approved_by": "maria"})
-    once = amended(body, now)
-    assert once.startswith(f"{SUMMARY}\n### ✅ Overridden by `maria`")
-    assert read_state(comment(once), ACTIONS_LOGIN) == now

@@ -100,3 +100,7 @@ def test_parts_and_durations_are_told_as_they_were() -> None:
     rows = session_rows(replace(document, events=events))
     assert rows[0]["duration_ms"] == 1234
     assert {row["shard"] for row in rows if row["role"] == "executor"} == {0, 1, 2}
+
+
+def test_a_call_that_was_answered_has_no_error() -> None:
+    assert {row["error"] for row in session_rows(MockWorld().review())} == {None}

@@ -1,19 +1,12 @@
-"""Limits: sections that give way in order, and the log's ten annotations of a level."""
+"""Limits: sections that give way in order, and texts that are cut."""
 
-from collections import Counter
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.forge_text.judge import PARSER
-from tests.unit.forge_text.stories import STORIES, rejecting, remark, told
 
 from review_advisor.core.forge_text.fitting import LEFT_OUT, Order, Section, cut, details, fitted, size
-from review_advisor.core.forge_text.job_summary import job_summary
-from review_advisor.core.forge_text.log_lines import log_lines
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import reject
-from review_advisor.mockworld.world import MockWorld, deleted
 
 FIRST = Section(("one", "two"), "head", gives_way=Order.FINDINGS, what="things")
 LAST = Section(("three", "four"), gives_way=Order.COVERAGE, what="files")
@@ -84,37 +77,3 @@ def test_a_cut_text_ends_with_everything_closed(blocks: list[str], most: int) ->
 def test_a_section_is_closed_only_where_a_line_begins_with_its_end() -> None:
     said = "<details><summary>T</summary>\n\nwords about </details>"
     assert cut(f"{said}\n{'x' * 500}", 200) == f"{said}\n\n</details>\n\n{LEFT_OUT}"
-
-
-def test_the_log_shows_ten_of_a_level_and_says_how_many_it_does_not() -> None:
-    lines = list(log_lines(told(STORIES["300 findings"])))
-    assert lines[0] == "review-advisor: Changes requested: 74 critical, 76 high, 76 medium, 74 low"
-    assert Counter(line.partition(" ")[0] for line in lines[1:-1]) == {"::error": 10, "::warning": 10, "::notice": 10}
-    assert lines[-1].startswith("review-advisor: 270 more findings not shown as annotations")
-
-
-def test_a_line_of_the_log_is_escaped_as_the_runner_reads_it() -> None:
-    document = told(rejecting(remark(7, body="100% sure:\n::error::forged, really")))
-    finding = replace(document.findings[0], path="src/a,b:c%.py", title="one, two: three%")
-    command = list(log_lines(replace(document, findings=(finding,))))[1]
-    place = "file=src/a%2Cb%3Ac%25.py,line=7,endLine=7,title=High%3A one%2C two%3A three%25"
-    assert command.startswith(f"::error {place}::100%25 sure:%0A: :error::forged, really%0A%0Acorrectness")
-
-
-def test_a_finding_on_a_removed_line_is_counted_though_the_log_cannot_place_it() -> None:
-    def tell(world: MockWorld) -> None:
-        world.change(deleted("src/app.py"))
-        world.agents.script(Role.EXECUTOR, reject(remark(7)))
-
-    assert [line.partition(" not")[0] for line in log_lines(told(tell))] == [
-        "review-advisor: Changes requested: 1 high",
-        "review-advisor: 1 more finding",
-    ]
-
-
-def test_the_page_of_the_run_has_every_finding_whole() -> None:
-    page = job_summary(told(rejecting(remark(7, body="It clashes.", suggestion="value = 77"))), ("No token.",))
-    assert page.startswith("## ❌ Changes requested: 1 high\n\n")
-    assert "`src/app.py:7`: value 7 is taken (`f-" in page
-    assert "It clashes.\n\n```\nvalue = 77\n```" in page
-    assert "- No token." in page

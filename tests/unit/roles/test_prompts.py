@@ -1,0 +1,67 @@
+"""The parts of a prompt: each is fenced, bounded, and says what was cut."""
+
+import pytest
+
+from review_advisor.core.facts.change import Change, FileChange, Status
+from review_advisor.core.facts.shards import Unsent
+from review_advisor.core.roles.prompts import (
+    cuts,
+    description,
+    diff,
+    nonce_of,
+    not_shown,
+    opening,
+    spec_section,
+    whole_change,
+)
+from review_advisor.core.safety.fence import fenced
+
+
+def test_what_there_is_nothing_to_say_of_takes_no_words() -> None:
+    assert diff((), "n0", 0, 1) == ""
+    assert not_shown((), "n0") == ""
+    assert spec_section(Change("x"), "n0") == ""
+
+
+def test_a_diff_says_which_part_it_is_and_what_is_not_shown() -> None:
+    files = (FileChange(Status.ADDED, "a.py"),)
+    layout = "each line is: old line number, new line number, then the line with its sign.\n"
+    assert diff(files, "n0", 0, 1).startswith(f"The diff; {layout}<<<UNTRUSTED DIFF n0\n")
+    assert diff(files, "n0", 1, 3).startswith(f"Part 2 of 3 of the diff (the other parts are judged apart); {layout}")
+    told = not_shown((Unsent("a.py", "not", "too large"),), "n0")
+    assert told.startswith("Of these files not everything is shown, judge what you see:\n")
+    assert fenced(told, "NOT_SHOWN", "n0") == "a.py: too large"
+
+
+def test_a_prompt_states_its_nonce_first() -> None:
+    assert nonce_of(opening("run-1", "n0nce") + "\n\nwords") == "n0nce"
+
+
+@pytest.mark.parametrize("text", ["", "hello", "x\n" + opening("run-1", "n0"), "/" + opening("run-1", "n0")])
+def test_any_other_text_is_not_our_prompt(text: str) -> None:
+    with pytest.raises(ValueError, match="does not start with"):
+        nonce_of(text)
+
+
+def test_what_nobody_said_about_a_change_is_not_shown() -> None:
+    assert description(Change("x", title="T"), "n0").split("\n")[2:-1] == ["title: T"]
+
+
+def test_a_body_too_long_is_cut_and_says_so_d3() -> None:
+    text = description(Change("x", body="b" * 70_001), "n0")
+    assert "[cut here: 1 more characters were not sent]" in text
+    assert "cut here" not in description(Change("x", body="b" * 70_000), "n0")
+
+
+def test_a_list_of_files_too_long_says_how_many_are_left_out_d3() -> None:
+    change = Change("x", files=tuple(FileChange(Status.MODIFIED, f"f{n}.py") for n in range(5)))
+    text = whole_change(change, "n0", 3)
+    assert text.startswith("All 5 changed files (2 more are not listed here; their parts are judged apart):")
+    assert ("f2.py" in text, "f3.py" in text) == (True, False)
+    assert "not listed" not in whole_change(change, "n0", 5)
+
+
+@pytest.mark.parametrize("files, body, words", [(300, 70_000, 0), (301, 70_000, 1), (300, 70_001, 1), (301, 70_001, 2)])
+def test_what_is_shortened_is_said_d3(files: int, body: int, words: int) -> None:
+    listed = tuple(FileChange(Status.MODIFIED, f"f{n}.py") for n in range(files))
+    assert len(cuts(Change("x", body="b" * body, files=listed))) == words
