@@ -12,7 +12,7 @@ from review_advisor.adapters.git.edited_tree import patch_between, read_back
 from review_advisor.adapters.git.object_store import ContentMissingError, ObjectStore
 from review_advisor.adapters.git.tree import exported
 from review_advisor.adapters.git.tree_entries import missing
-from review_advisor.adapters.git.workflows import read_workflows
+from review_advisor.adapters.git.workflow_files import read_workflows
 from review_advisor.core.facts.change import Change, FileChange, Spec
 from review_advisor.core.facts.earlier_review import Earlier
 from review_advisor.core.facts.guidelines import BaseText
