@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.safety.shown_change import secrets_of
+from review_advisor.core.safety.shown_change import secrets_of, shown_file, without_line_ends
 
 
 def known_by(*lines: str) -> list[tuple[str, str]]:
@@ -30,3 +32,20 @@ def test_a_part_of_fewer_than_sixteen_characters_is_too_short_to_be_known_by() -
 
 def test_a_change_without_a_secret_has_nothing_to_be_known_by() -> None:
     assert known_by("+x = 1", f"+y = '{RANDOM}'") == []
+
+
+def of_lines(*lines: str) -> FileChange:
+    return FileChange(Status.MODIFIED, "a.py", added=1, hunks=(Hunk(1, 1, 1, 2, "", lines),))
+
+
+def test_a_file_of_windows_line_ends_is_shown_and_quoted_without_them() -> None:
+    shown = shown_file(of_lines(" x = 1\r", "-y = 2\r", "+import os\r", "+z = 3", "\\ No newline at end of file"))
+    assert shown.hunks[0].lines == (" x = 1", "-y = 2", "+import os", "+z = 3", "\\ No newline at end of file")
+    assert without_line_ends(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "lines", [("-x = 1\r", "+x = 1"), ("-x = 1", "+x = 1\r"), (" a\r", "+b"), ("+b\rc",), ("+b\r\r c",)]
+)
+def test_line_ends_that_differ_are_what_the_change_is_about_and_stay(lines: tuple[str, ...]) -> None:
+    assert shown_file(of_lines(*lines)).hunks[0].lines == lines

@@ -10,7 +10,7 @@ from review_advisor.core.facts.patches.diff_text import render_files, render_sta
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
 from review_advisor.core.safety.fence import fence
 from review_advisor.core.safety.secret_shapes import redact
-from review_advisor.core.safety.shown_change import shown_file
+from review_advisor.core.safety.shown_change import shown_file, without_line_ends
 
 DIFF = "DIFF"
 FILES = "FILES"
@@ -120,7 +120,7 @@ def cuts(change: Change) -> tuple[str, ...]:
         found.append(
             f"files beside the change whose content is not in the clone: {named}{f' and {more:,} more' if more else ''}"
         )
-    hidden = (file for file in change.files if shown_file(file) != file)
+    hidden = (file for file in change.files if shown_file(file) != without_line_ends(file))
     found += (f"what looks like a secret in {shown_path(file.path)}" for file in hidden)
     return tuple(found)
 

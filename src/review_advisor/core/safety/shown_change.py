@@ -27,14 +27,27 @@ def shown_file(file: FileChange) -> FileChange:
     """The file with a mark for every secret in its lines; all lines are still there.
 
     Nothing more is found in it where agents see it, numbered and both sides together: so the line that they quote is
-    the line that their quote is compared with.
+    the line that their quote is compared with. A file of Windows line ends is shown without them, where all lines have
+    them; where only some have, they are what the change is about.
     """
+    file = without_line_ends(file)
     for _ in range(MOST_ROUNDS):
         now = _marked_as_rendered(_marked_by_side(file))
         if now == file:
             break
         file = now
     return file
+
+
+def without_line_ends(file: FileChange) -> FileChange:
+    """The file without the carriage returns of Windows line ends, if all of its lines have them."""
+    lines = list(_lines(file))
+    # The last line of a file may have no line end: git says so below it.
+    ended = [line for line, below in zip(lines, [*lines[1:], ""], strict=False) if not below.startswith("\\")]
+    ended = [line for line in ended if not line.startswith("\\")]
+    if not ended or not all(line.endswith("\r") for line in ended):
+        return file
+    return _with_lines(file, (line.removesuffix("\r") for line in lines))
 
 
 def _marked_by_side(file: FileChange) -> FileChange:
