@@ -1476,14 +1476,14 @@ MUTANTS = (
     Mutant(
         "what is grave is held back by its round, its confidence or its lines",
         "core/pull_request/rounds.py",
-        "    if _must(finding, blocking):\n        return",
+        "    if is_always_posted(finding, blocking):\n        return",
         "    if finding.id in blocking:\n        return",
         (f"{NARROW}test_on_lines_that_did_not_change_only_what_blocks_is_posted", f"{ROUNDS}{AT_ANY}"),
     ),
     Mutant(
         "what is grave gives way to the number of comments",
         "core/pull_request/rounds.py",
-        "standing >= most and not _must(each, blocking)",
+        "standing >= most and not is_always_posted(each, blocking)",
         "standing >= most",
         (f"{ROUNDS}test_beyond_the_most_the_mildest_give_way_and_what_is_grave_does_not",),
     ),
@@ -1528,6 +1528,13 @@ MUTANTS = (
         "    if known is None:\n        return Age.NEW",
         "    if known is None:\n        return Age.UNCHANGED",
         (f"{UNIT}facts/test_line_ages.py::test_where_nobody_can_tell_everything_is_new",),
+    ),
+    Mutant(
+        "a mild finding is said again when its lines come back",
+        "pull_request/publish.py",
+        "return shown(threads) | (finding_ids_ever_said(threads) & mild)",
+        "return shown(threads)",
+        (f"{NARROW}test_a_mild_finding_has_one_comment_in_its_whole_life",),
     ),
     Mutant(
         "a finding whose thread lost its lines is not said again",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.scenarios.publishing import PATH, REPOSITORY, Desk
+from tests.scenarios.publishing import LINES, PATH, REPOSITORY, Desk
 
 from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.facts.earlier_review import Earlier
@@ -15,6 +15,7 @@ from review_advisor.core.pull_request.rounds import Volume
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.state import without_state
 from review_advisor.core.roles.calls import LostReason
+from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.lines import Json, Line, approve, finding, lost, reject
 
 NOTHING: Touched = {}
@@ -151,3 +152,26 @@ def test_publishing_again_posts_nothing_and_says_the_same() -> None:
     assert team.last is not None
     team.desk.publish(team.last)
     assert (without_state(team.summary), len(team.desk.threads)) == (said, threads)
+
+
+@pytest.mark.parametrize("severity, again", [("low", []), ("medium", []), ("high", ["High: odd 3"])])
+def test_a_mild_finding_has_one_comment_in_its_whole_life(severity: str, again: list[str]) -> None:
+    """Its lines go, and its comment is closed; they come back, as new lines. The summary has its words."""
+    team = Team()
+    team.desk.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
+    told = {**remark(3, severity), "body": "Three is taken."}
+    assert len(team.reviews(approve(told))) == 1
+    team.desk.github.pushes(team.desk.pull, {PATH: LINES.replace("value = 3\n", "")})
+    team.reviews(approve())
+    team.desk.github.pushes(team.desk.pull, {PATH: LINES})
+    assert team.reviews(approve(told)) == again
+    assert "odd 3" in team.summary
+    assert ("Three is taken." in team.summary) is not bool(again)
+
+
+def test_a_rejection_posts_all_but_what_is_low() -> None:
+    team = Team()
+    for _ in range(3):
+        team.reviews(approve())
+    found = team.reviews(reject(remark(1, "critical"), remark(2, "medium"), remark(3)), touched=NOTHING)
+    assert found == ["Critical: odd 1", "Medium: odd 2"]

@@ -28,11 +28,12 @@ from review_advisor.core.pull_request.dismissals import remembered_beside, with_
 from review_advisor.core.pull_request.markers import is_newer
 from review_advisor.core.pull_request.memory import come_back, failed, remembered, round_of
 from review_advisor.core.pull_request.repair_push import NotPushed, coming_note, not_pushed_note, pushed_note
-from review_advisor.core.pull_request.rounds import Posting, postings
+from review_advisor.core.pull_request.rounds import Posting, is_always_posted, postings
 from review_advisor.core.pull_request.standing import StandingCheck, Thread
 from review_advisor.core.pull_request.state import State
 from review_advisor.core.pull_request.threads import (
     about,
+    finding_ids_ever_said,
     finding_ids_with_open_thread,
     finding_ids_with_thread,
     left_behind,
@@ -199,18 +200,23 @@ class PublishPhase:
     ) -> tuple[tuple[Posting, ...], str | None]:
         """Post the comments in the diff that are new; the findings that have none there, and a note if that is odd.
 
-        One whose thread lost its lines is said again where it is now.
+        A finding has one comment in its whole life; only one that blocks is said again where its comment lost its lines
+        or was closed before it came back. The words of a milder one stand in the summary then.
         """
         dismissed = {each.id for each in state.findings if each.status == "dismissed"}
         wanted = tuple(each for each in document.findings if each.id not in dismissed)
         closed = come_back(before, document)
         found = [each.severity for each in open_findings(document, state).values()]
 
-        def already(threads: tuple[Thread, ...]) -> frozenset[str]:
-            return finding_ids_with_open_thread(threads) | (finding_ids_with_thread(threads) - closed)
-
         blocking = blocking_findings(document)
         narrowing = self._bot.rules.narrowing(round_of(before, document))
+        mild = {each.id for each in wanted if not is_always_posted(each, blocking)}
+
+        def shown(threads: tuple[Thread, ...]) -> frozenset[str]:
+            return finding_ids_with_open_thread(threads) | (finding_ids_with_thread(threads) - closed)
+
+        def already(threads: tuple[Thread, ...]) -> frozenset[str]:
+            return shown(threads) | (finding_ids_ever_said(threads) & mild)
 
         def words(threads: tuple[Thread, ...]) -> tuple[str, tuple[InlineComment, ...]]:
             decided = postings(wanted, blocking, already(threads), narrowing)
@@ -219,7 +225,10 @@ class PublishPhase:
 
         writer.reviews.discard_unfinished(document.run_id)
         note = writer.reviews.post(document.head_sha or "", document.run_id, words)
-        return postings(wanted, blocking, already(writer.reviews.threads()), narrowing), note
+        threads = writer.reviews.threads()
+        gone = already(threads) - shown(threads)
+        elsewhere = tuple(Posting(each) for each in wanted if each.id in gone)
+        return (*postings(wanted, blocking, already(threads), narrowing), *elsewhere), note
 
     def _resolved(self, writer: PullRequestWriter, document: OutcomeDocument, state: State) -> str | None:
         """Resolve the threads of what is settled, and those that are left behind; a note where the token may not."""

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol, TypeVar
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.core.answers.findings import Finding
 from review_advisor.core.outcome.document import OutcomeDocument
 
 GRAVE: frozenset[Severity] = frozenset({"critical", "high"})
 
 
-def blocking_findings(document: OutcomeDocument) -> frozenset[str]:
-    """The ids of the findings that the review rejects the change for.
+class Weighed(Protocol):
+    """Anything with a severity."""
 
-    Of each part that the executor rejected they are its critical and high ones; where it gave none of these, all of
-    them, because nobody can tell then which of them it meant.
-    """
-    reports = (report for surface in document.surfaces for part in surface.parts for report in part.reports[-1:])
-    return frozenset(each.id for report in reports if report.verdict == "reject" for each in _reasons(report.findings))
+    @property
+    def severity(self) -> Severity:
+        """How bad it is."""
+        ...
 
 
-def _reasons(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+Remark = TypeVar("Remark", bound=Weighed)
+
+
+def in_the_way(findings: Iterable[Remark]) -> tuple[Remark, ...]:
+    """The findings that a rejection rests on: all but the low ones, or those too where there are only low ones."""
     every = tuple(findings)
-    return tuple(each for each in every if each.severity in GRAVE) or every
+    return tuple(each for each in every if each.severity != "low") or every
+
+
+def blocking_findings(document: OutcomeDocument) -> frozenset[str]:
+    """The ids of the findings for which the executor rejected a part of the change."""
+    reports = (report for surface in document.surfaces for part in surface.parts for report in part.reports[-1:])
+    rejections = (report.findings for report in reports if report.verdict == "reject")
+    return frozenset(each.id for findings in rejections for each in in_the_way(findings))

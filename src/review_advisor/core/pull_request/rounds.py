@@ -79,22 +79,23 @@ def postings(
     standing, most = sum(each.id in said for each in every), LOUDNESS[narrowing.volume].most
     decided: dict[str, Posting] = {}
     told = [each for each in every if each.id not in said]
-    for each in sorted(told, key=lambda each: not _must(each, blocking)):
+    for each in sorted(told, key=lambda each: not is_always_posted(each, blocking)):
         because = _held_back(each, blocking, narrowing)
-        if not because and standing >= most and not _must(each, blocking):
+        if not because and standing >= most and not is_always_posted(each, blocking):
             because = f"at most {most} comments stand on the diff"
         standing += not because
         decided[each.id] = Posting(each, because)
     return tuple(decided[each.id] for each in told)
 
 
-def _must(finding: Finding, blocking: Collection[str]) -> bool:
+def is_always_posted(finding: Finding, blocking: Collection[str]) -> bool:
+    """Whether no round, confidence, volume or number of comments holds a finding back."""
     return finding.severity in GRAVE or finding.id in blocking
 
 
 def _held_back(finding: Finding, blocking: Collection[str], narrowing: Narrowing) -> str:
     """Why a finding is not posted; empty if it is."""
-    if _must(finding, blocking):
+    if is_always_posted(finding, blocking):
         return ""
     least = narrowing.least_for.get(finding.category.casefold(), narrowing.least)
     if finding.confidence < least:

@@ -8,6 +8,11 @@ from review_advisor.core.pull_request.markers import finding_in
 from review_advisor.core.pull_request.standing import Thread
 
 
+def finding_ids_ever_said(threads: Iterable[Thread]) -> frozenset[str]:
+    """The findings that have a comment, wherever it stands by now."""
+    return frozenset(_last(threads))
+
+
 def finding_ids_with_thread(threads: Iterable[Thread]) -> frozenset[str]:
     """The open findings that need no new comment: their last thread stands on its lines, resolved or not."""
     return frozenset(name for name, last in _last(threads).items() if not last.outdated)
