@@ -58,3 +58,11 @@ def test_what_a_large_change_comes_to_is_told_of_a_small_one_too(words: tuple[st
     assert done.returncode == 0, done.stderr
     assert "bar 0 files: held" in done.stdout
     assert "bar 0 files: MISSED" not in done.stdout
+
+
+def test_four_of_five_findings_of_static_checks_on_real_changes_are_useful() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "static_precision.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("findings of static checks in 20 ranges\n")
+    assert "bar 80%: held" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -16,15 +17,20 @@ from review_advisor.core.safety.secret_shapes import holds_mark, is_mark, kind_m
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
 from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.command_line import UsageError
+from review_advisor.embedded.noise import is_assignment, is_noise, is_test, is_test_data
 from review_advisor.embedded.ruff_run import Fix, RuffRemark, remarks
 
 _EXTRA = "review-advisor[embedded]"
 _LONGEST_STATEMENT = 10
 _LONGEST_QUOTE = 400
 _SHORTEST_QUOTE = 4
+_LONGEST_LINE = 2_000
+"""A longer one was packed by a program, and holds much that looks drawn."""
 _FEWEST_DRAWN = 12
 """So many different characters are in a token of any alphabet that was drawn at random."""
+_DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 _PYTHON = (".py", ".pyi")
+_OF_OTHERS = (Kind.GENERATED, Kind.VENDORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +82,11 @@ class StaticChecks:
         self._settings = settings
         self._tree = None if tree is None else tree.resolve()
         self._added: dict[str, dict[int, str]] = {}
+        self._removed: dict[str, set[str]] = {}
         for line in lines:
-            if line.added and line.text.strip():
+            if not line.added:
+                self._removed.setdefault(line.path, set()).add(_bare(line.text))
+            elif line.text.strip():
                 self._added.setdefault(line.path, {})[line.number] = line.text
         self._files = {path: file for path in self._added if (file := self._file(path)) is not None}
 
@@ -98,13 +107,16 @@ class StaticChecks:
         return self._tree is not None
 
     def bugs(self, paths: Iterable[str]) -> tuple[CheckFinding, ...]:
-        """The bug rules of ruff."""
-        return tuple(self._ruff("bug", rules.BUG_RULES, paths))
+        """The bug rules of ruff: of tests those for what is broken or never runs, of their data none."""
+        wanted = [path for path in paths if kind_of_path(path) not in _OF_OTHERS and not is_test_data(path)]
+        tests = [path for path in wanted if is_test(path)]
+        code = [path for path in wanted if path not in tests]
+        return (*self._ruff("bug", rules.BUG_RULES, code), *self._ruff("bug", rules.TEST_RULES, tests))
 
     def security(self, paths: Iterable[str]) -> tuple[CheckFinding, ...]:
         """The security rules of ruff (not in tests, which do on purpose what they forbid) and the shapes of secrets."""
         wanted = tuple(paths)
-        code = [path for path in wanted if kind_of_path(path) is not Kind.TESTS]
+        code = [path for path in wanted if kind_of_path(path) not in _OF_OTHERS and not is_test(path)]
         return (*self._ruff("security", rules.SECURITY_RULES, code), *self._secrets(wanted))
 
     def everything(self) -> tuple[CheckFinding, ...]:
@@ -126,23 +138,40 @@ class StaticChecks:
         files = [path for path in paths if path in self._files and path.endswith(_PYTHON)]
         if self._tree is None:
             return
-        for remark in remarks(self._tree, select, files):
+        found = dict.fromkeys(remarks(self._tree, select, files))
+        given = {
+            remark.name
+            for remark in found
+            if remark.name and self._added_line(remark.path, remark.first, remark.last) is None
+        }
+        told: set[tuple[str, str, str, int]] = set()
+        for remark in found:
             line = self._added_line(remark.path, remark.first, remark.last)
-            worth = rules.worth(remark.rule, remark.message)
-            if line is None or self._is_allowed(remark, worth) or (remark.rule == rules.SYNTAX and check != "bug"):
+            worth = rules.worth(remark.rule)
+            is_told = remark.rule != rules.SYNTAX or check == "bug"
+            if line is None or not is_told or is_noise(remark, self._tree) or self._is_allowed(remark, worth, check):
                 continue
+            is_syntax = remark.rule == rules.SYNTAX  # one error brings about many
+            once = (remark.path, remark.rule, "" if is_syntax else remark.message, 0 if is_syntax else line)
+            # A name that lines outside the change use as well comes from somewhere else; a line may only have moved.
+            if once in told or remark.name in given or self._has_moved(remark.path, line):
+                continue
+            told.add(once)
             fix = self._whole_fix(remark, line)
             added = self._added[remark.path]
             quoted = range(line, (line if fix is None else fix.last) + 1)
             quote = "\n".join(added[number].strip() for number in quoted if number in added)[:_LONGEST_QUOTE]
             yield CheckFinding(remark.path, line, check, remark.rule, remark.message, quote, worth, fix)
 
-    def _is_allowed(self, remark: RuffRemark, worth: rules.Worth) -> bool:
-        """Whether the base's configuration allows it. A comment in the change itself silences only what is mild."""
+    def _is_allowed(self, remark: RuffRemark, worth: rules.Worth, check: rules.Check) -> bool:
+        """Whether the base's configuration allows it. A comment in the change silences no serious risk."""
         settings = nearest(self._settings, remark.path)
         if settings is not None and settings.allows(remark.rule, remark.path, remark.name):
             return True
-        return remark.silenced and worth.severity in ("medium", "low")
+        return remark.silenced and (check == "bug" or worth.severity in ("medium", "low"))
+
+    def _has_moved(self, path: str, line: int) -> bool:
+        return _bare(self._added[path][line]) in self._removed.get(path, ())
 
     def _whole_fix(self, remark: RuffRemark, line: int) -> Fix | None:
         """Ruff's own fix, if it changes added lines alone, from the one that the finding is about."""
@@ -159,12 +188,17 @@ class StaticChecks:
 
     def _secrets(self, paths: Iterable[str]) -> Iterator[CheckFinding]:
         for path in paths:
-            in_prose = kind_of_path(path) in (Kind.TESTS, Kind.DOCS)
+            in_prose = kind_of_path(path) is Kind.DOCS or is_test(path)
             told = -1
             for number, kind in self._secret_lines(path, drawn_only=in_prose):
                 goes_on, told = number == told + 1 and is_mark(self._added[path][number].strip()), number
                 line, quote = self._secret_quote(path, number)
-                if quote and not goes_on:
+                if (
+                    quote
+                    and not goes_on
+                    and kind not in rules.UNSURE_SECRETS
+                    and (kind in rules.SURE_SECRETS or is_assignment(quote))
+                ):
                     worth = rules.secret_worth(kind, in_prose=in_prose, has_tree=self.has_tree)
                     message = f"a committed secret: {kind}" if kind else "a committed secret"
                     yield CheckFinding(path, line, "secret", kind or "secret", message, quote, worth)
@@ -174,17 +208,19 @@ class StaticChecks:
         added = self._added[path]
         file = self._files.get(path)
         text = "" if file is None else file.read_text(encoding="utf-8", errors="replace")
-        known: dict[int, str] = {}
+        known: dict[int, str | None] = {}
         for start, end, kind in secrets_in(text):
-            if not drawn_only or (kind in rules.ISSUED_SECRETS and _is_drawn(text[start:end])):
-                known.setdefault(text.count("\n", 0, start) + 1, kind)
+            line = text.count("\n", 0, start) + 1
+            is_packed = text.find("\n", end) - text.rfind("\n", 0, start) > _LONGEST_LINE
+            counts = _counts(text[start:end], kind, drawn_only=drawn_only or is_packed)
+            known[line] = known.get(line) or (kind if counts else None)
         written = text.split("\n")
         for number, shown in added.items():
             raw = written[number - 1] if 0 < number <= len(written) else ""
-            if number in known:
-                yield number, known[number]
-            elif holds_mark(shown) and not holds_mark(raw) and not (drawn_only and file is not None):
-                yield number, kind_marked(shown)
+            is_hidden = holds_mark(shown) and not holds_mark(raw) and len(raw) <= _LONGEST_LINE
+            kind_there = known.get(number, kind_marked(shown) if is_hidden and not drawn_only else None)
+            if kind_there is not None:
+                yield number, kind_there
 
     def _secret_quote(self, path: str, number: int) -> tuple[int, str]:
         """The line to quote: the secret's own without the secret, or the one above where nothing is left of it."""
@@ -204,6 +240,16 @@ def require_extra() -> str:
         raise UsageError(
             f"Error: the static checks need {error.name}, which is not installed: pip install '{_EXTRA}'"
         ) from error
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
+
+
+def _counts(secret: str, kind: str, *, drawn_only: bool) -> bool:
+    if drawn_only:
+        return kind in rules.ISSUED_SECRETS and _is_drawn(secret)
+    return kind in rules.SURE_SECRETS or _DIGEST.fullmatch(secret) is None
 
 
 def _is_drawn(token: str) -> bool:
