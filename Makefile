@@ -17,8 +17,9 @@ LOWEST_HOME := .tools/lowest
 LOWEST_READY := $(LOWEST_HOME)/.ready
 # What the libraries of pyproject.toml do for the bot: its inside, GitHub, pictures, telemetry, static checks, the terminal.
 # Tests of the tools of development stay out: none of those is installed there.
-LOWEST_TESTS := tests/unit tests/scenarios tests/adapters/github $(addprefix tests/adapters/test_,pictures.py \
-	telemetry.py embedded_agent.py review_pull_request.py cli_config.py cli_pictures_and_wiki.py cli_runs.py)
+LOWEST_TESTS := tests/unit tests/scenarios $(addprefix tests/adapters/,github pictures telemetry \
+	claude/test_embedded_agent.py pull_requests/test_review_pull_request.py \
+	$(addprefix cli/test_,config.py pictures_and_wiki.py runs.py))
 
 CLI_ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x64)
 CLI_HOME := .tools/claude

@@ -44,16 +44,16 @@ SEES = "tests/attacks/test_what_the_consulted_advisor_sees.py::"
 SPOKEN = f"{UNIT}answers/test_spoken_no.py::"
 MEANING = f"{UNIT}test_claude_meaning.py::"
 FORGED = "tests/attacks/test_forged_states.py::"
-HOLDS = "tests/adapters/test_whose_configuration_holds.py::"
-OF_ANOTHER = "tests/adapters/test_outcomes_of_another_change.py::"
-ENDED = "tests/adapters/test_publishing_is_told_to_end.py::"
-KEPT = "tests/adapters/test_answers_kept.py::"
-TROUBLES = "tests/adapters/test_ledger_troubles.py::"
-PAID = "tests/adapters/test_ledger_money.py::"
-DEAD = "tests/adapters/test_dead_runs.py::test_"
-TOLD = "tests/adapters/test_told_to_end.py::test_"
+HOLDS = "tests/adapters/pull_requests/test_whose_configuration_holds.py::"
+OF_ANOTHER = "tests/adapters/pull_requests/test_outcomes_of_another_change.py::"
+ENDED = "tests/adapters/pull_requests/test_publishing_is_told_to_end.py::"
+KEPT = "tests/adapters/answers/test_kept.py::"
+TROUBLES = "tests/adapters/ledger/test_troubles.py::"
+PAID = "tests/adapters/ledger/test_money.py::"
+DEAD = "tests/adapters/lifetime/test_dead_runs.py::test_"
+TOLD = "tests/adapters/lifetime/test_told_to_end.py::test_"
 CONSULTS, CONSULTED = "review/consults.py", f"{UNIT}test_consults.py::"
-HOOK = "tests/adapters/test_consult_hook.py::"
+HOOK = "tests/adapters/claude/test_consult_hook.py::"
 BEYOND_THE_CAP = "tests/attacks/test_consults_beyond_the_cap.py::"
 CAPPED = f"{SCENARIOS}test_the_consult_cap.py::"
 TURNS = f"{SCENARIOS}test_calls_at_a_time.py::"
@@ -191,14 +191,14 @@ MUTANTS = (
         "adapters/git/object_store.py",
         'any(part in {b"", b".", b".."} for part in parts)',
         "False",
-        ("tests/adapters/test_git_hostile.py::test_a_path_that_a_model_names_is_a_file_or_none",),
+        ("tests/adapters/git/test_hostile.py::test_a_path_that_a_model_names_is_a_file_or_none",),
     ),
     Mutant(
         "everybody can enter the folder of the consult hook's socket",
         "adapters/claude/agents.py",
         "folder.mkdir(mode=0o700)",
         "folder.mkdir(mode=0o755)",
-        ("tests/adapters/test_command_lines_are_public.py::test_no_argument_of_any_call_holds_the_nonce",),
+        ("tests/adapters/claude/test_command_lines_are_public.py::test_no_argument_of_any_call_holds_the_nonce",),
     ),
     Mutant(
         "the controls of shorthand are no invisible characters",
@@ -212,42 +212,44 @@ MUTANTS = (
         "adapters/worktree.py",
         "_NEW, 0o666",
         "_NEW, 0o644",
-        ("tests/adapters/test_umask.py::test_what_a_review_leaves_has_the_modes_that_the_umask_says",),
+        ("tests/adapters/cli/test_umask.py::test_what_a_review_leaves_has_the_modes_that_the_umask_says",),
     ),
     Mutant(
         "the depth of a tree has no limit",
         "adapters/git/tree_entries.py",
         "        if found > most:",
         "        if found > most and key != 'depth':",
-        ("tests/adapters/test_git_bounds.py::test_what_is_larger_than_a_bound_is_not_read",),
+        ("tests/adapters/git/test_bounds.py::test_what_is_larger_than_a_bound_is_not_read",),
     ),
     Mutant(
         "the bytes of a tree have no limit",
         "adapters/git/tree_entries.py",
         "size + max(entry.size, 0)",
         "0",
-        ("tests/adapters/test_git_bounds.py::test_what_is_larger_than_a_bound_is_not_read",),
+        ("tests/adapters/git/test_bounds.py::test_what_is_larger_than_a_bound_is_not_read",),
     ),
     Mutant(
         "the base's tree is not held to the limits",
         "adapters/git/attributes.py",
         "for entry in entries(store.git, tree, bounds)",
         "for entry in entries(store.git, tree, type(bounds)(10**9, 10**15, 1_000))",
-        ("tests/adapters/test_git_bounds.py::test_the_base_is_held_to_the_limits_as_well",),
+        ("tests/adapters/git/test_bounds.py::test_the_base_is_held_to_the_limits_as_well",),
     ),
     Mutant(
         "a pyproject whose content is missing configures nothing",
         "adapters/git/source.py",
         "        except ContentMissingError:\n            return True",
         "        except ContentMissingError:\n            return False",
-        ("tests/adapters/test_git_bounds.py::test_a_configuration_that_cannot_be_read_is_never_taken_for_none",),
+        ("tests/adapters/git/test_bounds.py::test_a_configuration_that_cannot_be_read_is_never_taken_for_none",),
     ),
     Mutant(
         "answers that led to a crash are used again",
         "app/recording.py",
         "            self.replies.forget_all()",
         "            pass",
-        ("tests/adapters/test_killed_and_restarted.py::test_answers_that_led_to_a_crash_are_not_used_a_second_time",),
+        (
+            "tests/adapters/answers/test_killed_and_restarted.py::test_answers_that_led_to_a_crash_are_not_used_a_second_time",
+        ),
     ),
     Mutant(
         "one retry more than the budget",
@@ -923,7 +925,7 @@ MUTANTS = (
         '_SIGNS_OF_WORK = frozenset({"assistant", "user", "stream_event"})',
         '_SIGNS_OF_WORK = frozenset({"assistant", "user", "stream_event", "system"})',
         (
-            "tests/adapters/test_claude_process.py::test_signs_of_life_come_from_the_model_and_not_from_the_clis_retries",
+            "tests/adapters/claude/test_process.py::test_signs_of_life_come_from_the_model_and_not_from_the_clis_retries",
         ),
     ),
     Mutant(
@@ -1291,7 +1293,7 @@ MUTANTS = (
         "adapters/git/source.py",
         "blob(self._rules_tree, path, refuse_links=True)",
         "blob(self._sides.head_tree, path, refuse_links=True)",
-        ("tests/adapters/test_git_hostile.py::test_a_file_of_the_base_is_not_the_heads",),
+        ("tests/adapters/git/test_hostile.py::test_a_file_of_the_base_is_not_the_heads",),
     ),
     Mutant(
         "a degraded approval exits as approved where a human is wanted",
@@ -1520,7 +1522,7 @@ MUTANTS = (
         "adapters/git/source.py",
         "if not self._store.comes_after(whole.base_sha, pull_request.base_sha):\n            return None\n",
         "if not whole.base_sha:\n            return None\n",
-        ("tests/adapters/test_review_pull_request_git.py::test_after_the_base_was_taken_back_every_line_is_new",),
+        ("tests/adapters/git/test_pull_requests.py::test_after_the_base_was_taken_back_every_line_is_new",),
     ),
     Mutant(
         "where nobody can tell what differs, lines count as unchanged",
@@ -1815,7 +1817,7 @@ MUTANTS = (
         "return heard and forge.permission(event.author).may_write",
         "return heard",
         (
-            "tests/adapters/test_pull_request_stories.py::test_a_broken_base_config_lets_no_strangers_word_take_a_passed_check_back",
+            "tests/adapters/pull_requests/test_pull_request_stories.py::test_a_broken_base_config_lets_no_strangers_word_take_a_passed_check_back",
         ),
     ),
     Mutant(
@@ -1854,7 +1856,7 @@ MUTANTS = (
         'if options.selection.kind == "pull_request":',
         'if options.selection.kind == "staged":',
         (
-            "tests/adapters/test_review_pull_request.py::test_what_is_learned_from_a_pull_request_never_enters_the_checkout",
+            "tests/adapters/pull_requests/test_review_pull_request.py::test_what_is_learned_from_a_pull_request_never_enters_the_checkout",
         ),
     ),
     Mutant(
@@ -1863,7 +1865,7 @@ MUTANTS = (
         "earlier_consults=keeping.earlier_consults",
         "earlier_consults=()",
         (
-            "tests/adapters/test_killed_and_restarted.py::test_a_consult_that_was_made_before_a_kill_counts_towards_the_cap",
+            "tests/adapters/answers/test_killed_and_restarted.py::test_a_consult_that_was_made_before_a_kill_counts_towards_the_cap",
         ),
     ),
     Mutant(
@@ -1913,7 +1915,7 @@ MUTANTS = (
         "core/outcome/questions.py",
         "            found |= older.take(index, event)",
         "            pass",
-        ("tests/adapters/test_ledger_of_an_earlier_version.py::test_its_calls_are_known_by_what_they_were_about",),
+        ("tests/adapters/ledger/test_of_an_earlier_version.py::test_its_calls_are_known_by_what_they_were_about",),
     ),
     Mutant(
         "a policy without a decision on its judge is believed",
@@ -1927,7 +1929,7 @@ MUTANTS = (
         "core/policy/policy.py",
         'if not isinstance(row, dict) or "roles" in row:',
         "if row:",
-        ("tests/adapters/test_ledger_of_an_earlier_version.py::test_it_verifies_and_leaves_the_ledger_as_it_came",),
+        ("tests/adapters/ledger/test_of_an_earlier_version.py::test_it_verifies_and_leaves_the_ledger_as_it_came",),
     ),
     Mutant(
         "only the start of a call says that it asks again",
@@ -1990,21 +1992,21 @@ MUTANTS = (
         "adapters/ledger/chain_events.py",
         "if chain.broken is not None:",
         "if chain.broken is not None and not chain.links:",
-        ("tests/adapters/test_ledger_exchange.py::test_a_broken_run_is_refused_by_name_and_nothing_is_taken",),
+        ("tests/adapters/ledger/test_exchange.py::test_a_broken_run_is_refused_by_name_and_nothing_is_taken",),
     ),
     Mutant(
         "a run that is over goes on",
         "adapters/ledger/chain_events.py",
         "if isinstance(event, ReviewEnded) and event is not events[-1]:",
         "if isinstance(event, ReviewEnded) and event is events[0]:",
-        ("tests/adapters/test_ledger_forged.py::test_nothing_is_added_to_a_run_that_is_over",),
+        ("tests/adapters/ledger/test_forged.py::test_nothing_is_added_to_a_run_that_is_over",),
     ),
     Mutant(
         "a moment before 1970 is recorded as it is",
         "core/ledger/moments.py",
         "min(max(moment, EPOCH), LATEST)",
         "min(moment, LATEST)",
-        ("tests/adapters/test_ledger_clocks.py::test_a_clock_that_is_wrong_leaves_a_run_that_every_ledger_takes",),
+        ("tests/adapters/ledger/test_clocks.py::test_a_clock_that_is_wrong_leaves_a_run_that_every_ledger_takes",),
     ),
     Mutant(
         "an index on an expression is harmless",
@@ -2018,14 +2020,14 @@ MUTANTS = (
         "adapters/ledger/chain_events.py",
         "not EPOCH <= first.at <= LATEST",
         "not EPOCH <= first.at",
-        ("tests/adapters/test_ledger_forged.py::test_a_run_that_cannot_be_is_refused",),
+        ("tests/adapters/ledger/test_forged.py::test_a_run_that_cannot_be_is_refused",),
     ),
     Mutant(
         "a run may tell of something before it began",
         "adapters/ledger/chain_events.py",
         "if event.at < first.at:",
         "if event.at < EPOCH:",
-        ("tests/adapters/test_ledger_forged.py::test_a_run_that_cannot_be_is_refused",),
+        ("tests/adapters/ledger/test_forged.py::test_a_run_that_cannot_be_is_refused",),
     ),
     Mutant(
         "an export replaces whatever is there",
@@ -2033,7 +2035,7 @@ MUTANTS = (
         "if file.is_file():",
         "if not file.exists():",
         (
-            "tests/adapters/test_ledger_exchange.py::test_an_export_replaces_an_empty_file_or_an_export_and_nothing_else",
+            "tests/adapters/ledger/test_exchange.py::test_an_export_replaces_an_empty_file_or_an_export_and_nothing_else",
         ),
     ),
     Mutant(
@@ -2041,7 +2043,7 @@ MUTANTS = (
         "adapters/ledger/proving.py",
         "if _rows(connection, table, row) != expected:",
         "if expected and not _rows(connection, table, row):",
-        ("tests/adapters/test_ledger_forged.py::test_a_row_that_is_not_what_the_events_say_is_found",),
+        ("tests/adapters/ledger/test_forged.py::test_a_row_that_is_not_what_the_events_say_is_found",),
     ),
     Mutant(
         "whoever rejected may repair",
@@ -2148,7 +2150,7 @@ MUTANTS = (
         "adapters/ledger/recorder.py",
         "if self._policy and tables:",
         "if not self._policy:",
-        ("tests/adapters/test_ledger_unfinished.py::test_a_killed_run_is_found_by_what_it_did",),
+        ("tests/adapters/ledger/test_unfinished.py::test_a_killed_run_is_found_by_what_it_did",),
     ),
     Mutant(
         "a rollup: of nothing, something is measured",
@@ -2260,28 +2262,28 @@ MUTANTS = (
         "adapters/dashboard/site.py",
         '.replace("<", "\\\\u003c")',
         "",
-        ("tests/adapters/test_dashboard_folder.py::test_a_value_is_one_call_with_one_literal",),
+        ("tests/adapters/dashboard/test_folder.py::test_a_value_is_one_call_with_one_literal",),
     ),
     Mutant(
         "a dashboard is written into anybody's folder",
         "adapters/dashboard/site.py",
         "any(site.iterdir()) and not (site / MARKER).is_file():",
         "any(site.iterdir()) and not site.is_dir():",
-        ("tests/adapters/test_dashboard_folder.py::test_nothing_is_begun_among_the_files_of_somebody_else",),
+        ("tests/adapters/dashboard/test_folder.py::test_nothing_is_begun_among_the_files_of_somebody_else",),
     ),
     Mutant(
         "a dashboard removes what somebody else left in its folder",
         "adapters/dashboard/site.py",
         "if _OURS_TO_REMOVE.fullmatch(name) and name not in",
         "if name.endswith(('.js', '.txt')) and name not in",
-        ("tests/adapters/test_dashboard_folder.py::test_what_is_not_ours_in_a_folder_of_ours_is_left_as_it_is",),
+        ("tests/adapters/dashboard/test_folder.py::test_what_is_not_ours_in_a_folder_of_ours_is_left_as_it_is",),
     ),
     Mutant(
         "two dashboards are written into one folder at once",
         "adapters/dashboard/site.py",
         "fcntl.LOCK_EX | fcntl.LOCK_NB",
         "fcntl.LOCK_SH | fcntl.LOCK_NB",
-        ("tests/adapters/test_dashboard_folder.py::test_who_writes_holds_every_other_writer_back",),
+        ("tests/adapters/dashboard/test_folder.py::test_who_writes_holds_every_other_writer_back",),
     ),
     Mutant(
         "a dashboard's costs leave out what only this ledger knows to be paid",
@@ -2295,14 +2297,14 @@ MUTANTS = (
         "adapters/dashboard/server.py",
         "hosts[0] in own_names(self.server.server_port) and",
         "",
-        ("tests/adapters/test_cli_ui.py::test_a_name_that_is_not_its_own_and_a_foreign_page_get_nothing",),
+        ("tests/adapters/dashboard/test_ui.py::test_a_name_that_is_not_its_own_and_a_foreign_page_get_nothing",),
     ),
     Mutant(
         "the dashboard's server answers to foreign pages",
         "adapters/dashboard/server.py",
         '_OUR_OWN = ("same-origin", "none")',
         '_OUR_OWN = ("same-origin", "none", "cross-site")',
-        ("tests/adapters/test_cli_ui.py::test_a_name_that_is_not_its_own_and_a_foreign_page_get_nothing",),
+        ("tests/adapters/dashboard/test_ui.py::test_a_name_that_is_not_its_own_and_a_foreign_page_get_nothing",),
     ),
     Mutant(
         "a finding that is gone after a veto is not told",
@@ -2408,7 +2410,7 @@ MUTANTS = (
         "        if self._in_progress(self._bot) is not None:\n",
         "        if self._in_progress(self._bot) is None:\n",
         (
-            "tests/adapters/test_altered_outcomes.py::test_what_cannot_be_published_does_not_leave_the_check_in_progress",
+            "tests/adapters/pull_requests/test_altered_outcomes.py::test_what_cannot_be_published_does_not_leave_the_check_in_progress",
         ),
     ),
     Mutant(
@@ -2516,6 +2518,6 @@ MUTANTS = (
         "adapters/git/source.py",
         "self._store.texts(self._rules_tree, paths)",
         "self._store.texts(self._sides.head_tree, paths)",
-        ("tests/adapters/test_git_guidelines.py::test_rules_are_those_of_the_base_whatever_the_change_makes_of_them",),
+        ("tests/adapters/git/test_guidelines.py::test_rules_are_those_of_the_base_whatever_the_change_makes_of_them",),
     ),
 )

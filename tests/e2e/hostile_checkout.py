@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.adapters.git.test_hostile import hostile_settings
 from tests.adapters.git_repository import Repo
-from tests.adapters.test_git_hostile import hostile_settings
 from tests.e2e.review_answers import CODE_FILE, code
 
 DEPTHS = ("", "shop/", "shop/deep/")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import project, script, scripted_review
-from tests.adapters.otlp import PROTOCOLS, Receiver, attributes, points_of, receiver, span_names
+from tests.adapters.telemetry.otlp import PROTOCOLS, Receiver, attributes, points_of, receiver, span_names
 
 from review_advisor.adapters.telemetry import export
 from review_advisor.core.metrics.spans import review_span

@@ -7,7 +7,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CORE, UNIT = ROOT / "src/review_advisor/core", ROOT / "tests/unit"
 MOST_TESTS_OF_A_FOLDER = 20
-SMALL_FOLDERS = ("tests/unit",)
+SMALL_FOLDERS = ("tests/unit", "tests/adapters")
 
 TESTED_ELSEWHERE = {
     # values without a rule: the tests of those that use them say what they hold

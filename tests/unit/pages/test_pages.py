@@ -11,8 +11,8 @@ from typing import Any, get_args
 
 import pytest
 from tests.adapters.hostile_review import hostile_review, said
+from tests.adapters.ledger.test_readings_agree import a_review_with_a_number_for_everything
 from tests.adapters.ledgers import Story, five, nothing, record, told
-from tests.adapters.test_readings_agree import a_review_with_a_number_for_everything
 from tests.scenarios.five_stories import STORIES
 from tests.unit.ledger.test_runs import RUN
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 from tests.adapters.command_line import Terminal
+from tests.adapters.dashboard.written_dashboard import WrittenDashboard, files
 from tests.adapters.hostile_review import hostile_review
 from tests.adapters.ledgers import five, meddle, nothing, record, told
-from tests.adapters.written_dashboard import WrittenDashboard, files
 
 from review_advisor.adapters.dashboard.server import own_names, serving
 from review_advisor.adapters.dashboard.site import MARKER, STATIC, SiteError, writing

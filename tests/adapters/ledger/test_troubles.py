@@ -31,7 +31,7 @@ from review_advisor.core.ledger.chain import Break, LedgerError
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.outcome.document import OutcomeDocument
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RUNS = {"run-1", "run-2", "run-3", "run-4", "run-5"}
 NOT_RECORDED = "This review is not recorded there to its end."
 NEWER = (
@@ -423,7 +423,7 @@ RECORD = """
 import sys
 from pathlib import Path
 from tests.adapters.ledgers import told
-from tests.adapters.test_ledger_troubles import warnings_of
+from tests.adapters.ledger.test_troubles import warnings_of
 print(warnings_of(Path(sys.argv[1]), told(number=9)))
 """
 

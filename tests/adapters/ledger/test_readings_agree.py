@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.adapters.dashboard.written_dashboard import WrittenDashboard
 from tests.adapters.ledgers import Story, record, told
-from tests.adapters.written_dashboard import WrittenDashboard
 from tests.scenarios.five_stories import STORIES
 
 from review_advisor.adapters.ledger.run_queries import show_run

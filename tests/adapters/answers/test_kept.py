@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from freezegun import freeze_time
-from tests.adapters.full_disk import no_file_larger_than
-from tests.adapters.restarts import (
+from tests.adapters.answers.restarts import (
     NOON,
     SECRET,
     killed_at,
@@ -24,6 +23,7 @@ from tests.adapters.restarts import (
     run,
     store_of,
 )
+from tests.adapters.full_disk import no_file_larger_than
 from tests.scenarios.five_stories import (
     STORIES,
     a_veto_then_a_recovery,

@@ -18,7 +18,7 @@ import grpc
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from tests.adapters.command_line import Terminal, project, script, scripted_review
-from tests.adapters.otlp import PROTOCOLS, Receiver, attributes, points_of, receiver, span_names
+from tests.adapters.telemetry.otlp import PROTOCOLS, Receiver, attributes, points_of, receiver, span_names
 
 from review_advisor import __version__
 from review_advisor.adapters.telemetry import export, sending

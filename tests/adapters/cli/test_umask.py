@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.adapters.answers.restarts import killed_at
 from tests.adapters.command_line import APPROVE, Terminal, project, script, scripted_review
-from tests.adapters.restarts import killed_at
 
 from review_advisor.adapters.artifacts import write_as_it_comes, write_refusal
 from review_advisor.adapters.git.open import open_range

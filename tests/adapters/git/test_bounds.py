@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import APPROVE, project, script, scripted_review
-from tests.adapters.git_counting import counting
+from tests.adapters.git.counting import counting
 from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git.open import open_range

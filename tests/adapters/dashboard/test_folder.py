@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import Terminal
+from tests.adapters.dashboard.written_dashboard import files
 from tests.adapters.ledgers import nothing, record, told
-from tests.adapters.written_dashboard import files
 
 from review_advisor.adapters.dashboard.site import MARKER, SiteError, literal, script, writing
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.adapters.answers.restarts import run, store_of
+from tests.adapters.dashboard.written_dashboard import WrittenDashboard
 from tests.adapters.ledgers import Heard, refuse
-from tests.adapters.restarts import run, store_of
-from tests.adapters.written_dashboard import WrittenDashboard
 
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.sums import Added, add_up
