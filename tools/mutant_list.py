@@ -655,6 +655,31 @@ MUTANTS = (
         ("tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",),
     ),
     Mutant(
+        "a head that is left out passes for another pull request",
+        "pull_request/begin.py",
+        "        if others:\n",
+        '        if others and because == "":\n',
+        (
+            "tests/scenarios/test_when_a_review_starts.py::test_a_head_that_another_pull_request_has_does_not_pass_for_both",
+        ),
+    ),
+    Mutant(
+        "a change of one critical path is left unreviewed",
+        "core/pull_request/unreviewed.py",
+        "all(skipped.matches(path) and not never.covers(path) for path in changed)",
+        "all(skipped.matches(path) for path in changed)",
+        (
+            "tests/scenarios/test_when_a_review_starts.py::test_one_other_path_a_critical_one_or_one_of_the_bots_own_brings_the_review_back",
+        ),
+    ),
+    Mutant(
+        "a push that nobody asked to review passes as opened",
+        "core/pull_request/beginning.py",
+        '(rules.review == "opened" and not opening)',
+        '(rules.review == "opened" and not asked and False)',
+        ("tests/scenarios/test_when_a_review_starts.py::test_a_passed_head_does_not_pass_the_push_after_it",),
+    ),
+    Mutant(
         "small changes of risky code are low",
         "core/policy/blast.py",
         "    if risky:\n",

@@ -45,6 +45,7 @@ from review_advisor.pull_request import retries as patience
 Json = dict[str, Any]
 
 OWNER, AUTHOR, MAINTAINER, STRANGER = "octo", "mona", "maria", "eve"
+WORKFLOW = ".github/workflows/review-advisor.yml"
 APP, OTHER = "src/app.py", "src/other.py"
 LINES = "".join(f"value = {number}\n" for number in range(1, 31))
 BASE: Contents = {APP: LINES, OTHER: LINES}
@@ -345,6 +346,7 @@ class Actions:
             "CI": "true",
             "GITHUB_ACTIONS": "true",
             "GITHUB_REPOSITORY": NAME,
+            "GITHUB_WORKFLOW_REF": f"{NAME}/{WORKFLOW}@refs/heads/main",
             "GITHUB_RUN_ID": str(9_000 + ran.number),
             "GITHUB_RUN_ATTEMPT": "1",
             "GITHUB_EVENT_NAME": ran.name,

@@ -44,6 +44,7 @@ class GithubEnvironment:
     server_url: str = SERVER
     repository: str = ""
     event_name: str = ""
+    workflow: str = ""
     run: str = ""
     attempt: str = "1"
     network: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -127,10 +128,17 @@ def read_github(environ: Mapping[str, str]) -> GithubEnvironment:
         server_url=server,
         repository=values.get("GITHUB_REPOSITORY", ""),
         event_name=values.get("GITHUB_EVENT_NAME", ""),
+        workflow=_workflow(values.get("GITHUB_WORKFLOW_REF", "")),
         run=_digits(values.get("GITHUB_RUN_ID", "")),
         attempt=_digits(values.get("GITHUB_RUN_ATTEMPT", "")) or "1",
         network={name: values[name] for name in _NETWORK if values.get(name)},
     )
+
+
+def _workflow(ref: str) -> str:
+    """The path of the running workflow's file, out of ``owner/name/.github/workflows/x.yml@ref``."""
+    found = re.fullmatch(r"[^/@]+/[^/@]+/(\.github/workflows/[^@]+)@.+", ref)
+    return found[1] if found else ""
 
 
 def _digits(value: str) -> str:

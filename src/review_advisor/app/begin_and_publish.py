@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -15,19 +15,22 @@ from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.forge import connect
 from review_advisor.app.configuration import believed_base, files_of, load_config, rules_that_stand
 from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
-from review_advisor.app.settings import ConfigError
+from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.paths import OWN_PIPELINE
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import check_did_not_run
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
 from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.guard import implementation_globs
 from review_advisor.core.pull_request.base_branch import names_base
 from review_advisor.core.pull_request.beginning import queued_pull_request
 from review_advisor.core.pull_request.commands import read_command
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import LEAST_KEY
+from review_advisor.core.pull_request.unreviewed import NeverLeftOut
 from review_advisor.core.safety.redaction import Redactor, redactor
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.forge import Forge
@@ -72,12 +75,31 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     github = read_github(environ)
     event = github.event(event_file)
     forge = open_forge(github, event.repository)
-    rules, broken = rules_at(forge, _believed(forge, event))
+    believed = _believed(forge, event)
+    rules, broken = rules_at(forge, believed)
     if broken is not None and not isinstance(event, MergeGroupEvent):
         if not _counts(event, forge, rules):
             return Begun(review=False, because="nobody who may write asks for anything")
         return _refused(_bot(forge, rules, event.repository, github, environ), event.number, broken)
-    return BeginPhase(_bot(forge, rules, event.repository, github, environ)).begin(event)
+    bot = _bot(forge, rules, event.repository, github, environ)
+    if broken is not None:
+        bot = replace(bot, rules=rules.model_copy(update={"skip_paths": (), "skip_bases": ()}))
+    elif rules.skip_paths:
+        bot = replace(bot, never_left_out=_never_left_out(forge, believed, github))
+    return BeginPhase(bot).begin(event)
+
+
+def _never_left_out(forge: Forge, commit: str, github: GithubEnvironment) -> NeverLeftOut:
+    """What the configuration cannot leave unreviewed, by the believed commit."""
+    config, stands_at = load_config(Path(), None, files_of(forge, commit))
+    here = forge.file(OWN_PIPELINE, commit) is not None
+    text = forge.file(github.workflow, commit) if github.workflow else None
+    rules = make_settings(config, {}, profile=None, config_path=stands_at).rules
+    return NeverLeftOut(
+        rules.critical_paths,
+        implementation_globs(rules.own_globs, here=here, pyproject=True),
+        () if text is None else ((github.workflow, text.decode("utf-8", "replace")),),
+    )
 
 
 def state_key(environ: Mapping[str, str]) -> bytes | None:

@@ -7,11 +7,14 @@ from typing import assert_never
 
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.forge_text.check import check_in_progress, check_of_queue, check_waiting
+from review_advisor.core.forge_text.check import check_in_progress, check_left_out, check_of_queue, check_waiting
 from review_advisor.core.pull_request.base_branch import not_against
-from review_advisor.core.pull_request.beginning import beginning, queued_pull_request
+from review_advisor.core.pull_request.beginning import OPENING_ACTIONS, beginning, queued_pull_request
 from review_advisor.core.pull_request.seals import sealed_on
+from review_advisor.core.pull_request.unreviewed import left_out_by_base, left_out_by_paths
+from review_advisor.core.pull_request.waiting import same_head
 from review_advisor.core.pull_request.writes import Conclusion
+from review_advisor.ports.forge import MOST_LISTED
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.comment_commands import Comment, Conversation
 from review_advisor.pull_request.writer import PullRequestWriter
@@ -60,7 +63,7 @@ class BeginPhase:
         if event.head_sha != pull_request.head_sha:
             return Begun(review=False, because="the head has moved since: that push is an event of its own")
         if event.action != "labeled":
-            return self._decided(writer, pull_request, asked=False)
+            return self._decided(writer, pull_request, asked=False, opening=event.action in OPENING_ACTIONS)
         if self._bot.forge.permission(event.sender).may_write:
             return self._decided(writer, pull_request, asked=True)
         writer.label(self._bot.rules.fork_label, wanted=False, present=True)  # the check stays: theirs is no word on it
@@ -75,9 +78,14 @@ class BeginPhase:
         writer = self._bot.writer(event.number)
         return self._decided(writer, writer.pull_request(), asked=True)
 
-    def _decided(self, writer: PullRequestWriter, pull_request: PullRequest, *, asked: bool) -> Begun:
+    def _decided(
+        self, writer: PullRequestWriter, pull_request: PullRequest, *, asked: bool, opening: bool = False
+    ) -> Begun:
+        left_out = None if asked else self._left_out(pull_request)
+        if left_out is not None:
+            return self._passed_over(writer, pull_request, left_out)
         recalled = writer.recalled()
-        decision = beginning(pull_request, recalled.state, self._bot.rules, asked=asked)
+        decision = beginning(pull_request, recalled.state, self._bot.rules, asked=asked, opening=opening)
         if decision.drop_fork_label:
             writer.label(self._bot.rules.fork_label, wanted=False, present=True)
         number, head = pull_request.number, pull_request.head_sha
@@ -86,6 +94,30 @@ class BeginPhase:
         elif decision.waiting is not None:
             writer.checks.stand(head, check_waiting(self._bot.rules, number, decision.waiting, self._bot.details_url))
         return Begun(decision.review, decision.because, pull_request, asked, recalled.word)
+
+    def _left_out(self, pull_request: PullRequest) -> str | None:
+        """Why the configuration leaves it unreviewed, in a few words; None if it does not."""
+        rules, forge = self._bot.rules, self._bot.forge
+        if pull_request.state != "open":
+            return None
+        by_base = left_out_by_base(pull_request.base_ref, rules)
+        if by_base is not None or not rules.skip_paths:
+            return by_base
+        files = forge.changed_files(pull_request.number)
+        if len(files) >= MOST_LISTED:
+            return None
+        paths = (path for file in files for path in (file.path, file.old_path) if path is not None)
+        return left_out_by_paths(paths, rules, self._bot.never_left_out)
+
+    def _passed_over(self, writer: PullRequestWriter, pull_request: PullRequest, because: str) -> Begun:
+        """The check passes, unless it would pass for another pull request, too: a check belongs to a commit."""
+        bot, number, head = self._bot, pull_request.number, pull_request.head_sha
+        others = [each.number for each in bot.forge.open_pull_requests(head) if each.number != number]
+        if others:
+            writer.checks.stand(head, check_waiting(bot.rules, number, same_head(others[0]), bot.details_url))
+            return Begun(review=False, because=f"pull request {others[0]} has the same head", pull_request=pull_request)
+        writer.checks.stand(head, check_left_out(bot.rules, number, because, bot.details_url))
+        return Begun(review=False, because=because, pull_request=pull_request)
 
     def _queued(self, event: MergeGroupEvent) -> Begun:
         """A queue's commit passes on the word of its pull request's own check; it is not reviewed again."""
@@ -101,6 +133,8 @@ class BeginPhase:
         pull_request, state = writer.pull_request(), writer.remembered()
         if writer.checks.conclusions(pull_request.head_sha, self._bot.rules.check_name) != {Conclusion.SUCCESS}:
             return "Its own head did not pass."
+        if self._left_out(pull_request) is not None:
+            return None
         if state is not None and sealed_on(state) != pull_request.head_sha:
             return "The last review is of another head."
         return not_against(state, pull_request.base_ref, self._bot.redactor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.unreviewed import DEFAULT, NeverLeftOut
 from review_advisor.core.safety.redaction import NO_SECRETS, Redactor
 from review_advisor.ports.forge import Forge
 from review_advisor.ports.review import Clock
@@ -18,7 +19,7 @@ class Bot:
     ``details_url`` is where its checks lead. ``run`` is this workflow run, which concludes the reviews that it began;
     empty outside of one, which leaves nothing to another run. ``redactor`` knows what a review's outcome and memory are
     not to say: names are compared as it leaves them. ``repository`` is ``owner/name``. ``state_key`` signs what is
-    remembered; None where nothing is signed.
+    remembered; None where nothing is signed. ``never_left_out`` is reviewed whatever the rules leave out.
     """
 
     forge: Forge
@@ -29,6 +30,7 @@ class Bot:
     redactor: Redactor = NO_SECRETS
     repository: str = ""
     state_key: bytes | None = field(default=None, repr=False)
+    never_left_out: NeverLeftOut = DEFAULT
 
     def writer(self, number: int) -> PullRequestWriter:
         """Whoever writes for it on a pull request."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from tests.adapters.git_remote import NAME
 from tests.adapters.github.webhook_events import Events
-from tests.adapters.pull_request_world import APP, AUTHOR, LINES, OTHER, OWNER, Actions, WorkflowRun
+from tests.adapters.pull_request_world import APP, AUTHOR, LINES, OTHER, OWNER, WORKFLOW, Actions, WorkflowRun
 
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import approve, finding, reject
@@ -284,3 +284,23 @@ def test_a_named_branch_that_was_tightened_goes_by_its_tip(actions: Actions) -> 
     ran = actions.happens("reopened", pull)
     assert (outcome(ran)["rules_ref"], outcome(ran)["rules_sha"]) == ("release", tip)
     assert outcome(ran)["policy"]["critical_touched"] == [APP]
+
+
+SKIPS = '[github]\nskip_paths = ["src/", "ops/"]\n'
+
+
+@pytest.mark.one_of_its_kind
+def test_only_the_believed_configuration_leaves_a_change_unreviewed(actions: Actions) -> None:
+    pull = on_a_base_of_ones_own(actions, {CONFIG: SKIPS})
+    assert actions.starts("opened", pull).begin().told["review"] == "true"
+    actions.main_becomes({CONFIG: SKIPS})
+    direct = actions.opens({APP: DEEP})
+    assert actions.starts("opened", direct).begin().told["review"] == "false"
+    assert (actions.check(direct).conclusion, actions.check(direct).title) == ("success", "Not reviewed: configured")
+
+
+def test_what_the_running_workflow_calls_is_never_left_unreviewed(actions: Actions) -> None:
+    called = "ops/prepare.sh"
+    actions.main_becomes({CONFIG: SKIPS, WORKFLOW: f"run: bash {called}\n", called: "make\n"})
+    pull = actions.opens({called: "make evil\n"})
+    assert actions.starts("opened", pull).begin().told["review"] == "true"

@@ -128,6 +128,11 @@ def watched(change: Change, check_name: str) -> Iterator[str]:
                 yield path
 
 
+def is_called(path: str, running: Iterable[tuple[str, str]]) -> bool:
+    """Whether ``path`` is one of the workflows that run the bot, or is named by one."""
+    return _Called(running).names(path)
+
+
 class _Called:
     """What the workflows that run the bot are, and which files of the repository they name."""
 

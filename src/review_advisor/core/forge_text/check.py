@@ -172,6 +172,12 @@ def check_waiting(rules: PublicationRules, number: int, waiting: Waiting, detail
     return _ended(rules, number, waiting.title, waiting.words, Conclusion.ACTION_REQUIRED, details_url=details_url)
 
 
+def check_left_out(rules: PublicationRules, number: int, because: str, details_url: str | None = None) -> Check:
+    """The configuration leaves this pull request unreviewed. The check passes, and does not say that it is approved."""
+    words = f"Nothing was read: {phrase(because)}. `{WORD} review` in a comment reviews this head."
+    return _ended(rules, number, "Not reviewed: configured", words, Conclusion.SUCCESS, details_url=details_url)
+
+
 def check_overridden_by(
     rules: PublicationRules, number: int, login: str, reason: str, details_url: str | None = None
 ) -> Check:

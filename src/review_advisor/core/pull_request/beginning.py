@@ -9,7 +9,14 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.pull_request.memory import OPENS_BREAKER
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.state import State
-from review_advisor.core.pull_request.waiting import Waiting, breaker_open, draft_waits, fork_waits, rounds_used_up
+from review_advisor.core.pull_request.waiting import (
+    Waiting,
+    breaker_open,
+    draft_waits,
+    fork_waits,
+    nobody_asked,
+    rounds_used_up,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +32,13 @@ class Beginning:
     drop_fork_label: bool = False
 
 
-def beginning(pull_request: PullRequest, state: State | None, rules: PublicationRules, *, asked: bool) -> Beginning:
+def beginning(
+    pull_request: PullRequest, state: State | None, rules: PublicationRules, *, asked: bool, opening: bool = True
+) -> Beginning:
     """The decision. ``asked``: somebody who may push asked for a review, by a label of this very head or by a command.
 
     A command means whatever head is there when it is heard. A fork is reviewed only when asked: a label that is still
-    there may be older than what is there now.
+    there may be older than what is there now. ``opening``: the event opens the pull request, and does not change it.
     """
     if pull_request.state != "open":
         return Beginning(review=False, because=f"the pull request is {pull_request.state}")
@@ -40,6 +49,8 @@ def beginning(pull_request: PullRequest, state: State | None, rules: Publication
         return Beginning(review=False, because="its head is in a fork", waiting=waiting, drop_fork_label=stale)
     if pull_request.draft:
         return Beginning(review=False, because="it is a draft", waiting=draft_waits())
+    if rules.review == "on_request" or (rules.review == "opened" and not opening):
+        return Beginning(review=False, because="nobody asked for a review", waiting=nobody_asked(rules))
     failing = state.failing if state is not None else None
     if failing is not None and failing.head_sha == pull_request.head_sha and failing.times >= OPENS_BREAKER:
         waiting = breaker_open(failing.reason, failing.times)
@@ -49,6 +60,8 @@ def beginning(pull_request: PullRequest, state: State | None, rules: Publication
     return Beginning(review=True, because="its head is to be reviewed")
 
 
+OPENING_ACTIONS = ("opened", "reopened", "ready_for_review")
+"""What opens a pull request; a push, another base branch and the like change it."""
 _QUEUED = re.compile(r"(?:refs/heads/)?gh-readonly-queue/.+/pr-([1-9][0-9]{0,9})-[0-9a-f]{40}")
 
 

@@ -70,6 +70,17 @@ class PublicationRules(BaseModel):
         le=100,
         description="The most reviews of one pull request that pushes start; a person may request more.",
     )
+    review: Literal["every_push", "opened", "on_request"] = Field(
+        default="every_push",
+        description="When a review starts by itself: at each push, only when a pull request is opened, or never.",
+    )
+    skip_paths: tuple[str, ...] = Field(
+        default=(),
+        description="Gitignore-style globs: if all changed paths match and none is critical or the bot's, no review.",
+    )
+    skip_bases: tuple[BranchName, ...] = Field(
+        default=(), description="Base branches, by exact name: pull requests into them are not reviewed."
+    )
     push_repairs: bool = Field(
         default=False, description="Push an accepted repair to the pull request's branch; needs a GitHub App."
     )

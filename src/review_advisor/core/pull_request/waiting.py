@@ -34,6 +34,15 @@ def draft_waits() -> Waiting:
     )
 
 
+def nobody_asked(rules: PublicationRules) -> Waiting:
+    """The configuration starts no review of this push."""
+    when = "when somebody asks" if rules.review == "on_request" else "when a pull request is opened"
+    return Waiting(
+        "Not reviewed: nobody asked for a review",
+        f"A review starts only {when} (`github.review`). `{WORD} review` in a comment reviews this head.",
+    )
+
+
 def same_head(other: int) -> Waiting:
     """A check belongs to a commit, so two pull requests with one head would pass each other's gate."""
     return Waiting(

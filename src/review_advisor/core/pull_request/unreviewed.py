@@ -1,0 +1,44 @@
+"""Which pull requests the believed configuration leaves unreviewed, on purpose, so that their check passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CriticalPaths
+from review_advisor.core.facts.paths import PathRule
+from review_advisor.core.facts.workflows import is_called
+from review_advisor.core.policy.guard import gives_orders
+from review_advisor.core.pull_request.rules import PublicationRules
+
+
+@dataclass(frozen=True, slots=True)
+class NeverLeftOut:
+    """What is reviewed whatever ``github.skip_paths`` says.
+
+    These are critical paths, the bot's own ``implementation``, and what ``workflows`` that run it call.
+    """
+
+    critical: CriticalPaths = CRITICAL_PATHS_ADR
+    implementation: tuple[str, ...] = ()
+    workflows: tuple[tuple[str, str], ...] = ()
+
+    def covers(self, path: str) -> bool:
+        """Whether a changed path has to be reviewed."""
+        own = gives_orders(path) or PathRule(self.implementation).matches(path) or is_called(path, self.workflows)
+        return own or self.critical.matches(path)
+
+
+DEFAULT = NeverLeftOut()
+
+
+def left_out_by_base(base_ref: str, rules: PublicationRules) -> str | None:
+    """Why a pull request into this base branch is not reviewed, in a few words; None if it is."""
+    return f"its base branch {base_ref} is in github.skip_bases" if base_ref in rules.skip_bases else None
+
+
+def left_out_by_paths(paths: Iterable[str], rules: PublicationRules, never: NeverLeftOut) -> str | None:
+    """The same of the paths that it changes, both sides of renames. All have to match, and none may be critical."""
+    changed, skipped = tuple(paths), PathRule(rules.skip_paths)
+    left_out = bool(changed) and all(skipped.matches(path) and not never.covers(path) for path in changed)
+    return "all paths that it changes are in github.skip_paths" if left_out else None

@@ -1,0 +1,144 @@
+"""When a review starts, and what the believed configuration leaves unreviewed on purpose."""
+
+import pytest
+from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Desk
+
+from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.mockworld.lines import approve
+from review_advisor.pull_request.begin import BeginPhase, Begun
+
+PAGE = "docs/guide.md"
+
+
+def happens(desk: Desk, action: str, label: str | None = None, by: str = AUTHOR) -> Begun:
+    event = PullRequestEvent(action, REPOSITORY, desk.pull.number, desk.pull.head_sha, by, label)
+    return BeginPhase(desk.bot()).begin(event)
+
+
+def asks(desk: Desk) -> Begun:
+    event = CommentEvent("created", REPOSITORY, desk.pull.number, 77, MAINTAINER, "/advisor review", True)
+    return BeginPhase(desk.bot()).begin(event)
+
+
+def stands(desk: Desk) -> list[tuple[str | None, str | None]]:
+    return [(check.conclusion, check.title) for check in desk.checks]
+
+
+def changing(*paths: str, rules: PublicationRules, base: str | None = None) -> Desk:
+    desk = Desk(rules)
+    if base is not None:
+        desk.github.commits(REPOSITORY, base, {"README.md": "# Another\n"}, by=MAINTAINER)
+    desk.pull = desk.github.opens(REPOSITORY, dict.fromkeys(paths, LINES), by=AUTHOR, base=base)
+    return desk
+
+
+@pytest.mark.parametrize(
+    "when, started",
+    [
+        ("every_push", {"opened", "reopened", "ready_for_review", "synchronize", "edited"}),
+        ("opened", {"opened", "reopened", "ready_for_review"}),
+        ("on_request", set()),
+    ],
+)
+def test_each_setting_starts_reviews_of_its_own_and_a_push_that_nobody_asked_to_review_never_passes(
+    when: str, started: set[str]
+) -> None:
+    for action in ("opened", "reopened", "ready_for_review", "synchronize", "edited"):
+        desk = Desk(PublicationRules.model_validate({"review": when}))
+        assert happens(desk, action).review is (action in started), action
+        waits = [("action_required", "Not reviewed: nobody asked for a review")]
+        assert stands(desk) == ([(None, "The review is under way")] if action in started else waits), action
+
+
+def test_a_passed_head_does_not_pass_the_push_after_it() -> None:
+    desk = Desk(PublicationRules(review="opened"))
+    happens(desk, "opened")
+    desk.publish(desk.reviewed(approve()))
+    assert stands(desk)[0][0] == "success"
+    desk.github.pushes(desk.pull, {PATH: LINES + "evil = 1\n"})
+    assert not happens(desk, "synchronize").review
+    assert [conclusion for conclusion, _ in stands(desk)] == ["action_required"]
+
+
+@pytest.mark.parametrize("when", ["opened", "on_request"])
+def test_whoever_may_write_can_always_ask(when: str) -> None:
+    desk = Desk(PublicationRules.model_validate({"review": when}))
+    happens(desk, "synchronize")
+    begun = asks(desk)
+    assert (begun.review, begun.asked) == (True, True)
+
+
+def test_what_the_configuration_leaves_out_passes_under_its_own_title_without_a_review() -> None:
+    desk = changing(PAGE, rules=PublicationRules(skip_paths=("docs/",)))
+    assert not happens(desk, "opened").review
+    assert stands(desk) == [("success", "Not reviewed: configured")]
+    assert "docs" not in (desk.checks[0].title or "")
+    assert asks(desk).review
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        (PAGE, PATH),
+        ("docs/auth/login.py",),
+        ("docs/CLAUDE.md",),
+        (".github/workflows/ci.yml",),
+        (".review-advisor.toml",),
+        (".gitattributes",),
+    ],
+)
+def test_one_other_path_a_critical_one_or_one_of_the_bots_own_brings_the_review_back(paths: tuple[str, ...]) -> None:
+    desk = changing(*paths, rules=PublicationRules(skip_paths=("docs/", ".github/", ".*")))
+    assert happens(desk, "opened").review
+
+
+def test_code_that_is_moved_into_a_skipped_folder_is_reviewed() -> None:
+    desk = Desk(PublicationRules(skip_paths=("docs/",)))
+    desk.github.pushes(desk.pull, {PATH: LINES})
+    assert happens(desk, "synchronize").review
+
+
+def test_a_base_branch_that_is_left_out_passes_and_another_base_is_reviewed() -> None:
+    desk = changing(PATH, rules=PublicationRules(skip_bases=("playground",)), base="playground")
+    assert not happens(desk, "opened").review
+    assert stands(desk) == [("success", "Not reviewed: configured")]
+    desk.pull.base_ref = "main"
+    assert happens(desk, "edited").review
+    assert [conclusion for conclusion, _ in stands(desk)] == [None]
+
+
+def test_a_head_that_another_pull_request_has_does_not_pass_for_both() -> None:
+    desk = changing(PATH, rules=PublicationRules(skip_bases=("playground",)), base="playground")
+    desk.github.opens(REPOSITORY, by=AUTHOR, branch=desk.pull.head_ref, sha=desk.pull.head_sha)
+    assert not happens(desk, "opened").review
+    ((conclusion, title),) = stands(desk)
+    assert conclusion == "action_required"
+    assert "has the same head" in (title or "")
+
+
+def test_no_label_and_no_branch_name_leaves_anything_out() -> None:
+    desk = Desk(PublicationRules(skip_paths=("docs/",), skip_bases=("playground",)))
+    desk.pull.head_ref = "playground"
+    desk.github.labels(desk.pull, "docs/")
+    assert happens(desk, "synchronize").review
+
+
+def test_a_merge_queue_takes_what_is_left_out() -> None:
+    desk = changing(PAGE, rules=PublicationRules(skip_paths=("docs/",)))
+    happens(desk, "opened")
+    queue = f"gh-readonly-queue/main/pr-{desk.pull.number}-{'b' * 40}"
+    head = desk.github.commits(REPOSITORY, queue, {PAGE: LINES}, by="github-merge-queue[bot]")
+    BeginPhase(desk.bot()).begin(MergeGroupEvent("checks_requested", REPOSITORY, head, f"refs/heads/{queue}", "b" * 40))
+    assert [check.conclusion for check in desk.checks_on(head)] == ["success"]
+
+
+def test_a_draft_that_is_left_out_passes_and_any_other_draft_waits() -> None:
+    left_out = changing(PAGE, rules=PublicationRules(skip_paths=("docs/",)))
+    left_out.pull.draft = True
+    happens(left_out, "opened")
+    assert stands(left_out) == [("success", "Not reviewed: configured")]
+    draft = Desk(PublicationRules(review="on_request"))
+    draft.pull.draft = True
+    happens(draft, "opened")
+    assert stands(draft) == [("action_required", "Not reviewed: this is a draft")]
