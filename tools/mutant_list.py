@@ -62,6 +62,7 @@ BUDGETS, ADVISORS, ROLES = "core/policy/budgets.py", "core/roles/advisors.py", "
 SHAPES = "core/safety/secret_shapes/"
 COMMITTED = "tests/scenarios/test_committed_secrets.py::"
 REPAIR = "core/roles/repair_law.py"
+DOWN = f"{SCENARIOS}test_a_judge_in_an_outage.py::"
 RULED = f"{SCENARIOS}test_the_teams_own_rules.py::"
 STORIES = "tests/simulation/test_stories.py::test_"
 LIVES = "tests/simulation/test_on_github.py::test_"
@@ -797,8 +798,9 @@ MUTANTS = (
     Mutant(
         "a call starts after a stop",
         DISPATCH,
-        "            if self._stopped is not None:\n                raise self._stopped\n",
-        "",
+        "            if self._stopped is not None:\n                raise self._stopped\n"
+        "            self._numbers += 1\n",
+        "            self._numbers += 1\n",
         (f"{LARGE}test_a_stop_in_one_part_starts_no_further_call_and_ends_the_running_ones_once",),
     ),
     Mutant(
@@ -882,7 +884,7 @@ MUTANTS = (
     Mutant(
         "a judge that the change may have silenced approves",
         RULINGS,
-        "if lost.cause is Cause.CONTENT and standing.authority is Authority.VETO:",
+        "if lost.cause is Cause.CONTENT and standing.authority is Authority.VETO and not standing.guarded:",
         "if lost.cause is None:",
         (f"{ADVISOR}post_verify_fails_degrades.py::test_a_judge_that_the_change_may_have_silenced_calls_a_human",),
     ),
@@ -978,7 +980,7 @@ MUTANTS = (
         "a second crash on one question is an outage",
         f"{ROLES}reply_cache.py",
         "if crashed_before and isinstance(reply, Lost)",
-        "if not crashed_before and isinstance(reply, Lost)",
+        "if crashed_before is None and isinstance(reply, Lost)",
         (f"{KEPT}test_a_second_crash_on_one_question_calls_a_human",),
     ),
     Mutant(
@@ -1980,7 +1982,7 @@ MUTANTS = (
     Mutant(
         "a published question is asked again twice",
         "core/outcome/numbering.py",
-        "self._asked_again.add(event.asks_again)",
+        "before.append(event.number)",
         "pass",
         (f"{NUMBERS}test_only_a_lost_question_is_asked_again_and_only_once",),
     ),
@@ -2544,5 +2546,40 @@ MUTANTS = (
         "self._store.texts(self._rules_tree, paths)",
         "self._store.texts(self._sides.head_tree, paths)",
         ("tests/adapters/git/test_guidelines.py::test_rules_are_those_of_the_base_whatever_the_change_makes_of_them",),
+    ),
+    Mutant(
+        "a fallback model approves like the advisor",
+        "core/outcome/rulings.py",
+        'case PostVerifyResult() if fallback and answer.verdict == "APPROVE":',
+        'case PostVerifyResult() if fallback and answer.verdict == "approved":',
+        (f"{DOWN}test_under_the_guard_no_fallback_approves",),
+    ),
+    Mutant(
+        "a record can make a fallback's approval whole",
+        "core/outcome/replay.py",
+        'fallback = self._answered_as if stands_in else ""',
+        'fallback = ""',
+        (f"{DOWN}test_a_record_cannot_make_a_fallbacks_approval_whole",),
+    ),
+    Mutant(
+        "a judge that the change may have silenced is asked until one agrees",
+        "review/outages.py",
+        "lost.cause is not Cause.OUTAGE",
+        "lost.cause is None",
+        (f"{DOWN}test_what_the_change_may_have_silenced_is_not_tried_again",),
+    ),
+    Mutant(
+        "a second crash on one question is an outage again",
+        "review/outages.py",
+        "crashed = crashed or lost.reason is LostReason.CRASH",
+        "crashed = False",
+        (f"{DOWN}test_a_second_crash_on_one_question_is_no_outage",),
+    ),
+    Mutant(
+        "a record may name any model as the fallback",
+        "core/outcome/numbering.py",
+        "and event.requested_model in models[:1]",
+        "",
+        (f"{DOWN}test_a_record_cannot_name_a_judge_that_the_policy_does_not",),
     ),
 )

@@ -83,6 +83,10 @@ def may_repair(request: Request) -> bool:
     return "\n\nYou may repair what the transcript rightly demands." in request.prompt
 
 
+NO_WAIT = "[outage]\nwait_minutes = 0\n"
+"""These tests wait for no outage to end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reviewed:
     """A review that is over, as its reader finds it."""
@@ -155,6 +159,7 @@ class ReviewWorld:
         self._functions: dict[Role, Callable[[], Reply]] = {}
         self.api.script(self._reply)
         self.repo.write("README.md", "a small library\n")
+        self.repo.write(".review-advisor.toml", NO_WAIT)
         self.repo.commit("the beginning")
 
     # --- the change --------------------------------------------------------------------------------------
@@ -229,6 +234,7 @@ class ReviewWorld:
         environ: Mapping[str, str] | None = None,
     ) -> Reviewed:
         """A whole review in this process. ``config``, ``body``, ``spec`` and ``patch`` are texts."""
+        config = f"{config}\n{NO_WAIT}" if config and "[outage]" not in config else config
         options = ReviewOptions(
             repo=self.repo.path,
             selection=Selection("patch", str(self._file("change.patch", patch)))

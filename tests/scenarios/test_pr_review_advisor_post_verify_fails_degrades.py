@@ -113,7 +113,7 @@ def test_a_lost_judgement_of_a_rejection_leaves_the_rejection(world: MockWorld) 
 
 
 def test_a_team_may_ask_for_a_human_whenever_an_approval_is_degraded(world: MockWorld) -> None:
-    world.rules = world.rules.__class__(fail_on_degraded=True)
+    world.rules = replace(world.rules, fail_on_degraded=True)
     world.agents.script(Role.POST_VERIFY, lost())
     document = world.review()
     assert (document.outcome, document.exit_code) == (Outcome.APPROVED, 11)

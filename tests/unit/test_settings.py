@@ -20,6 +20,7 @@ from review_advisor.cli.effective import settings_json, settings_text
 from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
 from review_advisor.core.facts.guidelines import ConfiguredGuideline, GuidelineRules
 from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.outages import OutageRules
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.switches import SwitchError, read_switches
 
@@ -33,6 +34,9 @@ wiki_folder = "docs/./wiki"
 guideline_files = ["REVIEW.md", "AGENTS.md"]
 fail_on = "degraded"
 shard_tokens = 2000
+[outage]
+wait_minutes = 2.5
+fallback_models = ["sonnet", "us.anthropic.claude-haiku-4-5-v1:0"]
 [[guidelines]]
 paths = ["*.py"]
 text = "No bare except."
@@ -72,6 +76,7 @@ def test_every_key_reaches_the_rules() -> None:
         visual_folder="out/visual",
         wiki_folder="docs/wiki",
         fail_on_degraded=True,
+        outage=OutageRules(150.0, ("sonnet", "us.anthropic.claude-haiku-4-5-v1:0")),
         guidelines=GuidelineRules(
             ("REVIEW.md", "AGENTS.md"),
             (
@@ -128,6 +133,8 @@ def test_a_switch_that_means_nothing_is_an_error() -> None:
             "x.toml: unknown key 'budget.qqq'; known keys: low_usd, medium_usd, high_usd, max_usd, call_seconds, ",
         ),
         ("shard_tokens = 1", "x.toml: shard_tokens: Input should be greater than or equal to 2000."),
+        ("[outage]\nwait_minutes = 61", "x.toml: outage.wait_minutes: Input should be less than or equal to 60."),
+        ("[outage]\nfallback_models = ['--help']", "x.toml: outage.fallback_models.0: String should match pattern"),
         ("budget = 3", "x.toml: budget: Input should be a table."),
         ("[budget]\nmax_usd = inf", "x.toml: budget.max_usd: Input should be a finite number."),
         ("[budget]\nmax_usd = 1001", "x.toml: budget.max_usd: Input should be less than or equal to 1000."),

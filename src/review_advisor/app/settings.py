@@ -22,6 +22,7 @@ from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
 from review_advisor.core.policy.guard import gives_orders
+from review_advisor.core.policy.outages import DEFAULT_OUTAGE_RULES, OutageRules
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.switches import Switches, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules
@@ -37,6 +38,7 @@ CRITICAL_PATHS: Mapping[Profile, CriticalPaths] = {
     "hydraflow": CRITICAL_PATHS_HYDRAFLOW,
 }
 
+ModelName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$")]
 Usd = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=1, le=21_600, allow_inf_nan=False)]
 
@@ -80,6 +82,19 @@ class GuidelineConfig(_Table):
         if bool(self.text.strip()) == (self.file is not None):
             raise ValueError("give either `text` or `file`")
         return self
+
+
+class OutageConfig(_Table):
+    """What is tried before a judge that an outage took away becomes a degraded approval."""
+
+    wait_minutes: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = Field(
+        default=DEFAULT_OUTAGE_RULES.wait_seconds / 60,
+        description="Wait so long before a judge that an outage took is asked once more. 0: do not ask again.",
+    )
+    fallback_models: Annotated[tuple[ModelName, ...], Field(max_length=5)] = Field(
+        default=(),
+        description="Models that judge then, in this order. Their veto counts; their approval stays degraded.",
+    )
 
 
 class BudgetConfig(_Table):
@@ -152,6 +167,7 @@ class Config(_Table):
         default=Rules().allow_unchecked,
         description="Let `--agent embedded` pass code that no rule reads.",
     )
+    outage: OutageConfig = Field(default=OutageConfig(), description="What is tried when a judge is lost to an outage.")
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
     tree: TreeBounds = Field(default=DEFAULT_BOUNDS, description="How large a repository may be.")
     github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
@@ -202,6 +218,7 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "tree": TreeBounds,
     "github": PublicationRules,
     "guidelines": GuidelineConfig,
+    "outage": OutageConfig,
 }
 _IN_TOML = {"model_type": "Input should be a table", "tuple_type": "Input should be a list"}
 """What pydantic says in Python's words."""
@@ -263,5 +280,6 @@ def make_settings(
         allow_unchecked=config.allow_unchecked,
         tree=config.tree,
         guidelines=guideline_rules(config),
+        outage=OutageRules(config.outage.wait_minutes * 60, config.outage.fallback_models),
     )
     return Settings(rules, read_switches(environ), redactor(environ))

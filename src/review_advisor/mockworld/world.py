@@ -20,6 +20,7 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
+from review_advisor.core.policy.outages import NO_SECOND_TRY
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import read_switches
@@ -221,7 +222,7 @@ class MockWorld:
         self.pictures = FakePictures()
         self.wiki = MemoryWiki()
         self.environment: dict[str, str] = {}
-        self.rules = Rules()
+        self.rules = Rules(outage=NO_SECOND_TRY)
         self.static = False
         self.reviews = 0
         self.threads: Callable[[int], Pool] = ThreadPoolExecutor

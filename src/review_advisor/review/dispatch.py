@@ -21,6 +21,7 @@ from review_advisor.core.roles.advisors import Part
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultRecord, Lost, Receipt, Stop
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.core.roles.replies import REPAIRABLE, checked_reply, cut_short, lost_twice, repair_ask
+from review_advisor.core.roles.reply_cache import on_asking_again
 from review_advisor.core.safety.legible import legible
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Consults, Ports
@@ -29,6 +30,7 @@ from review_advisor.review.consults import ReviewConsults
 Checked = TypeVar("Checked", bound=Answer)
 Item = TypeVar("Item")
 Done = TypeVar("Done")
+_WAIT_STEP_SECONDS = 1.0
 _LOOK_SECONDS = 0.2
 """How often a call that waits for its turn looks whether the process was told to end."""
 
@@ -37,13 +39,15 @@ _LOOK_SECONDS = 0.2
 class CallResult(Generic[Checked]):
     """What came of one question: the checked answer or why there is none, and the consults made.
 
-    ``raw`` is the answer as the model gave it, as JSON; empty without one. ``number`` is that of the last call.
+    ``raw`` is the answer as the model gave it, as JSON; empty without one. ``number`` and ``model`` are those of the
+    last call.
     """
 
     answer: Checked | Lost | Refused
     raw: str = ""
     consults: tuple[ConsultNote, ...] = ()
     number: int = 0
+    model: str = ""
 
 
 class Dispatch:
@@ -140,6 +144,19 @@ class Dispatch:
         came = lost_twice(first.answer, second.answer) if isinstance(second.answer, Lost) else second.answer
         return replace(second, answer=came, consults=first.consults + second.consults)
 
+    def wait(self, seconds: float) -> bool:
+        """Let so much time go by; False, and at once, if the review's time would be over by then. Raises ``Stop``."""
+        clock = self._ports.clock
+        end = clock.monotonic() + seconds
+        if end - self._started >= self._budgets.review_seconds:
+            return False
+        while (left := end - clock.monotonic()) > 0:
+            self._ports.agents.check_interrupt()
+            if self._stopped is not None:
+                raise self._stopped
+            clock.sleep(min(left, _WAIT_STEP_SECONDS))
+        return True
+
     def _ask_once(self, call: AgentCall, answer: type[Checked]) -> CallResult[Checked]:
         self._ports.agents.check_interrupt()
         call, allowed = self._reserve(call)
@@ -170,7 +187,8 @@ class Dispatch:
                 consults.end()
             self._settle(priced, receipt)
         checked = self._checked(priced, reply, answer)
-        return replace(checked, consults=self._record_consults(priced, receipt), number=call.number)
+        consulted = self._record_consults(priced, receipt)
+        return replace(checked, consults=consulted, number=call.number, model=call.model)
 
     def consults(self, grant: ConsultGrant) -> Consults:
         """Consults of one more call, or of whoever else asks the advisor, under the one cap of the review."""
@@ -194,6 +212,7 @@ class Dispatch:
 
     def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> CallResult[Checked]:
         """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
+        reply = on_asking_again(reply, crashed_before=call.crashed_before)
         checked = checked_reply(answer, reply)
         if not isinstance(checked.answer, Lost):
             self._record_call(call, reply.receipt, "answered", "", "", notes=checked.notes)

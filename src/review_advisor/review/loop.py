@@ -37,6 +37,7 @@ from review_advisor.core.roles.transcript import Attempt, disagreement_ids
 from review_advisor.ports.review import Source
 from review_advisor.review.blind import judged_blind
 from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.outages import asked_through_outage
 from review_advisor.review.repair_session import RepairSession, Version
 
 
@@ -157,18 +158,20 @@ class ReviewLoop:
         row, part = version.row, version.part
         answer: PostVerifyResult | Lost | Refused | Disabled
         judged: Attempt | None = None
+        fallback = ""
         switch = row.roles[Role.POST_VERIFY].disabled_by
         if switch is not None:
             self._dispatch.record_skipped(Role.POST_VERIFY, row, part)
             answer = Disabled(switch)
         else:
             call = PostVerifyAdvisor(version.briefing).call(row, part, plan, report, attempts)
-            asked = self._dispatch.ask(call, PostVerifyResult)
+            asked = asked_through_outage(self._dispatch, call, PostVerifyResult, version.briefing.policy.outage)
             answer = asked.answer
+            fallback = "" if asked.model == row.advisor_model else asked.model
             if isinstance(answer, PostVerifyResult):
                 judged = Attempt(len(attempts), report.verdict, report.summary, answer, asked.raw)
                 self._dispatch.record_step(Verified, row, part, len(attempts), number=asked.number, judged=judged)
-        ruling = rule(version.standing(report, attempts), answer)
+        ruling = rule(version.standing(report, attempts), answer, fallback)
         self._dispatch.record_step(Ruled, row, part, len(attempts), ruling=ruling)
         return ruling, judged
 

@@ -10,6 +10,7 @@ import pytest
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.budgets import Budgets
 from review_advisor.core.policy.guard import Guard
+from review_advisor.core.policy.outages import OutageRules
 from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.static_review import StaticReview
@@ -27,6 +28,7 @@ COUNTS: dict[type, dict[str, Any]] = {
         "shard_tokens": 2_000,
         "wants_knowledge": True,
         "blind": RoleDecision(runs=True, because=("on",)),
+        "outage": OutageRules(60.0, ("haiku",)),
     },
     SurfacePolicy: {
         "surface": Surface.ADR_REVIEW,

@@ -95,6 +95,7 @@ OTHERS: dict[str, Callable[[AgentCall], AgentCall]] = {
     "no consults": lambda call: replace(call, consults=None),
     "another advisor": lambda call: replace(call, consults=replace(GRANT, advisor_model="haiku")),
     "leave to edit": lambda call: replace(call, edits=EditGrant(("*.yml",))),
+    "another try in an outage": lambda call: replace(call, further_try=1),
     "the diff alone": lambda call: replace(call, blind=True),
 }
 

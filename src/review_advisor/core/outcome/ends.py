@@ -207,7 +207,10 @@ def stop_words(stop: Stop, call: AgentCall) -> str:
     model = call.consults.advisor_model if stop.in_consult and call.consults is not None else call.model
     who = "EXECUTOR" if call.role is Role.EXECUTOR and not consulted else "ADVISOR"
     narrow, wide = model_variables(call.surface, who)
-    return f"{stop.detail} The model asked for is {model!r}; {narrow} or {wide} sets another."
+    settings = f"{narrow} or {wide}"
+    if call.further_try:
+        settings = f"{narrow}, {wide} or `outage.fallback_models`"
+    return f"{stop.detail} The model asked for is {model!r}; {settings} sets another."
 
 
 def end_of_stop(stop: Stop, at: datetime) -> ReviewStopped:

@@ -14,17 +14,20 @@ from review_advisor.core.outcome.events import (
     Consulted,
     Event,
     Planned,
+    PolicyFrozen,
     Reported,
     UnfoundedRejection,
     Verified,
 )
 from review_advisor.core.outcome.replay import require
+from review_advisor.core.policy.outages import NO_SECOND_TRY, OutageRules, fallbacks
 from review_advisor.core.policy.surfaces import Role
 
 
 def check_numbers(events: Sequence[Event]) -> None:
     """Raise ``Unsound`` unless each call has a number of its own, and each event fits the call that it names."""
-    calls = _Calls()
+    first = events[0] if events else None
+    calls = _Calls(first.policy.outage if isinstance(first, PolicyFrozen) else NO_SECOND_TRY)
     for event in events:
         match event:
             case CallStarted():
@@ -48,11 +51,12 @@ def check_numbers(events: Sequence[Event]) -> None:
 
 
 class _Calls:
-    def __init__(self) -> None:
+    def __init__(self, outage: OutageRules) -> None:
+        self._outage = outage
         self.begun: dict[int, CallStarted | CallEnded] = {}
         self.ended: dict[int, CallEnded] = {}
         self.unfounded: set[int] = set()
-        self._asked_again: set[int] = set()
+        self._asked_again: dict[int, list[int]] = {}
 
     def begin(self, event: CallStarted | CallEnded) -> None:
         """A call that starts, or is refused in the place of that."""
@@ -61,15 +65,27 @@ class _Calls:
         require(event.advisor == event.role.advisor, "a call names an advisor that is not declared")
         if event.asks_again:
             first = self.ended.get(event.asks_again)
+            before = self._asked_again.setdefault(event.asks_again, [])
             require(
-                event.asks_again not in self._asked_again
-                and first is not None
+                first is not None
                 and (event.asks_again in self.unfounded or (first.ended == "lost" and not first.asks_again))
-                and _about(first) == _about(event),
+                and ((not before and _about(first) == _about(event)) or self._stands_in(event, first, before)),
                 "a call asks a question again that was answered, is another one, or was asked again before",
             )
-            self._asked_again.add(event.asks_again)
+            before.append(event.number)
         self.begun[event.number] = event
+
+    def _stands_in(self, event: CallStarted | CallEnded, first: CallEnded, before: Sequence[int]) -> bool:
+        """Whether a judgement is asked of the next fallback model, after all earlier calls for it were lost."""
+        lost = [number in self.ended and self.ended[number].ended == "lost" for number in before]
+        same = [self.begun[number].requested_model == first.requested_model for number in before]
+        models = fallbacks(self._outage, first.requested_model)[same.count(False) :]
+        return (
+            event.role is Role.POST_VERIFY
+            and (event.place, event.advisor, event.blind) == (first.place, first.advisor, first.blind)
+            and all(lost)
+            and event.requested_model in models[:1]
+        )
 
     def end(self, event: CallEnded) -> None:
         if event.ended == "refused":

@@ -90,6 +90,7 @@ class PartReplay:
         self._repair = RepairState()
         self._tree = ""
         self._answered_by = 0
+        self._answered_as = ""
 
     def ended(self) -> PartEnded | None:
         """The part's end, which is the one that its events lead to; None where a stop came first.
@@ -272,7 +273,9 @@ class PartReplay:
             )
             answer = judged.result
         told = self._take(Ruled).ruling
-        due = rule(standing(self._policy, self._row, report.verdict, attempts), answer)
+        stands_in = judged is not None and self._answered_as != self._row.advisor_model
+        fallback = self._answered_as if stands_in else ""
+        due = rule(standing(self._policy, self._row, report.verdict, attempts), answer, fallback)
         said = (told.move, told.degraded, told.exhausted, told.verdict)
         require(
             said == (due.move, due.degraded, due.exhausted, due.verdict),
@@ -283,19 +286,25 @@ class PartReplay:
     # --- the events, in their order ---
 
     def _asked(self, role: Role, *, blind: bool = False, after: Sequence[ConsultNote] = ()) -> Lost | Refused | None:
-        """The one or two calls that ask this question; why there is no answer, or None for one."""
+        """All calls that ask this question; why there is no answer, or None for one."""
         self._consults = list(after)
-        first = last = self._call(role, blind=blind)
-        if self._is_asked_again(first):
-            last = self._call(role, blind=blind)
-        if last.ended == "stopped":
+        first = self._call(role, blind=blind)
+        missing = self._came_to(first)
+        while missing is not None and self._is_asked_again(first):
+            before, missing = missing, self._came_to(self._call(role, blind=blind))
+            if isinstance(before, Lost) and isinstance(missing, Lost):
+                missing = lost_twice(before, missing)
+        return missing
+
+    def _came_to(self, call: CallEnded) -> Lost | Refused | None:
+        """Why a call brought no answer; None for one, whose number and model are known from here on."""
+        if call.ended == "stopped":
             require(self._stopped, "a call was stopped but the review went on")
             raise _Cut
-        if last.ended == "answered":
-            self._answered_by = last.number
-            return None
-        before, missing = (_missing(each) for each in (first, last))
-        return lost_twice(before, missing) if isinstance(before, Lost) and isinstance(missing, Lost) else missing
+        if call.ended != "answered":
+            return _missing(call)
+        self._answered_by, self._answered_as = call.number, call.requested_model
+        return None
 
     def _is_asked_again(self, first: CallEnded | UnfoundedRejection) -> bool:
         told = self._next()

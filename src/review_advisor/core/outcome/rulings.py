@@ -7,7 +7,7 @@ switched-off post-verify means. Every ruling carries its reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal, assert_never
 
@@ -79,11 +79,21 @@ class Ruling:
     verdict: Literal["APPROVE", "VETO"] | None = None
 
 
-def rule(standing: Standing, answer: PostVerifyResult | Lost | Refused | Disabled) -> Ruling:
-    """What ``answer`` means."""
+def rule(standing: Standing, answer: PostVerifyResult | Lost | Refused | Disabled, fallback: str = "") -> Ruling:
+    """What ``answer`` means.
+
+    ``fallback`` is the model that judged in the place of the advisor's own; empty if that judged itself. A fallback's
+    veto counts like any other. Its approval is no judgement of the advisor: it means what an outage means.
+    """
     match answer:
+        case PostVerifyResult() if fallback and answer.verdict == "APPROVE":
+            what = f"post-verify was lost to an outage (the fallback model {fallback} confirms the verdict)"
+            return _without_a_judgement(standing, what)
         case PostVerifyResult():
-            return _on_verdict(standing, answer)
+            ruling = _on_verdict(standing, answer)
+            return (
+                replace(ruling, because=f"{ruling.because}, by the fallback model {fallback}") if fallback else ruling
+            )
         case Lost():
             return _on_lost(standing, answer)
         case Refused():
@@ -127,10 +137,15 @@ def _on_vetoed_rejection(standing: Standing) -> Ruling:
 
 def _on_lost(standing: Standing, lost: Lost) -> Ruling:
     what = f"post-verify was lost ({lost.reason.value})"
+    if lost.cause is Cause.CONTENT and standing.authority is Authority.VETO and not standing.guarded:
+        return Ruling(Move.ESCALATE, what + SILENCED, degraded=True)
+    return _without_a_judgement(standing, what)
+
+
+def _without_a_judgement(standing: Standing, what: str) -> Ruling:
+    """The advisor's judgement is missing, and the change is not the cause, or the guard holds."""
     if standing.guarded:
         return Ruling(Move.ESCALATE, f"{what} while the self-modification guard holds", degraded=True)
-    if lost.cause is Cause.CONTENT and standing.authority is Authority.VETO:
-        return Ruling(Move.ESCALATE, what + SILENCED, degraded=True)
     if standing.fail_as_veto and standing.authority is Authority.VETO:
         return Ruling(Move.ESCALATE, f"{what} and counts as a veto", degraded=True)
     if standing.retries_used and standing.executor == "approve" and standing.authority is Authority.VETO:

@@ -27,6 +27,7 @@ from review_advisor.core.policy.budgets import (
     surface_retry_budget,
 )
 from review_advisor.core.policy.guard import Guard, guard
+from review_advisor.core.policy.outages import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
 from review_advisor.core.policy.static_review import StaticReview, static_checks
 from review_advisor.core.policy.surfaces import ADVISOR_ROLES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import STATIC, Switches
@@ -57,6 +58,7 @@ class Rules:
     allow_unchecked: bool = False
     tree: TreeBounds = DEFAULT_BOUNDS
     guidelines: GuidelineRules = DEFAULT_RULES
+    outage: OutageRules = DEFAULT_OUTAGE_RULES
 
     @property
     def own_globs(self) -> tuple[str, ...]:
@@ -120,6 +122,7 @@ class Policy:
     repair: RoleDecision = RoleDecision(False, ("nothing was vetoed that could be repaired",))
     blind: RoleDecision = RoleDecision(False, ("metadata_blind is off",))
     static: StaticReview | None = None
+    outage: OutageRules = NO_SECOND_TRY
     risky: tuple[str, ...] = ()
     """What a small change deals with that makes it medium, as ``path: subject``."""
 
@@ -173,6 +176,7 @@ def decide_policy(
         repair=_repair("off" if switches.static else repair, change, shards),
         blind=RoleDecision(False, (f"switched off by {STATIC}",)) if switches.static else _blind(rules),
         static=static_checks(change, applying) if switches.static else None,
+        outage=rules.outage,
         risky=risky,
     )
 

@@ -54,7 +54,8 @@ class AgentCall:
     ``answer`` is the pydantic model whose JSON schema the reply must satisfy. ``tree`` is the
     exported head tree the agent may read with Read, Grep and Glob; None means no tools at all.
     ``evidence`` names what it holds, and another content otherwise; empty where only a look at the files tells.
-    ``blind``: the executor is asked about the diff alone.
+    ``blind``: the executor is asked about the diff alone. ``further_try`` counts the tries after an outage took the
+    answer, ``crashed_before``: the CLI crashed on this question.
     """
 
     role: Role
@@ -75,6 +76,8 @@ class AgentCall:
     evidence: str = ""
     number: int = 0
     asks_again: int = 0
+    further_try: int = 0
+    crashed_before: bool = False
 
 
 @dataclass(frozen=True, slots=True)

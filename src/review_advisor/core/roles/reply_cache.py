@@ -109,7 +109,8 @@ def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
     edits = None if call.edits is None else call.edits.denied
     asked = (call.role, call.advisor, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, edits)
     words = (names.taken_out(call.system_prompt), names.taken_out(call.prompt), _schema(call.answer))
-    return _digest((asked, words, call.tree is not None, evidence))
+    tried = (call.further_try,) if call.further_try else ()
+    return _digest((asked, words, call.tree is not None, evidence, *tried))
 
 
 def renamed(reply: Answered | Lost, before: RunNames | None, after: RunNames | None) -> Answered | Lost:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from review_advisor.core.outcome.events import Repaired, Ruled, UnfoundedRejection
 from review_advisor.core.policy.surfaces import Role
@@ -16,6 +16,7 @@ LOOPING = {"pr_review", "pre_merge_spec_check"}
 MANY_LINES = 200
 CONSULTS = 5
 REFUNDS = 3
+OUTAGES = ("crash", "silent", "truncated", "server_error", "rate_limited")
 ASKS = 2
 PENNY = 1e-6
 
@@ -77,11 +78,21 @@ def each_question_is_asked_once_and_repaired_once(reading: Reading) -> Iterator[
         first = its[0]
         unusable = first.line.fault in UNUSABLE and answer_of(first) is None
         bare = any(each.call.number in unfounded for each in its)
-        if len(its) > (ASKS if unusable else 1) + bare:
+        tries = _tries_in_an_outage(reading, its) if role is Role.POST_VERIFY else 0
+        if len(its) > (ASKS if unusable else 1) + bare + tries:
             after = first.line.fault
             yield f"{role}, {surface}, part {shard}, attempt {attempt}: asked {len(its)} times after {after!r}"
-        if [each.call.asks_again for each in its] != [0, *(each.call.number for each in its[:-1])]:
+        named = [first.call.number] * (len(its) - 1) if tries else [each.call.number for each in its[:-1]]
+        if [each.call.asks_again for each in its] != [0, *named]:
             yield f"{role}, {surface}, part {shard}, attempt {attempt}: a repeated question names another call"
+
+
+def _tries_in_an_outage(reading: Reading, its: Sequence[PlayedCall]) -> int:
+    """How often a judge may be asked beyond the first call: once for each outage, and no more than is configured."""
+    rules = reading.review.rules.outage
+    configured = bool(rules.wait_seconds) + len(set(rules.fallback_models))
+    outages = [each.line.fault in OUTAGES for each in its]
+    return min(configured, (*outages, False).index(False))
 
 
 def consults_stay_within_the_cap(reading: Reading) -> Iterator[str]:

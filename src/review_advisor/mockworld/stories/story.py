@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
+from review_advisor.core.policy.outages import OutageRules
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.mockworld.stories.story_change import Block, FileBlock, Switches
 from review_advisor.mockworld.stories.story_events import (
@@ -48,6 +49,10 @@ class ConfigBlock(Block):
     wiki_folder: str | None = Field(default=None, description="Where knowledge entries are stored; null: nowhere.")
     config_path: str | None = Field(default=None, description="The file that the configuration was read from.")
     metadata_blind: bool = Field(default=False, description="Whether each diff is judged alone first.")
+    outage_wait_minutes: float = Field(
+        default=0, ge=0, le=60, description="The wait before a lost judge is asked again."
+    )
+    fallback_models: tuple[str, ...] = Field(default=(), description="Models that judge in an outage.")
     guidelines: dict[str, str] = Field(
         default_factory=dict,
         description="The team's own rules: files at the base, such as `REVIEW.md`, with their text.",
@@ -72,6 +77,7 @@ class ConfigBlock(Block):
             config_path=self.config_path,
             wiki_folder=self.wiki_folder,
             metadata_blind=self.metadata_blind,
+            outage=OutageRules(self.outage_wait_minutes * 60, self.fallback_models),
         )
 
 

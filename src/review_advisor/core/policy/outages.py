@@ -1,0 +1,41 @@
+"""What is tried before a judge that an outage took away becomes a degraded approval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+WAIT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class OutageRules:
+    """How long post-verify is waited for before it is asked once more, and which models may judge in its place.
+
+    Without a wait it is not asked again. ``fallback_models`` are asked in their order, each once.
+    """
+
+    wait_seconds: float = 0.0
+    fallback_models: tuple[str, ...] = ()
+
+
+DEFAULT_OUTAGE_RULES = OutageRules(WAIT_SECONDS)
+NO_SECOND_TRY = OutageRules()
+
+
+@dataclass(frozen=True, slots=True)
+class FurtherTry:
+    """One more call for the same judgement: by which model, and how long to wait before it."""
+
+    model: str
+    wait_seconds: float
+
+
+def further_tries(rules: OutageRules, model: str) -> tuple[FurtherTry, ...]:
+    """What is tried after an outage took the answer of ``model``, in order."""
+    again = (FurtherTry(model, rules.wait_seconds),) if rules.wait_seconds else ()
+    return (*again, *(FurtherTry(each, 0.0) for each in fallbacks(rules, model)))
+
+
+def fallbacks(rules: OutageRules, model: str) -> tuple[str, ...]:
+    """The models that judge in the place of ``model``, each once."""
+    return tuple(each for each in dict.fromkeys(rules.fallback_models) if each != model)
