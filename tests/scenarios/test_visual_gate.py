@@ -209,7 +209,7 @@ def test_a_picture_of_the_folder_never_reads_a_changed_file_of_its_name(world: M
 
 def test_when_every_picture_was_judged_everything_was_read(world: MockWorld) -> None:
     with_pictures(world, picture_differs(LOGIN))
-    assert "Read: all 2 files, 1 of them as pictures by visual_gate\n" in report_text(world.review())
+    assert "Read: 2 of 2 files, 1 of them as pictures by visual_gate\n" in report_text(world.review())
 
 
 @pytest.mark.parametrize("answer", [lost(), credit_gone()])

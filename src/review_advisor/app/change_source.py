@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from review_advisor.adapters.git.open import open_base, open_patch, open_range, open_staged
+from review_advisor.adapters.git.open import open_base, open_patch, open_range, open_staged, open_working_tree
 from review_advisor.adapters.git.patch_source import PatchSource
 from review_advisor.adapters.git.source import About, GitSource
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which change to review: a range, a base to compare HEAD with, the index, a patch file, or a pull request's name.
+    """Which change to review, and what names it: revisions, a patch file or a pull request.
 
+    Any ``value`` of a working tree, which is all that a developer has, asks for untracked files, too.
     ``head`` is the only head of the pull request that is reviewed; empty: whatever it is. ``memory`` is the word of
     ``begin`` on what is remembered of it; empty where it said none.
     """
 
-    kind: Literal["range", "base", "staged", "patch", "pull_request"]
+    kind: Literal["range", "base", "staged", "working_tree", "patch", "pull_request"]
     value: str = ""
     head: str = ""
     memory: str = ""
@@ -40,6 +41,8 @@ def open_change(
             return open_base(repo, selection.value, about)
         case "staged":
             return open_staged(repo, about)
+        case "working_tree":
+            return open_working_tree(repo, about, untracked=bool(selection.value))
         case "patch":
             return open_patch(Path(selection.value), about, repo)
         case "pull_request":

@@ -88,14 +88,18 @@ class ReviewBrokenError(Exception):
 
 
 def run_review(
-    options: ReviewOptions, environ: Mapping[str, str], subscriber: Callable[[Event], None], warn: Callable[[str], None]
+    options: ReviewOptions,
+    environ: Mapping[str, str],
+    subscriber: Callable[[Event], None],
+    warn: Callable[[str], None],
+    remark: Callable[[str], None] = lambda _sentence: None,
 ) -> StoredReview:
     """Run one review and store its artefacts.
 
     Everything that can be refused is refused before the first call: ``SwitchError``, ``ConfigError``,
     ``SourceError``, ``CliError`` and ``ArtifactError``, each one clear sentence; what goes wrong after it is a
-    ``ReviewBrokenError``, and leaves no outcome. ``warn`` gets sentences that do not stop the review. An interrupt of
-    this process ends the calls in flight; the review then ends as stopped.
+    ``ReviewBrokenError``, and leaves no outcome. ``warn`` gets sentences that do not stop the review, ``remark`` what
+    was chosen for the user. An interrupt of this process ends the calls in flight; the review then ends as stopped.
     """
     with ExitStack() as stack:
         so_far = _SoFar(options.output)
@@ -105,6 +109,8 @@ def run_review(
             remove_refusal(options.output)
         source = open_change(options.repo, options.selection, _said(options), options.config, environ)
         stack.callback(source.close)
+        for sentence in source.remarks:
+            remark(sentence)
         artifacts = FolderArtifacts(_artifact_root(options), source.label)
         artifacts.clear()
         settings = load_settings(options.repo, options.config, source.base_file, environ, options.profile)

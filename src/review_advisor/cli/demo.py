@@ -39,7 +39,7 @@ def demo(context: click.Context, revisions: str | None, repo: Path | None, artif
         from review_advisor.app.demo import demonstration
         from review_advisor.app.doctor import AgentChoice
         from review_advisor.app.review import ReviewOptions
-        from review_advisor.cli.review import perform
+        from review_advisor.cli.review import Shown, perform
         from review_advisor.mockworld.publishing import page_of
 
         with demonstration(repo or Path(), revisions) as shown:
@@ -51,7 +51,7 @@ def demo(context: click.Context, revisions: str | None, repo: Path | None, artif
                 agent=AgentChoice("embedded", staged=True),
                 artifacts=artifacts,
             )
-            stored = perform(options, as_json=False, brief=False)
+            stored = perform(options, Shown(explain=True))
             if stored.code >= NOT_TO_ITS_END:
                 context.exit(stored.code)
             page = stored.folder / PAGE

@@ -28,6 +28,10 @@ class Progress(Protocol):
         """Show a sentence that does not stop the review."""
         ...
 
+    def remark(self, sentence: str) -> None:
+        """Show what was chosen for the user."""
+        ...
+
 
 class PlainProgress:
     """One line an event."""
@@ -41,6 +45,10 @@ class PlainProgress:
     def warning(self, sentence: str) -> None:
         """Show a sentence that does not stop the review."""
         note(f"warning: {printable(sentence)}")
+
+    def remark(self, sentence: str) -> None:
+        """Show what was chosen for the user."""
+        note(printable(sentence))
 
 
 class LiveProgress:
@@ -66,14 +74,31 @@ class LiveProgress:
         """Show a sentence that does not stop the review."""
         self._print(f"warning: {printable(sentence)}", "yellow")
 
+    def remark(self, sentence: str) -> None:
+        """Show what was chosen for the user."""
+        self._print(printable(sentence), None)
+
     def _print(self, line: str, style: str | None) -> None:
         with suppress(OSError):  # a terminal that was closed
             self._console.print(without_secrets(line), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
+class QuietProgress(PlainProgress):
+    """Warnings only."""
+
+    def event(self, event: Event) -> None:
+        """Show nothing."""
+
+    def remark(self, sentence: str) -> None:
+        """Show nothing."""
+
+
 @contextmanager
-def progress() -> Iterator[Progress]:
-    """Progress while a review runs."""
+def progress(*, quiet: bool = False) -> Iterator[Progress]:
+    """Progress while a review runs; ``quiet``: its warnings alone."""
+    if quiet:
+        yield QuietProgress()
+        return
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield PlainProgress()
         return

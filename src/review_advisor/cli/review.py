@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never, get_args
 
 import click
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from review_advisor.core.outcome.document import OutcomeDocument
 
 PATH = click.Path(path_type=Path)
+Format = Literal["text", "json", "markdown", "sarif", "github"]
+FORMATS = get_args(Format)
 EXAMPLES = """\b
 Examples:
+  review-advisor review                        your branch, with what is not committed
   review-advisor review --base main            the changes on this branch
   review-advisor review --range v1.2..HEAD     a range of commits
   review-advisor review --staged               what the next commit will hold
@@ -32,6 +35,7 @@ Examples:
 @click.option("--range", "revisions", metavar="A..B", help="From A to B (A...B: from their merge base).")
 @click.option("--base", metavar="REF", help="The changes on HEAD since its merge base with REF.")
 @click.option("--staged", is_flag=True, help="What is staged.")
+@click.option("--untracked", is_flag=True, help="Without a range: untracked files too. Ignored ones are never sent.")
 @click.option("--patch", type=PATH, metavar="FILE", help="A patch file; no tree, so no reading tools.")
 @click.option("--pr", metavar="PR", help="A pull request: OWNER/REPO#N, its address, or N with GITHUB_REPOSITORY.")
 @click.option("--head", metavar="SHA", help="With --pr: the only head commit of it that is reviewed.")
@@ -100,8 +104,18 @@ Examples:
     help="With --agent embedded: exit 0 although no rule reads some of the changed code.",
 )
 @click.option("--fresh", is_flag=True, help="Ask all questions again: earlier answers to this review do not count.")
-@click.option("--json", "as_json", is_flag=True, help="Print outcome.json instead of the report.")
-@click.option("--gate", is_flag=True, help="For make and CI: one line when the exit code is 0, the report otherwise.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="What to print: text; outcome.json; Markdown; SARIF; or annotations for the log of a GitHub workflow.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--explain", is_flag=True, help="Also print how the verdict came about, and what was paid.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr, only warnings.")
+@click.option("--gate", is_flag=True, help="For make and CI: nothing but one line when the exit code is 0.")
 @click.pass_context
 def review(
     context: click.Context,
@@ -125,15 +139,20 @@ def review(
     output: Path | None,
     allow_unchecked: bool,
     fresh: bool,
+    form: Format,
     as_json: bool,
+    explain: bool,
+    quiet: bool,
+    untracked: bool,
     config_file: Path | None,
     profile: Literal["adr", "hydraflow"] | None,
     gate: bool,
 ) -> None:
     """Review a change: pre-flight plans, the executor reviews, post-verify judges.
 
-    Name the change with exactly one of --range, --base, --staged, --patch and --pr. Progress goes to stderr, the
-    report to stdout, everything else into a folder of its own. A pull request is read with GITHUB_TOKEN; its commits
+    Name the change with one of --range, --base, --staged, --patch and --pr. Without one it is all that you have since
+    the default branch: its commits and what is not committed of tracked files. Progress goes to stderr, the result to
+    stdout, everything else into a folder of its own. A pull request is read with GITHUB_TOKEN; its commits
     are fetched, never checked out, and nothing is written on GitHub.
     """
     with told_beside(output if pr is not None else None), clear_refusals():
@@ -148,6 +167,8 @@ def review(
             Selection("patch", str(patch)) if patch is not None else None,
             Selection("pull_request", pr, head or "", memory or "") if pr is not None else None,
         )
+        if untracked and chosen is not None:
+            raise click.UsageError("--untracked is about your own files: leave out the range.")
         if head is not None and pr is None:
             raise click.UsageError("--head says which head of a pull request: name it with --pr.")
         if memory is not None and pr is None:
@@ -157,7 +178,7 @@ def review(
 
         options = ReviewOptions(
             repo=repo,
-            selection=chosen,
+            selection=chosen or Selection("working_tree", "untracked" if untracked else ""),
             agent=AgentChoice(agent, claude_bin),
             jobs=jobs,
             artifacts=artifacts,
@@ -172,15 +193,27 @@ def review(
             fresh=fresh,
             allow_unchecked=allow_unchecked,
         )
-        performed = perform(options, as_json=as_json, brief=gate)
+        if as_json and form not in ("text", "json"):
+            raise click.UsageError(f"--json and --format {form} are two formats: name one.")
+        shown = Shown("json" if as_json else form, explain=explain, quiet=quiet, gate=gate)
+        performed = perform(options, shown)
     context.exit(performed.code)
 
 
-def _only(*selections: Selection | None) -> Selection:
+def _only(*selections: Selection | None) -> Selection | None:
     given = [each for each in selections if each is not None]
-    if len(given) != 1:
-        raise click.UsageError("Say what to review with exactly one of --range, --base, --staged, --patch and --pr.")
-    return given[0]
+    if len(given) > 1:
+        raise click.UsageError("Name one change: --range, --base, --staged, --patch and --pr exclude one another.")
+    return given[0] if given else None
+
+
+class Shown(NamedTuple):
+    """How the result is printed, and what else is."""
+
+    form: Format = "text"
+    explain: bool = False
+    quiet: bool = False
+    gate: bool = False
 
 
 class Performed(NamedTuple):
@@ -191,29 +224,60 @@ class Performed(NamedTuple):
     folder: Path
 
 
-def perform(options: ReviewOptions, *, as_json: bool, brief: bool) -> Performed:
+def perform(options: ReviewOptions, shown: Shown) -> Performed:
     """Run the review with progress on stderr, and print its result on stdout."""
     from review_advisor.app.review import run_review
     from review_advisor.cli.progress import progress
-    from review_advisor.core.outcome.document import outcome_json
     from review_advisor.core.outcome.outcomes import Outcome
-    from review_advisor.core.report.report_text import headline, report_text
 
-    with progress() as show:
-        stored = run_review(options, os.environ, show.event, show.warning)
+    with progress(quiet=shown.quiet or shown.gate) as show:
+        stored = run_review(options, os.environ, show.event, show.warning, show.remark)
     document = stored.document
-    if as_json:
-        result = outcome_json(document)
-    else:
-        result = headline(document) + "\n" if brief and document.exit_code == 0 else report_text(document)
-    # JSON is UTF-8 whatever the terminal's letters are.
-    put(result.encode("utf-8", "backslashreplace") if as_json else result, otherwise=NOT_TO_ITS_END)
-    if stored.answered_from is not None:
-        when = f"{stored.answered_from.at:%H:%M} UTC ({stored.answered_from.run_id})"
-        note(f"Answered from the review that ended at {when}: nothing was paid. --fresh asks again.")
-    note(f"Artefacts: {stored.folder}")
+    put(_result(document, shown), otherwise=NOT_TO_ITS_END)
+    if not (shown.quiet or (shown.gate and document.exit_code == 0)):
+        if stored.answered_from is not None:
+            when = f"{stored.answered_from.at:%H:%M} UTC ({stored.answered_from.run_id})"
+            note(f"Answered from the review that ended at {when}: nothing was paid. --fresh asks again.")
+        note(f"Artefacts: {stored.folder}")
     if stored.interrupted_by:
         is_stopped = document.outcome is Outcome.STOPPED
         note("Interrupted: the review did not run to its end." if is_stopped else "Interrupted.")
         return Performed(128 + stored.interrupted_by, document, stored.folder)
     return Performed(document.exit_code, document, stored.folder)
+
+
+def _result(document: OutcomeDocument, shown: Shown) -> str | bytes:
+    """What goes to stdout. JSON is UTF-8 whatever the terminal's letters are."""
+    match shown.form:
+        case "json":
+            from review_advisor.core.outcome.document import outcome_json
+
+            return outcome_json(document).encode("utf-8", "backslashreplace")
+        case "sarif":
+            from review_advisor import __version__
+            from review_advisor.core.forge_text.sarif import sarif_json
+
+            return sarif_json(document, __version__).encode("utf-8", "backslashreplace")
+        case "markdown":
+            from review_advisor.core.forge_text.job_summary import job_summary
+
+            return job_summary(document)
+        case "github":
+            from review_advisor.core.forge_text.log_lines import log_lines
+
+            return "".join(f"{line}\n" for line in log_lines(document))
+        case "text":
+            return _text(document, shown)
+        case _:
+            assert_never(shown.form)
+
+
+def _text(document: OutcomeDocument, shown: Shown) -> str:
+    from review_advisor.cli.colour import coloured, is_coloured
+    from review_advisor.core.report.report_text import headline
+    from review_advisor.core.report.terminal_report import terminal_report
+
+    if shown.gate and document.exit_code == 0:
+        return headline(document) + "\n"
+    report = terminal_report(document, explain=shown.explain)
+    return coloured(report, document.outcome) if is_coloured() else report

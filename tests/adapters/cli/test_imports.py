@@ -26,6 +26,7 @@ NEEDED_ANYWHERE = {
     "review_advisor.core.forge_text",
     "review_advisor.core.forge_text.wiki_page",
     "review_advisor.core.pull_request",
+    "review_advisor.core.pull_request.rounds",
     "review_advisor.core.pull_request.rules",
 }
 """The defaults of the configuration, and the page of what was learned; they import nothing of publishing."""

@@ -45,13 +45,12 @@ def refused(terminal: Terminal, *words: str | Path, env: dict[str, str] | None =
 @pytest.mark.parametrize(
     "words",
     [
-        ["review"],
         ["review", "--staged", "--base", "main"],
         ["review", "--range", "a..b", "--patch", "x"],
     ],
 )
-def test_exactly_one_selection(terminal: Terminal, words: list[str]) -> None:
-    said = "Say what to review with exactly one of --range, --base, --staged, --patch and --pr."
+def test_one_selection_at_most(terminal: Terminal, words: list[str]) -> None:
+    said = "Name one change: --range, --base, --staged, --patch and --pr exclude one another."
     assert refused(terminal, *words) == said
 
 

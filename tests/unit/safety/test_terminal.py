@@ -79,11 +79,12 @@ def test_the_report_tells_the_whole_story() -> None:
         "refused: invented (src/app.py): its evidence does not stand",
         "answers d0.1, contested, with evidence: value = 7",
         "Findings: 1",
-        "src/app.py:7  seven is taken [clash, f-",
+        "src/app.py:7  seven is taken\n",
+        ", clash, confidence ",
         "It clashes.",
         "> value = 7",
         "(line 99 became 7: the quote stands there)",
-        "Read: all 1 files",
+        "Read: 1 of 1 file",
         "Calls: 5, with 2 consults inside them",
     ):
         assert words in text
@@ -145,7 +146,7 @@ def test_the_headline_leaves_nothing_out_d13(words: str, tell: Callable[[MockWor
 def test_a_stopped_review_says_what_did_not_finish() -> None:
     text = report_text(told(lambda world: world.agents.script(Role.EXECUTOR, credit_gone())))
     assert "pr_review: not finished" in text
-    assert "Read: 0 of 1 files" in text
+    assert "Read: 0 of 1 file" in text
     assert "src/app.py was not read: no report came on its part of the change" in text
 
 
@@ -287,7 +288,7 @@ def test_progress_is_told_as_it_happens() -> None:
 
     lines = [line for line in map(progress_line, told(tell).events) if line is not None]
     assert lines == [
-        "1 files, blast radius low; surfaces: pr_review",
+        "1 file, blast radius low; surfaces: pr_review",
         "pr_review: pre_flight does not run: switched off by HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED",
         "pr_review: executor (sonnet) ...",
         "pr_review: executor answered in 1.0 s",

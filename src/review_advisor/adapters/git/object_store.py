@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import weakref
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from review_advisor.adapters.git.repository import GitRepository
 from review_advisor.core.facts.change import MOST_RENAMES
@@ -131,18 +132,37 @@ class ObjectStore:
 
     def staged_tree(self, repository: GitRepository) -> str:
         """The tree that a commit of the index would have. Raises ``SourceError`` while a merge is unresolved."""
+        use = self._copy_of_index(repository)
+        return self.empty_tree() if use is None else self._tree_of_index(use)
+
+    def working_tree(self, repository: GitRepository, top: Path, untracked: Sequence[str] = ()) -> str:
+        """The tree that a commit of all tracked files as they are on disk would have, and of these ``untracked`` ones.
+
+        No filter runs: the store has no configuration of one. Raises ``SourceError``.
+        """
+        use = self._copy_of_index(repository) or {"GIT_INDEX_FILE": str(self.folder / _INDEX)}
+        at = ("--work-tree", str(top))
+        self.git.run(*at, "add", "--update", "--", str(top), environment=use)
+        for begin in range(0, len(untracked), _PATHS_AT_ONCE):
+            paths = (str(top / path) for path in untracked[begin : begin + _PATHS_AT_ONCE])
+            self.git.run(*at, "add", "--force", "--", *paths, environment=use)
+        return self._tree_of_index(use)
+
+    def _tree_of_index(self, use: Mapping[str, str]) -> str:
+        if self.git.run("ls-files", "--unmerged", "-z", environment=use):
+            raise SourceError("The index holds unresolved conflicts: resolve them and `git add` the files first.")
+        return self.git.run("write-tree", "--missing-ok", environment=use).decode("ascii").strip()
+
+    def _copy_of_index(self, repository: GitRepository) -> dict[str, str] | None:
         if not repository.index.exists():
-            return self.empty_tree()
+            return None
         try:
             shutil.copyfile(repository.index, self.folder / _INDEX)
             for shared in repository.index.parent.glob("sharedindex.*"):
                 shutil.copyfile(shared, self.folder / shared.name)
         except OSError as error:
             raise SourceError(f"The index cannot be read: {error.strerror} ({error.filename}).") from error
-        use = {"GIT_INDEX_FILE": str(self.folder / _INDEX)}
-        if self.git.run("ls-files", "--unmerged", "-z", environment=use):
-            raise SourceError("The index holds unresolved conflicts: resolve them and `git add` the files first.")
-        return self.git.run("write-tree", "--missing-ok", environment=use).decode("ascii").strip()
+        return {"GIT_INDEX_FILE": str(self.folder / _INDEX)}
 
     def blob(self, tree: str, path: str, most: int | None = None, *, refuse_links: bool = False) -> bytes | None:
         """A regular file of a tree, None if there is none at ``path`` (a link or a folder is none).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,11 @@ from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.adapters.git.patch_source import PatchSource
 from review_advisor.adapters.git.repository import GitRepository, open_repository
 from review_advisor.adapters.git.source import About, GitSource, Sides
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.ports.review import SourceError
+
+_SHORT = 12
+_MOST_NAMED = 5
 
 
 def open_range(repo: Path, revisions: str, about: About | None = None) -> GitSource:
@@ -51,6 +56,36 @@ def open_staged(repo: Path, about: About | None = None) -> GitSource:
     base = repository.head() or store.empty_tree()
     staged = store.staged_tree(repository)
     return GitSource(store, Sides(base, staged, store.tree(base), staged, commits=False), about or About())
+
+
+def open_working_tree(repo: Path, about: About | None = None, *, untracked: bool = False) -> GitSource:
+    """All that a developer has: what HEAD has brought since the default branch, and tracked files as they are on disk.
+
+    ``untracked``: the files that git does not know, too; ignored ones never. What was chosen is told in ``remarks``.
+    Raises ``SourceError``.
+    """
+    repository = open_repository(repo)
+    top = repository.top()
+    store = ObjectStore(repository)
+    head, branch = repository.head(), repository.default_branch()
+    base, since = head or store.empty_tree(), "the last commit"
+    if head is not None and branch is not None:
+        forked = store.merge_base(repository.commit(branch), head)
+        base, since = (forked, f"{branch} ({forked[:_SHORT]})") if forked not in (None, head) else (base, since)
+    others = repository.untracked(top)
+    tree = store.working_tree(repository, top, others if untracked else ())
+    title = f"changes since {since}, with what is not committed"
+    sides = Sides(base, tree, store.tree(base), tree, commits=False, kind="work", title=title)
+    return GitSource(store, sides, about or About(), remarks=tuple(_remarks(since, others, sent=untracked)))
+
+
+def _remarks(since: str, untracked: Sequence[str], *, sent: bool) -> Iterator[str]:
+    yield f"Reviewing the changes since {since}, with what is not committed of tracked files."
+    if untracked:
+        named = ", ".join(map(shown_path, untracked[:_MOST_NAMED]))
+        more = f" and {len(untracked) - _MOST_NAMED} more" if len(untracked) > _MOST_NAMED else ""
+        word = "Untracked and sent" if sent else "Untracked and not sent (--untracked sends them)"
+        yield f"{word}: {named}{more}."
 
 
 def open_patch(path: Path, about: About | None = None, repo: Path | None = None) -> PatchSource:

@@ -25,6 +25,8 @@ class PatchSource:
 
     base_sha: str | None = None
 
+    remarks: tuple[str, ...] = ()
+
     def __init__(
         self, patch: bytes, *, title: str, body: str, spec: Spec | None, base: tuple[ObjectStore, str] | None = None
     ) -> None:

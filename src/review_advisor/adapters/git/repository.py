@@ -1,6 +1,6 @@
 """The user's repository: where its parts lie, and what a revision's name means in it.
 
-Only ``git rev-parse`` ever runs here. Everything else happens in an ``ObjectStore``.
+Only names are looked up here. What is compared is read in an ``ObjectStore``.
 """
 
 from __future__ import annotations
@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from review_advisor.adapters.git.run import Git, find_git
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.ports.review import SourceError
 
+_NEAR = 3
+_USUAL_BRANCHES = ("origin/main", "origin/master", "main", "master")
 _OBJECT_NAME = re.compile(OBJECT_NAME)
 _WHERE = (
     "rev-parse",
@@ -44,7 +47,11 @@ class GitRepository:
         """The full name of the commit that ``revision`` names. Raises ``SourceError``."""
         if name := self._resolve(revision, "commit"):
             return name
-        raise SourceError(f"{revision!r} names no commit in this repository: {self.advice('check the name, or')}.")
+        near = self.near(revision)
+        known = f" The nearest names here: {', '.join(near)}." if near else ""
+        raise SourceError(
+            f"{revision!r} names no commit in this repository: {self.advice('check the name, or')}.{known}"
+        )
 
     def base(self, revision: str) -> str:
         """As ``commit``, but a tree (such as the empty one) will do: the left side of ``A..B``."""
@@ -53,6 +60,37 @@ class GitRepository:
     def head(self) -> str | None:
         """The commit of HEAD, None while the branch is unborn."""
         return self._resolve("HEAD", "commit")
+
+    def near(self, revision: str) -> tuple[str, ...]:
+        """The branches and tags whose names are nearest to ``revision``, at most three."""
+        listed = self.git.attempt(
+            "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags"
+        )
+        names = listed.stdout.decode("utf-8", "replace").splitlines() if listed.code == 0 else []
+        last = {name.rpartition("/")[2]: name for name in reversed(names)}
+        found = get_close_matches(revision, names, n=_NEAR) or [
+            last[name] for name in get_close_matches(revision.rpartition("/")[2], last, n=_NEAR)
+        ]
+        return tuple("".join(c if c.isprintable() else "?" for c in name) for name in found)
+
+    def default_branch(self) -> str | None:
+        """The branch that others start from: what the remote calls so, or else the first of the usual names."""
+        head = self.git.attempt("rev-parse", "--abbrev-ref", "--verify", "--quiet", "origin/HEAD")
+        named = head.stdout.decode("utf-8", "replace").strip() if head.code == 0 else ""
+        names = (named, *_USUAL_BRANCHES)
+        return next((name for name in names if name and self._resolve(name, "commit")), None)
+
+    def untracked(self, top: Path) -> tuple[str, ...]:
+        """Files below ``top`` that git does not track and is not told to ignore, as paths from there."""
+        listed = replace(self.git, folder=top).run("ls-files", "--others", "--exclude-standard", "-z")
+        return tuple(os.fsdecode(path) for path in listed.split(b"\0")[:-1])
+
+    def top(self) -> Path:
+        """The top folder of the work tree. Raises ``SourceError`` in a bare repository."""
+        reply = self.git.attempt("rev-parse", "--path-format=absolute", "--show-toplevel")
+        if reply.code != 0:
+            raise SourceError("This repository has no files to compare: name a range, such as --range A..B.")
+        return Path(os.fsdecode(reply.stdout.removesuffix(b"\n")))
 
     def advice(self, otherwise: str) -> str:
         """What to do about history that is not here."""

@@ -36,7 +36,7 @@ class Sides:
 
     ``commits`` says whether ``head`` is a commit; the index's tree is not one. ``rules`` is the commit whose
     configuration, attributes and specifications hold, where that is not the base: whoever writes a pull request chooses
-    where its diff begins.
+    where its diff begins. ``kind`` and ``title`` name a head that is no commit.
     """
 
     base: str
@@ -45,6 +45,8 @@ class Sides:
     head_tree: str
     commits: bool
     rules: str | None = None
+    kind: str = "staged"
+    title: str = "staged changes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class GitSource:
 
     ``base_sha`` is the full name of the commit where the diff begins (of the empty tree, where there is none yet).
     ``fetching`` fetches a commit that may be missing, if it can.
+    ``remarks`` are sentences on what was chosen, for the user.
     """
 
     def __init__(
@@ -91,10 +94,12 @@ class GitSource:
         sides: Sides,
         about: About,
         bounds: TreeBounds = DEFAULT_BOUNDS,
+        remarks: tuple[str, ...] = (),
         *,
         fetching: Callable[[str], None] = lambda _commit: None,
     ) -> None:
         self.base_sha: str | None = sides.base
+        self.remarks = remarks
         self._store = store
         self._sides = sides
         self._about = about
@@ -116,7 +121,7 @@ class GitSource:
 
     def within(self, bounds: TreeBounds) -> GitSource:
         """The same source, which reads no tree that is larger than that."""
-        return GitSource(self._store, self._sides, self._about, bounds, fetching=self._fetching)
+        return GitSource(self._store, self._sides, self._about, bounds, self.remarks, fetching=self._fetching)
 
     @property
     def label(self) -> str:
@@ -124,7 +129,7 @@ class GitSource:
         if self._about.pull_request is not None:
             return self._about.pull_request.label
         names = (self._sides.base, self._sides.head) if self._sides.commits else (self._sides.head,)
-        return "-".join(("range" if self._sides.commits else "staged", *(name[:_SHORT] for name in names)))
+        return "-".join(("range" if self._sides.commits else self._sides.kind, *(name[:_SHORT] for name in names)))
 
     def change(self) -> Change:
         """The facts, read once. Raises ``SourceError`` with one clear sentence."""
@@ -191,7 +196,7 @@ class GitSource:
         files = self._changed(sides.base_tree, sides.head_tree)
         change = Change(
             label=self.label,
-            title="staged changes",
+            title=sides.title,
             base_sha=sides.base,
             head_sha=sides.head if sides.commits else None,
             files=files,

@@ -35,6 +35,7 @@ from review_advisor.core.pages.text import page_lines, page_text, without_empty
 from review_advisor.core.pages.transcript_entries import spoken
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.report.wording import counted
 
 ROLE_WORDS = {
     Role.PRE_FLIGHT: "Pre-flight",
@@ -102,7 +103,7 @@ def _begun(event: PolicyFrozen) -> Entry:
             ("changed lines of code", str(policy.code_lines)),
             ("parts", str(event.shards)),
             ("blast radius", policy.blast.radius.value),
-            ("budget", f"${policy.budgets.max_usd:.2f}, {policy.budgets.max_consults} consults"),
+            ("budget", f"${policy.budgets.max_usd:.2f}, {counted(policy.budgets.max_consults, 'consult')}"),
             ("judged since", event.scope.since or ""),
         ),
         blocks=(
@@ -121,8 +122,9 @@ def _decided(row: SurfacePolicy) -> str:
         f"{role.value} {'runs' if decision.runs else 'does not run'} ({', '.join(decision.because)})"
         for role, decision in row.roles.items()
     )
+    retries = "retry" if row.retry_budget == 1 else "retries"
     return (
-        f"{row.surface.value}: {row.authority.value} authority, {row.retry_budget} retries,"
+        f"{row.surface.value}: {row.authority.value} authority, {row.retry_budget} {retries},"
         f" executor {row.executor_model}, advisor {row.advisor_model}; {roles}"
     )
 

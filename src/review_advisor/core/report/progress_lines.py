@@ -27,6 +27,7 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.outcome.questions import who
 from review_advisor.core.report.repair_text import repair_words
+from review_advisor.core.report.wording import counted
 from review_advisor.core.safety.terminal import one_line
 
 
@@ -35,7 +36,8 @@ def progress_line(event: Event) -> str | None:
     match event:
         case PolicyFrozen():
             surfaces = ", ".join(row.surface.value for row in event.policy.surfaces)
-            return f"{len(event.files)} files, blast radius {event.policy.blast.radius.value}; surfaces: {surfaces}"
+            files = counted(len(event.files), "file")
+            return f"{files}, blast radius {event.policy.blast.radius.value}; surfaces: {surfaces}"
         case SurfaceEnded():
             return f"{event.surface.value}: {event.outcome.value}"
         case ReviewStopped():

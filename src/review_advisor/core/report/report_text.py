@@ -6,25 +6,23 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.answers.findings import Finding, merged_into, ordered
+from review_advisor.core.answers.findings import merged_into
 from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.facts.patches.diff_text import shown_path
-from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.outcome.cost import RoleCost, total_usage
-from review_advisor.core.outcome.document import OutcomeDocument, answer_notes
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.report.blind_text import blind_words, lacks_blind
+from review_advisor.core.report.found_text import coverage_text, findings_text, pictures_text
 from review_advisor.core.report.repair_text import no_repair_words, offered_repair, repair_words
 from review_advisor.core.report.wording import and_unknown, counted, counted_findings
 from review_advisor.core.roles.calls import Usage
 from review_advisor.core.roles.mid_flight import ConsultNote
-from review_advisor.core.roles.picture_prompt import picture_words
 from review_advisor.core.roles.transcript import Attempt
-from review_advisor.core.safety.terminal import WIDTH, printable, wrapped
+from review_advisor.core.safety.terminal import printable, wrapped
 
 HEADLINES: dict[Outcome, str] = {
     Outcome.APPROVED: "APPROVED",
@@ -50,6 +48,8 @@ def verdict_words(document: OutcomeDocument) -> str:
 
 def headline(document: OutcomeDocument) -> str:
     """The verdict in one line, with everything that must not be overlooked."""
+    if verdict_words(document) == NOTHING_TO_REVIEW:
+        return NOTHING_TO_REVIEW
     notes = []
     static = document.policy.static
     if static is not None:
@@ -80,11 +80,11 @@ def _degraded(document: OutcomeDocument) -> Iterator[str]:
 
 def report_text(document: OutcomeDocument) -> str:
     """The whole report, plain text, at most about a hundred columns: what was found, then how it came about."""
-    blocks = [_opening(document), _findings_text(document.findings), _pictures_text(document.pictures)]
+    blocks = [_opening(document), findings_text(document.findings), pictures_text(document.pictures)]
     blocks += ["\n".join(map(printable, offered_repair(document)))]
     consults = _consults(document)
     blocks += [_surface_text(surface, consults) for surface in document.surfaces]
-    blocks += [_coverage_text(document), _cost_text(document)]
+    blocks += [coverage_text(document), _cost_text(document)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -94,7 +94,8 @@ def _opening(document: OutcomeDocument) -> str:
     lines += [wrapped("  because ", reason) for reason in document.because]
     lines.append(wrapped(f"  {document.label}  ", document.title))
     files = counted(len(document.coverage), "file")
-    lines.append(f"  {files}, {policy.code_lines} changed lines of code, blast radius {policy.blast.radius.value}")
+    size = f"{files}, {counted(policy.code_lines, 'changed line')} of code"
+    lines.append(f"  {size}, blast radius {policy.blast.radius.value}")
     lines += [wrapped("    ", reason) for reason in _first(policy.blast.because, 3)]
     if document.rules_ref != document.base_ref and document.rules_ref is not None:
         lines.append(
@@ -215,50 +216,6 @@ def _verdict_lines(attempt: Attempt) -> Iterator[str]:
         yield wrapped(f"               {identity} {each.severity}: ", each.advisor_assessment)
     if attempt.result.suggested_fix_direction:
         yield wrapped("               direction: ", attempt.result.suggested_fix_direction)
-
-
-def _findings_text(findings: tuple[Finding, ...]) -> str:
-    if not findings:
-        return "Findings: none"
-    others = merged_into(findings)
-    lines = [f"Findings: {len(findings)}{f' ({others} more merged into them)' if others else ''}"]
-    for each in ordered(findings):
-        where = f"{shown_path(each.path)}:{each.line}"
-        lines.append(
-            wrapped(
-                f"  {each.severity:<8} {where}  ",
-                f"{each.title} [{each.category}, {each.id}, confidence {each.confidence:.2f}]",
-            )
-        )
-        lines += [wrapped("           ", body) for body in each.words.split("\n") if body.strip()]
-        lines += [f"           > {printable(quote)[:WIDTH]}" for quote in each.evidence.split("\n")[:5] if quote]
-        if each.rule:
-            lines.append(wrapped("           by the team's rule ", shown_path(each.rule)))
-        if each.corrected:
-            lines.append(wrapped("           ", f"({each.corrected})"))
-    return "\n".join(lines)
-
-
-def _pictures_text(pictures: tuple[PictureDifference, ...]) -> str:
-    lines = [f"Pictures: {len(pictures)}", *(wrapped("  ", picture_words(picture)) for picture in pictures)]
-    return "\n".join(lines) if pictures else ""
-
-
-def _coverage_text(document: OutcomeDocument) -> str:
-    gaps = [file for file in document.coverage if file.read != "read"]
-    if not document.coverage:
-        return ""
-    read = (
-        f"all {len(document.coverage)}"
-        if not gaps
-        else f"{len(document.coverage) - len(gaps)} of {len(document.coverage)}"
-    )
-    pictures = sum(file.picture and file.read == "read" for file in document.coverage)
-    lines = [f"Read: {read} files{f', {pictures} of them as pictures by visual_gate' if pictures else ''}"]
-    lines += [wrapped("  ", f"{shown_path(file.path)} was {EXTENT_WORDS[file.read]}: {file.why}") for file in gaps]
-    lines += [wrapped("  shortened in the prompts: ", words) for words in document.cut]
-    lines += [wrapped("  in an answer: ", words) for words in answer_notes(document)]
-    return "\n".join(lines)
 
 
 def _cost_text(document: OutcomeDocument) -> str:

@@ -1,0 +1,59 @@
+"""What a review found, and what it did not read, as text for a terminal."""
+
+from __future__ import annotations
+
+from review_advisor.core.answers.findings import Finding, merged_into, ordered
+from review_advisor.core.facts.patches.diff_text import shown_path
+from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.shards import EXTENT_WORDS
+from review_advisor.core.outcome.document import OutcomeDocument, answer_notes
+from review_advisor.core.report.wording import counted
+from review_advisor.core.roles.picture_prompt import picture_words
+from review_advisor.core.safety.terminal import WIDTH, printable, wrapped
+
+_MOST_SUGGESTED = 40
+
+
+def findings_text(findings: tuple[Finding, ...]) -> str:
+    """Every finding, the worst first, each with its quote and its suggestion."""
+    if not findings:
+        return "Findings: none"
+    others = merged_into(findings)
+    lines = [f"Findings: {len(findings)}{f' ({others} more merged into them)' if others else ''}"]
+    for each in ordered(findings):
+        where = f"{shown_path(each.path)}:{each.line}"
+        lines.append(wrapped(f"  {each.severity:<8} {where}  ", each.title))
+        lines += [wrapped("           ", body) for body in each.words.split("\n") if body.strip()]
+        lines += [f"           > {printable(quote)[:WIDTH]}" for quote in each.evidence.split("\n")[:5] if quote]
+        if each.rule:
+            lines.append(wrapped("           by the team's rule ", shown_path(each.rule)))
+        if each.suggestion:
+            lines.append("           suggestion:")
+            lines += [
+                f"           | {printable(line)[:WIDTH]}" for line in each.suggestion.split("\n")[:_MOST_SUGGESTED]
+            ]
+        if each.corrected:
+            lines.append(wrapped("           ", f"({each.corrected})"))
+        lines.append(wrapped("           ", f"[{each.id}, {each.category}, confidence {each.confidence:.2f}]"))
+    return "\n".join(lines)
+
+
+def pictures_text(pictures: tuple[PictureDifference, ...]) -> str:
+    """What differs between pictures; empty without any."""
+    lines = [f"Pictures: {len(pictures)}", *(wrapped("  ", picture_words(picture)) for picture in pictures)]
+    return "\n".join(lines) if pictures else ""
+
+
+def coverage_text(document: OutcomeDocument) -> str:
+    """How much was read, and what was not or only in part."""
+    gaps = [file for file in document.coverage if file.read != "read"]
+    if not document.coverage:
+        return ""
+    number = len(document.coverage)
+    read = f"{number - len(gaps)} of {counted(number, 'file')}"
+    pictures = sum(file.picture and file.read == "read" for file in document.coverage)
+    lines = [f"Read: {read}{f', {pictures} of them as pictures by visual_gate' if pictures else ''}"]
+    lines += [wrapped("  ", f"{shown_path(file.path)} was {EXTENT_WORDS[file.read]}: {file.why}") for file in gaps]
+    lines += [wrapped("  shortened in the prompts: ", words) for words in document.cut]
+    lines += [wrapped("  in an answer: ", words) for words in answer_notes(document)]
+    return "\n".join(lines)
