@@ -681,6 +681,15 @@ MUTANTS = (
         ("tests/scenarios/test_when_a_review_starts.py::test_a_passed_head_does_not_pass_the_push_after_it",),
     ),
     Mutant(
+        "code beside a mended configuration is reviewed under the defaults",
+        "app/configuration.py",
+        "if others or path not in (CONFIG_FILE, PYPROJECT):",
+        "if path not in (CONFIG_FILE, PYPROJECT):",
+        (
+            "tests/adapters/pull_requests/test_pull_request_stories.py::test_nothing_but_the_mending_is_reviewed_under_a_broken_base_config",
+        ),
+    ),
+    Mutant(
         "small changes of risky code are low",
         "core/policy/blast.py",
         "    if risky:\n",

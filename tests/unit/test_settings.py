@@ -252,3 +252,17 @@ def test_every_key_is_described() -> None:
     schema = Config.model_json_schema()
     tables = [schema, *schema["$defs"].values()]
     assert [name for table in tables for name, key in table["properties"].items() if not key.get("description")] == []
+
+
+def test_all_mistakes_of_a_file_are_told_together() -> None:
+    with pytest.raises(ConfigError) as told:
+        parse_config('adr_folder = "x"\n[budget]\nlow_usd = -1\n[github]\nmost_round = 1\n', "x.toml")
+    for words in ("'adr_folder'", "did you mean 'adr_folders'?", "budget.low_usd", "'github.most_round'"):
+        assert words in str(told.value)
+
+
+def test_of_very_many_mistakes_the_first_are_told_and_the_others_counted() -> None:
+    with pytest.raises(ConfigError) as told:
+        parse_config("".join(f"zz{number} = 1\n" for number in range(15)), "x.toml")
+    assert str(told.value).count("unknown key") == 10
+    assert str(told.value).endswith("There are 5 more.")

@@ -13,7 +13,7 @@ from review_advisor.adapters.artifacts import read_refusal
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.forge import connect
-from review_advisor.app.configuration import believed_base, files_of, load_config, rules_that_stand
+from review_advisor.app.configuration import believed_base, files_of, load_config, mended_on, rules_that_stand
 from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
@@ -80,7 +80,8 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     if broken is not None and not isinstance(event, MergeGroupEvent):
         if not _counts(event, forge, rules):
             return Begun(review=False, because="nobody who may write asks for anything")
-        return _refused(_bot(forge, rules, event.repository, github, environ), event.number, broken)
+        if mended_on(forge, forge.pull_request(event.number), believed) is None:
+            return _refused(_bot(forge, rules, event.repository, github, environ), event.number, broken)
     bot = _bot(forge, rules, event.repository, github, environ)
     if broken is not None:
         bot = replace(bot, rules=rules.model_copy(update={"skip_paths": (), "skip_bases": ()}))
@@ -261,7 +262,10 @@ def rules_at(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
         return load_config(Path(), None, files_of(forge, commit))[0].github, None
     except ConfigError as problem:
         rules = rules_that_stand(files_of(forge, commit))
-        return rules, f"The base's configuration cannot be used: {problem}"
+        return rules, (
+            f"The base's configuration cannot be used: {problem} This is the file of commit {commit[:12]}. Mend it "
+            "with a pull request that changes nothing else: the defaults hold for that one's review."
+        )
 
 
 def _breaks_configuration(forge: Forge, pull_request: PullRequest) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected
 
 BaseFile = Callable[[str], bytes | None]
 """A file of the base commit by its path; None if there is none."""
+Mended = Callable[[], tuple[Config, str] | None]
+"""The configuration that holds for a change which mends the base's, and that file; None for any other change."""
 
 
 def believed_base(forge: Forge, pull_request: PullRequest) -> BelievedBase:
@@ -66,10 +68,25 @@ def files_of(forge: Forge, commit: str) -> BaseFile:
 
 
 def load_settings(
-    repo: Path, named: Path | None, base_file: BaseFile, environ: Mapping[str, str], profile: Profile | None
+    repo: Path,
+    named: Path | None,
+    base_file: BaseFile,
+    environ: Mapping[str, str],
+    profile: Profile | None,
+    *,
+    mended: Mended = lambda: None,
 ) -> Settings:
-    """Configuration and switches, as one snapshot. Raises ``ConfigError`` and ``SwitchError``."""
-    config, stands_at = load_config(repo, named, base_file)
+    """Configuration and switches, as one snapshot. Raises ``ConfigError`` and ``SwitchError``.
+
+    ``mended`` is asked for the configuration where that of the base cannot be used.
+    """
+    try:
+        config, stands_at = load_config(repo, named, base_file)
+    except ConfigError:
+        instead = mended() if named is None else None
+        if instead is None:
+            raise
+        config, stands_at = instead
     return make_settings(config, environ, profile=profile, config_path=stands_at)
 
 
@@ -100,6 +117,29 @@ def base_config(base_file: BaseFile) -> tuple[Config, str | None]:
         if name == CONFIG_FILE or has_table(text):
             return parse_config(text, name), name
     return Config(), None
+
+
+def mended_config(base_file: BaseFile, head_file: BaseFile, paths: Iterable[str]) -> tuple[Config, str] | None:
+    """What holds for a change of ``paths`` that mends a configuration which cannot be used; and that file.
+
+    These are the defaults, with the keys of the ``github`` table that are right by themselves. The file steers the bot,
+    so the guard holds. None unless the change touches that file alone, and it can be used at the head.
+    """
+    (path, *others) = dict.fromkeys(paths) or ("",)
+    if others or path not in (CONFIG_FILE, PYPROJECT):
+        return None
+    try:
+        base_config(head_file)
+    except ConfigError:
+        return None
+    return Config(github=rules_that_stand(base_file)), path
+
+
+def mended_on(forge: Forge, pull_request: PullRequest, commit: str) -> tuple[Config, str] | None:
+    """The same for a pull request, as the forge shows it; ``commit`` is the one whose configuration holds."""
+    files = forge.changed_files(pull_request.number)
+    paths = (path for file in files for path in (file.path, file.old_path) if path is not None)
+    return mended_config(files_of(forge, commit), files_of(forge, pull_request.head_sha), paths)
 
 
 def rules_that_stand(base_file: BaseFile) -> PublicationRules:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from review_advisor.app.configuration import base_config, files_of
-from review_advisor.app.settings import PYPROJECT, ConfigError, make_settings
+from review_advisor.app.configuration import base_config, files_of, mended_on
+from review_advisor.app.settings import PYPROJECT, Config, ConfigError, make_settings
 from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_HERE, OWN_NAME, OWN_PIPELINE, PathRule
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.facts.workflows import WORKFLOWS, CiEdit, concern, own_names
@@ -23,7 +23,7 @@ NOT_ALL_LISTED = (
 def own_facts(forge: Forge, pull_request: PullRequest, commit: str, environ: Mapping[str, str]) -> OwnFacts | str:
     """What is known, ``commit`` being the one whose configuration holds; or why nothing is. Raises ``ForgeError``."""
     try:
-        config, stands_at = base_config(files_of(forge, commit))
+        config, stands_at = _config(forge, pull_request, commit)
         settings = make_settings(config, environ, profile=None, config_path=stands_at)
     except (ConfigError, SwitchError) as problem:
         return f"The configuration cannot be used any more: {problem}"
@@ -44,6 +44,16 @@ def own_facts(forge: Forge, pull_request: PullRequest, commit: str, environ: Map
         watched=tuple(_watched(forge, files, pull_request.head_sha, settings.rules.check_name)),
         cut=len(files) >= MOST_LISTED,
     )
+
+
+def _config(forge: Forge, pull_request: PullRequest, commit: str) -> tuple[Config, str | None]:
+    try:
+        return base_config(files_of(forge, commit))
+    except ConfigError:
+        mended = mended_on(forge, pull_request, commit)
+        if mended is None:
+            raise
+        return mended
 
 
 def _watched(forge: Forge, files: Iterable[ListedFile], head: str, check_name: str) -> Iterator[str]:

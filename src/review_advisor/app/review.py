@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from review_advisor.adapters.artifacts import (
@@ -31,7 +32,7 @@ from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.configuration import load_settings, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
 from review_advisor.app.recording import Keeping, open_keeping
-from review_advisor.app.settings import Profile, Settings
+from review_advisor.app.settings import Config, ConfigError, Profile, Settings
 from review_advisor.core.exports.review_files import review_files
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
@@ -113,7 +114,7 @@ def run_review(
             remark(sentence)
         artifacts = FolderArtifacts(_artifact_root(options), source.label)
         artifacts.clear()
-        settings = load_settings(options.repo, options.config, source.base_file, environ, options.profile)
+        settings = _settings(options, source, environ)
         source = source.within(settings.rules.tree)
         source.change()
         command = _command(options, source, environ, warn)
@@ -159,6 +160,25 @@ def run_review(
         if not INTERRUPTION.number:
             send_telemetry(document)
         return StoredReview(document, artifacts.folder, INTERRUPTION.number, keeping.answered_from(document))
+
+
+def _settings(options: ReviewOptions, source: GitSource | PatchSource, environ: Mapping[str, str]) -> Settings:
+    mended = partial(_mended, source) if isinstance(source, GitSource) else lambda: None
+    try:
+        return load_settings(options.repo, options.config, source.base_file, environ, options.profile, mended=mended)
+    except ConfigError as problem:
+        if options.config is not None or source.base_sha is None:
+            raise
+        raise ConfigError(
+            f"{problem} This is the file at the base, {source.base_sha[:12]}: mend it there, or name another one with "
+            "--config."
+        ) from None
+
+
+def _mended(source: GitSource) -> tuple[Config, str] | None:
+    from review_advisor.app.pull_request_source import mended_by
+
+    return mended_by(source)
 
 
 def _telemetry(

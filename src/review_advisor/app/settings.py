@@ -9,6 +9,7 @@ from pathlib import PurePath, PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
 from review_advisor.core.facts.guidelines import (
@@ -201,7 +202,7 @@ def parse_config(text: str, origin: str) -> Config:
     try:
         return Config.model_validate(table)
     except ValidationError as error:
-        raise ConfigError(f"{origin}: {_complaint(error)}") from None
+        raise ConfigError(f"{origin}: {_complaints(error)}") from None
 
 
 def has_table(text: str) -> bool:
@@ -220,14 +221,21 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "guidelines": GuidelineConfig,
     "outage": OutageConfig,
 }
+_MOST_TOLD = 10
 _IN_TOML = {"model_type": "Input should be a table", "tuple_type": "Input should be a list"}
 """What pydantic says in Python's words."""
 
 
-def _complaint(error: ValidationError) -> str:
+def _complaints(error: ValidationError) -> str:
+    """Every mistake in a sentence of its own, up to a number that a person can read."""
+    found = error.errors(include_url=False)
+    more = f" There are {len(found) - _MOST_TOLD} more." if len(found) > _MOST_TOLD else ""
+    return " ".join(map(_complaint, found[:_MOST_TOLD])) + more
+
+
+def _complaint(first: ErrorDetails) -> str:
     from difflib import get_close_matches
 
-    first = error.errors(include_url=False)[0]
     where = ".".join(str(step) for step in first["loc"])
     if first["type"] != "extra_forbidden":
         return f"{where or TABLE}: {_IN_TOML.get(first['type'], first['msg']).removeprefix('Value error, ')}."

@@ -842,3 +842,41 @@ def test_one_story_by_the_actions_own_steps_with_git_over_http(actions: Actions)
 
 def _basic(token: str) -> str:
     return "Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
+
+
+MENDED = "[github]\nmost_rounds = 1\n"
+
+
+def test_a_broken_base_config_names_its_commit_all_mistakes_and_what_to_do(actions: Actions) -> None:
+    tip = actions.main_becomes({CONFIG: "[github]\nmost_round = 1\n[budget]\nusd = 3\n"})
+    pull = actions.opens({APP: RIGHT})
+    actions.happens("opened", pull)
+    told = actions.check(pull).summary or ""
+    for words in (tip[:12], "did you mean", "budget.usd", "pull request that changes nothing else"):
+        assert words in told
+
+
+def test_the_pull_request_that_mends_a_broken_base_config_can_pass_under_the_guard(actions: Actions) -> None:
+    actions.main_becomes({CONFIG: "[github]\nmost_round = 1\n"})
+    pull = actions.opens({CONFIG: MENDED})
+    ran = actions.happens("opened", pull)
+    assert ran.began
+    assert actions.check(pull).conclusion == "success"
+    policy = json.loads(ran.outcome.read_text())["policy"]
+    assert policy["guard"]["paths"] == [CONFIG]
+    assert {row["authority"] for row in policy["surfaces"]} == {"veto"}
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [{CONFIG: MENDED, APP: RIGHT}, {CONFIG: "[github]\nmost_roundz = 1\n"}, {APP: RIGHT}],
+    ids=["with code beside it", "broken in another way", "no mending at all"],
+)
+def test_nothing_but_the_mending_is_reviewed_under_a_broken_base_config(
+    actions: Actions, contents: dict[str, str]
+) -> None:
+    actions.main_becomes({CONFIG: "[github]\nmost_round = 1\n"})
+    pull = actions.opens(contents)
+    assert not actions.happens("opened", pull).began
+    assert actions.check(pull).conclusion == "failure"
+    assert actions.models.asked == []
