@@ -31,6 +31,7 @@ REJECTIONS = f"{SCENARIOS}test_rejections_are_judged_too.py::"
 TWICE = f"{SCENARIOS}test_two_reviews_of_one_change.py::"
 BASE = f"{SCENARIOS}test_the_base_branch_changes.py::"
 MOVES = f"{SCENARIOS}test_a_finding_moves.py::"
+BEFORE = f"{SCENARIOS}test_pre_existing.py::"
 NARROW = f"{SCENARIOS}test_rounds_narrow.py::"
 ROUNDS = f"{UNIT}pull_request/test_rounds.py::"
 AT_ANY = "test_what_is_critical_high_or_blocking_is_posted_at_any_confidence_round_and_volume"
@@ -1566,6 +1567,34 @@ MUTANTS = (
         "    if known is None:\n        return Age.NEW",
         "    if known is None:\n        return Age.UNCHANGED",
         (f"{UNIT}facts/test_line_ages.py::test_where_nobody_can_tell_everything_is_new",),
+    ),
+    Mutant(
+        "the executor alone calls a critical finding pre-existing",
+        "core/outcome/pre_existing.py",
+        "pre_existing=each.pre_existing and each.id in agreed",
+        "pre_existing=each.pre_existing",
+        (f"{BEFORE}test_the_executor_alone_cannot_let_a_critical_finding_pass",),
+    ),
+    Mutant(
+        "a judgement that never came confirms what the executor calls pre-existing",
+        "core/outcome/ends.py",
+        "    if unproven is not None:",
+        "    if unproven is not None and judged is not None:",
+        (f"{BEFORE}test_an_outage_of_the_judge_confirms_nothing",),
+    ),
+    Mutant(
+        "a critical finding that cannot be found passes as pre-existing",
+        "core/outcome/pre_existing.py",
+        "[*(each.severity for each in brought), *(each.severity for each in report.refused)]",
+        "[each.severity for each in brought]",
+        (f"{BEFORE}test_a_critical_finding_that_nobody_can_look_up_is_not_called_pre_existing",),
+    ),
+    Mutant(
+        "a critical finding in an approval counts as pre-existing whatever it says of that",
+        "core/answers/spoken_no.py",
+        'finding.get("pre_existing") is True and',
+        '"pre_existing" in finding and',
+        (f"{BEFORE}test_an_approval_with_a_critical_finding_that_is_not_plainly_called_so_is_a_rejection",),
     ),
     Mutant(
         "a mild finding is said again when its lines come back",

@@ -154,9 +154,10 @@ def _report(verdict: str, findings: tuple[Json, ...], answers: tuple[Json, ...],
     return Line(report)
 
 
-def confirm(*concerns: str) -> Line:
-    """Post-verify confirms the executor's verdict."""
-    return _judgement("APPROVE", "the verdict is right", concerns, "concern", None)
+def confirm(*concerns: str, pre_existing: tuple[str, ...] = ()) -> Line:
+    """Post-verify confirms the executor's verdict, and which of its findings the change did not bring."""
+    said = _judgement("APPROVE", "the verdict is right", concerns, "concern", None)
+    return replace(said, answer={**(said.answer or {}), "pre_existing": list(pre_existing)}) if pre_existing else said
 
 
 def veto(*blocking: str, reasoning: str = "the verdict is wrong", direction: str | None = None) -> Line:

@@ -97,8 +97,8 @@ class ReviewLoop:
         self._dispatch.record_step(Reported, version.row, version.part, report=found.report, structural=True)
         if not found.judged:
             return self._end(version, 0, settled(found.report))
-        ruling, _ = self._post_verify(version, None, found.report, ())
-        return self._end(version, 0, ruled(ruling, found.report, ()))
+        ruling, judged = self._post_verify(version, None, found.report, ())
+        return self._end(version, 0, ruled(ruling, found.report, (), judged=judged))
 
     def _attempts(
         self, repairs: RepairSession, version: Version, plan: ReviewPlan | None, alone: CheckedReport | None
@@ -133,7 +133,7 @@ class ReviewLoop:
                 return len(attempts), halted(halt)
             ruling, judged = self._post_verify(version, plan, report, attempts)
             if ruling.move is not Move.RETRY or judged is None:
-                return len(attempts), ruled(ruling, report, attempts, version.briefing.repair)
+                return len(attempts), ruled(ruling, report, attempts, version.briefing.repair, judged=judged)
             attempts += (judged,)
             consults += said.consults
             before = report

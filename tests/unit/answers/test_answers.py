@@ -275,11 +275,19 @@ def test_a_number_has_its_bounds(
     [
         (FocusArea, FOCUS, {"files": (), "rationale": ""}),
         (ReviewPlan, PLAN, {"focus_areas": (), "rubric": (), "escalation_signals": ()}),
-        (ReportedFinding, FINDING, {"end_line": None, "body": "", "suggestion": None, "rule": ""}),
+        (
+            ReportedFinding,
+            FINDING,
+            {"end_line": None, "body": "", "suggestion": None, "rule": "", "pre_existing": False},
+        ),
         (DisagreementAnswer, ANSWERED, {"path": "", "evidence": ""}),
         (KnowledgeEntry, ENTRY, {"tags": ()}),
         (ReviewReport, REPORT, {"findings": (), "answers": (), "knowledge": (), "unreadable": ()}),
-        (PostVerifyResult, JUDGEMENT, {"reasoning": "", "disagreements": (), "suggested_fix_direction": None}),
+        (
+            PostVerifyResult,
+            JUDGEMENT,
+            {"reasoning": "", "disagreements": (), "suggested_fix_direction": None, "pre_existing": ()},
+        ),
         (Consult, CONSULT, {"context": "", "options": (), "preferred_option": "", "urgency": "normal"}),
         (
             Guidance,

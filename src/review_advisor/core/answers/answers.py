@@ -79,6 +79,10 @@ class ReportedFinding(Answer):
     )
     confidence: Annotated[Confidence, otherwise(0.0)]
     evidence: NonBlank = Field(description="a verbatim quote of the changed lines this is about")
+    pre_existing: Annotated[bool, otherwise(False)] = Field(
+        default=False,
+        description="the fault was there before, and this change neither brings nor worsens nor exposes it",
+    )
     rule: SkipJsonSchema[_Citation] = ""  # asked for only where there are rules
 
     @model_validator(mode="before")
@@ -131,7 +135,7 @@ class ReviewReport(Answer):
 
     @model_validator(mode="after")
     def _verdict_and_findings_agree(self) -> ReviewReport:
-        if self.verdict == "approve" and any(f.severity == "critical" for f in self.findings):
+        if self.verdict == "approve" and any(f.severity == "critical" and not f.pre_existing for f in self.findings):
             raise ValueError("an approval cannot carry a critical finding")
         return self
 
@@ -165,6 +169,9 @@ class PostVerifyResult(Answer):
     reasoning: Text = ""
     disagreements: Annotated[tuple[Disagreement, ...], at_most(50, worst_first=WEIGHTS)] = ()
     suggested_fix_direction: Text | None = None
+    pre_existing: Annotated[tuple[_Short, ...], at_most(100)] = Field(
+        default=(), description="the ids of the findings that the report calls pre-existing, and you do, too"
+    )
 
     @model_validator(mode="after")
     def _verdict_and_disagreements_agree(self) -> PostVerifyResult:

@@ -244,6 +244,7 @@ def _kept(reported: ReportedFinding, found: _Found) -> Finding:
         corrected=corrected,
         occurrence=occurrence,
         occurrences=max(occurrence, len(found.everywhere)),
+        pre_existing=reported.pre_existing,
         rule=reported.rule,
     )
 

@@ -44,6 +44,7 @@ class Finding:
     ``line`` and ``end_line`` are of the new side, or of the old side if ``removed``. ``also`` are the remarks that were
     merged into it, the worst first. ``rule`` is the rule of the team's own that it rests on, such as ``REVIEW.md:12``;
     empty if it rests on none. ``age`` is that of its lines: what is not known is new.
+    ``pre_existing``: the executor says that the change did not bring it; in an outcome, that the advisor confirms it.
     """
 
     id: str
@@ -64,6 +65,7 @@ class Finding:
     also: tuple[MergedRemark, ...] = ()
     rule: str = ""
     age: Age = Age.NEW
+    pre_existing: bool = False
 
     @property
     def words(self) -> str:
@@ -104,7 +106,8 @@ def _merged(findings: Sequence[Finding]) -> Finding:
             *each.also,
         )
     ]
-    return replace(worst, also=tuple(sorted((*worst.also, *remarks), key=_gravity)))
+    also = tuple(sorted((*worst.also, *remarks), key=_gravity))
+    return replace(worst, also=also, pre_existing=all(each.pre_existing for each in findings))
 
 
 def merged_into(findings: Iterable[Finding]) -> int:

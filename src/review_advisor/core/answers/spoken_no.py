@@ -11,7 +11,15 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from review_advisor.core.answers.answers import SEVERITIES, WEIGHTS, Answer, PostVerifyResult, ReviewReport, Severity
+from review_advisor.core.answers.answers import (
+    SEVERITIES,
+    WEIGHTS,
+    Answer,
+    PostVerifyResult,
+    ReportedFinding,
+    ReviewReport,
+    Severity,
+)
 from review_advisor.core.answers.tolerant import Notes
 from review_advisor.core.answers.words import bare, every_object, every_word, values_under, worst_named
 from review_advisor.core.safety.fence import facts_text
@@ -89,7 +97,7 @@ def _voice(model: type[Answer]) -> _Voice | None:
 def _says_no(model: type[Answer], voice: _Voice, said: object) -> bool:
     verdicts = [said] if isinstance(said, str) else values_under(("verdict",), said)
     unasked = [value for key, value in _holder(model, said).items() if key not in model.model_fields]
-    graves = values_under(("severity",), said)
+    graves = values_under(("severity",), _without_pre_existing(said))
     return (
         any(no in word for each in verdicts for word in every_word(each) for no in voice.noes)
         or any(word in voice.noes for word in every_word(unasked))
@@ -201,9 +209,24 @@ def _words(value: object) -> str:
 
 
 def _critical(report: Said) -> bool:
-    """Whether a finding counts as critical."""
+    """Whether a finding counts as critical. One that is called pre-existing in so many words is for its judge."""
     findings = report.get("findings")
-    return isinstance(findings, list | tuple) and any(finding_severity(each) == SEVERITIES[0] for each in findings)
+    return isinstance(findings, list | tuple) and any(
+        finding_severity(each) == SEVERITIES[0] and not _called_pre_existing(each) for each in findings
+    )
+
+
+def _without_pre_existing(said: object) -> object:
+    """An answer without the findings that it calls pre-existing: how grave these are, a judge is asked (ADR-0098)."""
+    if not isinstance(said, Mapping) or not isinstance(said.get("findings"), list | tuple):
+        return said
+    return {**said, "findings": [each for each in said["findings"] if not _called_pre_existing(each)]}
+
+
+def _called_pre_existing(finding: object) -> bool:
+    """Only of a finding that has no other keys than those that are asked for."""
+    known = ReportedFinding.model_fields.keys()
+    return isinstance(finding, Mapping) and finding.get("pre_existing") is True and finding.keys() <= known
 
 
 _JUDGE = _Voice("APPROVE", "VETO", ("veto",), ("block",), "disagreements", _judgement, lambda _: False)

@@ -124,12 +124,16 @@ def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
             start_line=max(1, each.line),
             end_line=max(1, each.line, each.end_line),
             level=LEVELS[each.severity],
-            title=plain_line(f"{each.severity.capitalize()}: {each.title}", MOST_TITLE),
+            title=plain_line(f"{_weight(each)}: {each.title}", MOST_TITLE),
             message=plain_text(_message(each), MOST_MESSAGE),
         )
         for each in findings[:MOST_ANNOTATIONS]
         if not each.removed
     )
+
+
+def _weight(finding: Finding) -> str:
+    return f"{finding.severity.capitalize()}{', pre-existing' if finding.pre_existing else ''}"
 
 
 def _message(finding: Finding) -> str:

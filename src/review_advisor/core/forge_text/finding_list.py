@@ -120,7 +120,8 @@ def finding_list(head: str, findings: Iterable[Listed], page: str) -> FindingLis
 def listed(finding: Finding, note: str = "") -> Listed:
     """A finding as it stands in a list."""
     others = len(finding.also)
-    notes = f", with {counted(others, 'more remark')} on the same lines" if others else ""
+    notes = ", pre-existing" if finding.pre_existing else ""
+    notes += f", with {counted(others, 'more remark')} on the same lines" if others else ""
     return Listed(
         finding.severity,
         finding.path,

@@ -61,7 +61,8 @@ def finding_body(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
     the suggestion only where it is most of the comment. What is left out is named; the check's page has it.
     """
     title = _within(lambda most: phrase(finding.title, most), MOST_TITLE, MOST_TITLE + 100)
-    problem = f"{finding_marker(finding.id)}\n**{finding.severity.capitalize()}: {title}**"
+    weight = f"{finding.severity.capitalize()}{', pre-existing' if finding.pre_existing else ''}"
+    problem = f"{finding_marker(finding.id)}\n**{weight}: {title}**"
     foot = _foot(finding, links)
     rest = [("the suggestion", _suggestion(finding)), ("the quote", _evidence(finding))]
     rest += [("more remarks", block) for block in merged_remarks(finding)]

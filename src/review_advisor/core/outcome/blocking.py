@@ -30,7 +30,12 @@ def in_the_way(findings: Iterable[Remark]) -> tuple[Remark, ...]:
 
 
 def blocking_findings(document: OutcomeDocument) -> frozenset[str]:
-    """The ids of the findings for which the executor rejected a part of the change."""
+    """The ids of the findings for which the executor rejected a part of the change.
+
+    What the change did not bring, as the advisor confirms, is none of them, unless there is nothing else.
+    """
+    before = {each.id for each in document.findings if each.pre_existing}
     reports = (report for surface in document.surfaces for part in surface.parts for report in part.reports[-1:])
     rejections = (report.findings for report in reports if report.verdict == "reject")
-    return frozenset(each.id for findings in rejections for each in in_the_way(findings))
+    brought = ([each for each in every if each.id not in before] or every for every in rejections)
+    return frozenset(each.id for findings in brought for each in in_the_way(findings))

@@ -26,11 +26,13 @@ from review_advisor.core.outcome.events import (
     ReviewEnded,
 )
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
+from review_advisor.core.outcome.pre_existing import confirmed_findings
 from review_advisor.core.outcome.questions import unanswered, who
-from review_advisor.core.outcome.surface_records import Stream, SurfaceRecord, surface_records
+from review_advisor.core.outcome.surface_records import PartRecord, Stream, SurfaceRecord, surface_records
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.roles.transcript import Attempt
 
 SCHEMA_VERSION: Literal[2] = 2
 MISSING: frozenset[Ended] = frozenset({"lost", "refused", "cut_short"})
@@ -205,8 +207,13 @@ def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:
         for surface in surfaces
         for part in surface.parts
         for report in part.reports[-1:]
-        for finding in report.findings
+        for finding in confirmed_findings(report, _judged(part))
     )
+
+
+def _judged(part: PartRecord) -> Attempt | None:
+    """The judgement on a part's last report; None where there is none."""
+    return next((each for each in part.post_verify if each.number == len(part.reports) - 1), None)
 
 
 _VALUES: TypeAdapter[object] = TypeAdapter(object)

@@ -12,6 +12,7 @@ from review_advisor.core.facts.repair_edits import RepairState
 from review_advisor.core.facts.shards import EXTENT_WORDS, Unsent
 from review_advisor.core.outcome.events import FileFact, PartEnded, ReviewStopped, StopReason
 from review_advisor.core.outcome.outcomes import Outcome, worst
+from review_advisor.core.outcome.pre_existing import why_not_approved
 from review_advisor.core.outcome.rulings import SILENCED, Move, Ruling
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Role, Surface
@@ -122,11 +123,22 @@ def missing_words(missing: Lost | Refused) -> str:
 
 
 def ruled(
-    ruling: Ruling, report: CheckedReport, attempts: Sequence[Attempt], repair: RepairState | None = None
+    ruling: Ruling,
+    report: CheckedReport,
+    attempts: Sequence[Attempt],
+    repair: RepairState | None = None,
+    *,
+    judged: Attempt | None = None,
 ) -> PartEnding:
-    """A part that a ruling accepted or escalated. An approval that came with edits is none of the head."""
+    """A part that a ruling accepted or escalated. An approval that came with edits is none of the head.
+
+    ``judged`` is the judgement on the report; None where there is none.
+    """
     if ruling.move is Move.ESCALATE:
         return PartEnding(Outcome.ESCALATED, ruling.because, degraded=ruling.degraded, exhausted=ruling.exhausted)
+    unproven = why_not_approved(report, judged)
+    if unproven is not None:
+        return PartEnding(Outcome.ESCALATED, unproven, degraded=ruling.degraded)
     approved = report.verdict == "approve"
     if approved and repair is not None and (repair.patch or repair.refused):
         return _only_repaired(ruling, repair)

@@ -133,8 +133,8 @@ class PartReplay:
         require(told.structural and self._leads, "a report has no call that made it")
         if isinstance(self._next(), PartEnded):
             return settled(told.report)
-        ruling, _ = self._ruled(told.report, ())
-        return ruled(ruling, told.report, ())
+        ruling, judged = self._ruled(told.report, ())
+        return ruled(ruling, told.report, (), judged=judged)
 
     def _planned(self) -> None:
         """The plan for all parts, which is made before the first one."""
@@ -183,7 +183,7 @@ class PartReplay:
             )
             ruling, judged = self._ruled(told.report, attempts)
             if ruling.move is not Move.RETRY or judged is None:
-                return ruled(ruling, told.report, attempts, self._repair)
+                return ruled(ruling, told.report, attempts, self._repair, judged=judged)
             attempts += (judged,)
             before = told.report
 

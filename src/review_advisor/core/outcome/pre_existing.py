@@ -1,0 +1,42 @@
+"""Findings that a change did not bring: the executor's claim counts where the advisor confirms it, and nowhere else.
+
+Unchanged lines prove nothing: a check that is taken out exposes the call beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.answers.findings import Finding
+from review_advisor.core.roles.transcript import Attempt
+
+
+def confirmed_findings(report: CheckedReport, judged: Attempt | None) -> tuple[Finding, ...]:
+    """The findings of a report; of those that it calls pre-existing only the ones that its judgement confirms are.
+
+    ``judged`` is the judgement on this very report; None where there is none.
+    """
+    agreed = _agreed(judged)
+    return tuple(replace(each, pre_existing=each.pre_existing and each.id in agreed) for each in report.findings)
+
+
+def why_not_approved(report: CheckedReport, judged: Attempt | None) -> str | None:
+    """Why an approval does not stand although its ruling accepts it; None if it does.
+
+    An approval may carry a critical finding only if the change did not bring it, and that is not for the executor alone
+    to say. One whose quote does not stand in the change cannot be confirmed.
+    """
+    if report.verdict != "approve":
+        return None
+    brought = [each for each in confirmed_findings(report, judged) if not each.pre_existing]
+    severities = [*(each.severity for each in brought), *(each.severity for each in report.refused)]
+    if "critical" not in severities:
+        return None
+    return "the executor calls a critical finding pre-existing, and the advisor does not confirm it"
+
+
+def _agreed(judged: Attempt | None) -> frozenset[str]:
+    if judged is None or judged.result.verdict != "APPROVE":
+        return frozenset()
+    return frozenset(judged.result.pre_existing)

@@ -1,0 +1,102 @@
+"""A fault that the change did not bring: the executor's claim counts where the advisor confirms it, and only there."""
+
+from __future__ import annotations
+
+import pytest
+from tests.scenarios.publishing import PATH, Desk
+
+from review_advisor.core.answers.findings import finding_id
+from review_advisor.core.outcome.blocking import blocking_findings
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import LostReason
+from review_advisor.mockworld.lines import Json, Line, approve, confirm, finding, lost, reject
+from review_advisor.mockworld.world import MockWorld, edited
+
+OLD_ID = finding_id(PATH, "correctness", "value = 3")
+NEW_ID = finding_id(PATH, "correctness", "value = 5")
+UNCONFIRMED = "the executor calls a critical finding pre-existing, and the advisor does not confirm it"
+
+
+def old(severity: str = "critical", **more: object) -> Json:
+    return {**finding(PATH, 3, "value = 3", severity, "three was always odd"), "pre_existing": True, **more}
+
+
+NEW = finding(PATH, 5, "value = 5", "high", "five is wrong")
+
+
+def reviewed(world: MockWorld, report: Line, *judged: Line) -> OutcomeDocument:
+    world.change(edited(PATH, 12))
+    world.agents.script(Role.EXECUTOR, report)
+    world.agents.script(Role.POST_VERIFY, *judged)
+    document = world.review()
+    assert unsound(document.events) is None
+    assert read_outcome(outcome_json(document)) == document
+    return document
+
+
+def test_a_critical_finding_that_both_call_pre_existing_does_not_block(world: MockWorld) -> None:
+    document = reviewed(world, approve(old()), confirm(pre_existing=(OLD_ID,)))
+    assert document.outcome is Outcome.APPROVED
+    assert [each.pre_existing for each in document.findings] == [True]
+    assert blocking_findings(document) == frozenset()
+
+
+@pytest.mark.parametrize("listed", [(), (NEW_ID,), ("three was always odd",)])
+def test_the_executor_alone_cannot_let_a_critical_finding_pass(world: MockWorld, listed: tuple[str, ...]) -> None:
+    document = reviewed(world, approve(old()), confirm(pre_existing=listed))
+    assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
+    assert [each.pre_existing for each in document.findings] == [False]
+
+
+def test_a_critical_finding_that_nobody_can_look_up_is_not_called_pre_existing(world: MockWorld) -> None:
+    """Its quote stands nowhere in the change, so that its judge cannot find it either."""
+    invented = old(evidence="invented = 1")
+    document = reviewed(world, approve(invented), confirm(pre_existing=(OLD_ID,)))
+    assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
+
+
+def test_an_outage_of_the_judge_confirms_nothing(world: MockWorld) -> None:
+    document = reviewed(world, approve(old()), lost(LostReason.RATE_LIMITED))
+    assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
+
+
+def test_a_judge_that_is_switched_off_confirms_nothing(world: MockWorld) -> None:
+    world.switch("HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED", "off")
+    document = reviewed(world, approve(old()))
+    assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
+
+
+@pytest.mark.parametrize(
+    "said", [{"pre_existing": False}, {"pre_existing": "true"}, {"pre_existing": True, "note": "it blocks"}]
+)
+def test_an_approval_with_a_critical_finding_that_is_not_plainly_called_so_is_a_rejection(
+    world: MockWorld, said: dict[str, object]
+) -> None:
+    document = reviewed(world, approve({**old(), **said}), confirm())
+    assert document.outcome is Outcome.CHANGES_REQUESTED
+
+
+def test_the_advisor_cannot_call_pre_existing_what_the_executor_does_not(world: MockWorld) -> None:
+    document = reviewed(world, reject(NEW), confirm(pre_existing=(NEW_ID,)))
+    assert [each.pre_existing for each in document.findings] == [False]
+    assert blocking_findings(document) == {NEW_ID}
+
+
+def test_what_was_there_before_is_marked_and_is_not_what_blocks() -> None:
+    desk = Desk()
+    judged = (confirm(pre_existing=(OLD_ID,)),)
+    desk.publish(desk.reviewed(reject(old("medium"), NEW), judged=judged))
+    said = [thread.comments[0].body.split("\n")[1] for thread in desk.threads]
+    assert said == ["**High: five is wrong**", "**Medium, pre-existing: three was always odd**"]
+    assert f"(`{OLD_ID}`), pre-existing" in desk.summaries[0].body
+    (check,) = desk.checks
+    assert (check.conclusion, check.title) == ("failure", "Changes requested: 1 high, 1 medium")
+
+
+def test_a_rejection_for_nothing_else_still_names_what_it_is_about(world: MockWorld) -> None:
+    document = reviewed(world, reject(old("medium")), confirm(pre_existing=(OLD_ID,)))
+    assert document.outcome is Outcome.CHANGES_REQUESTED
+    assert blocking_findings(document) == {OLD_ID}
