@@ -24,7 +24,7 @@ from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
 from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.policy.outages import DEFAULT_OUTAGE_RULES, OutageRules
-from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.policy import ENGLISH, Rules
 from review_advisor.core.policy.switches import Switches, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.safety.redaction import Redactor, redactor
@@ -155,6 +155,10 @@ class Config(_Table):
     metadata_blind: bool = Field(
         default=Rules().metadata_blind,
         description="First judge each diff without its title and description; a verdict that changes calls a human.",
+    )
+    language: Annotated[str, Field(pattern=r"^[^\W\d_][\w ()-]{1,39}$")] = Field(
+        default=ENGLISH,
+        description="The language of findings and judgements. The bot's own words stay English.",
     )
     guideline_files: tuple[GuidelineFile, ...] = Field(
         default=DEFAULT_FILES,
@@ -288,6 +292,7 @@ def make_settings(
         allow_unchecked=config.allow_unchecked,
         tree=config.tree,
         guidelines=guideline_rules(config),
+        language=config.language,
         outage=OutageRules(config.outage.wait_minutes * 60, config.outage.fallback_models),
     )
     return Settings(rules, read_switches(environ), redactor(environ))

@@ -29,6 +29,7 @@ COUNTS: dict[type, dict[str, Any]] = {
         "wants_knowledge": True,
         "blind": RoleDecision(runs=True, because=("on",)),
         "outage": OutageRules(60.0, ("haiku",)),
+        "language": "German",
     },
     SurfacePolicy: {
         "surface": Surface.ADR_REVIEW,

@@ -27,7 +27,7 @@ RULES = tomllib.loads((AGENTS / "sources.toml").read_text(encoding="utf-8"))["ru
 EXECUTOR = " ".join(SHIPPED.texts["executor"].split())
 MOST_OF_OURS = 4_000
 """Characters that a tool-less call of an advisor may take beside its material."""
-DIGEST_OF_WORDS = "7288ae0996d44162"
+DIGEST_OF_WORDS = "33fbf3aa8e970fc7"
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_another_text_is_another_version() -> None:
 def test_the_words_of_the_code_are_those_of_their_version(world: MockWorld) -> None:
     """Whoever changes them raises ``WORDS`` and records the digest here."""
     world.source.guidelines = {"REVIEW.md": "a rule"}
-    world.rules = replace(world.rules, metadata_blind=True, wiki_folder="wiki")
+    world.rules = replace(world.rules, metadata_blind=True, wiki_folder="wiki", language="German")
     world.source.tree = Path("tree")
     world.change(spec="a spec", prior_fix_attempts=1)
     low = finding("src/app.py", 4, "value = 4", "low") | {"rule": "REVIEW.md:1"}
@@ -113,4 +113,4 @@ def test_the_words_of_the_code_are_those_of_their_version(world: MockWorld) -> N
     world.agents.script(Role.POST_VERIFY, veto("a hole"), confirm(), confirm())
     world.review()
     words = [own_words(call).replace(world.run_id, "").replace(world.nonce, "") for call in world.agents.asked]
-    assert (WORDS, hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]) == (2, DIGEST_OF_WORDS)
+    assert (WORDS, hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]) == (3, DIGEST_OF_WORDS)

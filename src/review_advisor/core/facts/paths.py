@@ -20,7 +20,7 @@ OWN_IMPLEMENTATION_ANYWHERE: tuple[str, ...] = (
     "/src/review_advisor.py",
     "/src/review_phase.py",
 )
-"""The bot's implementation in every repository: config, agents, prompts, rules, the ADR's two files. See ``workflows``."""
+"""The bot in any repository: config, agents, prompts, rules, the ADR's two files. See ``workflows``."""
 
 OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
     "/src/review_advisor",

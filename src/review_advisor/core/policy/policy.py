@@ -33,6 +33,8 @@ from review_advisor.core.policy.surfaces import ADVISOR_ROLES, SURFACE_DEFAULTS,
 from review_advisor.core.policy.switches import STATIC, Switches
 from review_advisor.core.policy.trigger import AlwaysTrigger, CompositeTrigger, Trigger, TriggerFacts
 
+ENGLISH = "English"
+"""What models write in unless the configuration says otherwise: prompts then say nothing of it."""
 RepairMode = Literal["off", "suggest"]
 """Whether a vetoed approval is handed back with leave to repair the head, as a suggestion."""
 
@@ -59,6 +61,7 @@ class Rules:
     tree: TreeBounds = DEFAULT_BOUNDS
     guidelines: GuidelineRules = DEFAULT_RULES
     outage: OutageRules = DEFAULT_OUTAGE_RULES
+    language: str = ENGLISH
 
     @property
     def own_globs(self) -> tuple[str, ...]:
@@ -123,6 +126,7 @@ class Policy:
     blind: RoleDecision = RoleDecision(False, ("metadata_blind is off",))
     static: StaticReview | None = None
     outage: OutageRules = NO_SECOND_TRY
+    language: str = ENGLISH
     risky: tuple[str, ...] = ()
     """What a small change deals with that makes it medium, as ``path: subject``."""
 
@@ -177,6 +181,7 @@ def decide_policy(
         blind=RoleDecision(False, (f"switched off by {STATIC}",)) if switches.static else _blind(rules),
         static=static_checks(change, applying) if switches.static else None,
         outage=rules.outage,
+        language=rules.language,
         risky=risky,
     )
 

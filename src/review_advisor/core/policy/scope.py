@@ -78,5 +78,5 @@ def policy_digest(policy: Policy) -> str:
     budgets = asdict(policy.budgets)
     budgets.pop("max_usd")
     facts = [rows, policy.fail_as_veto, policy.fail_on_degraded, policy.shard_tokens, policy.wants_knowledge, budgets]
-    facts += [policy.blind.runs, asdict(policy.outage)]
+    facts += [policy.blind.runs, asdict(policy.outage), policy.language]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

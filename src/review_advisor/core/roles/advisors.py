@@ -13,7 +13,7 @@ from review_advisor.core.facts.guidelines import NO_GUIDELINES, FoundGuidelines,
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import RepairState
 from review_advisor.core.facts.shards import Shard, Unsent
-from review_advisor.core.policy.policy import Policy, SurfacePolicy
+from review_advisor.core.policy.policy import ENGLISH, Policy, SurfacePolicy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
@@ -114,6 +114,7 @@ class Executor:
         seen = self._briefing
         grant = self._mid_flight.grant(row, seen.policy, len(attempts))
         sections = [f"Review {part.about} and give your verdict."]
+        sections.append(in_language(seen.policy.language, "every title, body and summary"))
         if seen.policy.wants_knowledge and SURFACE_INPUTS[row.surface].teaches:
             sections.append("Give the knowledge entries that this change deserves, too; often there is none.")
         if grant is not None:
@@ -166,6 +167,7 @@ class Executor:
         )
         sections = [
             ask,
+            in_language(seen.policy.language, "every title, body and summary"),
             rules_section(given, left, seen.nonce),
             prompts.whole_change(seen.change, seen.nonce, prompts.FILES_LISTED_PER_PART),
             prompts.diff(part.shard.files, seen.nonce, part.shard.index, part.of),
@@ -194,6 +196,7 @@ class PostVerifyAdvisor:
         seen = self._briefing
         verdict = "approved" if report.verdict == "approve" else "rejected"
         sections = [f"The executor {verdict} {part.about}. Judge that verdict (attempt {len(attempts) + 1})."]
+        sections.append(in_language(seen.policy.language, "reasoning, assessments and suggested_fix_direction"))
         sections += _material(seen, part, plan, part.shard.files)
         sections.append(f"The executor's report:\n{_report(report, seen.nonce)}")
         sections.append(cited_rules_section(report.findings, team_rules(seen, row, part)[0], seen.nonce))
@@ -207,6 +210,13 @@ class PostVerifyAdvisor:
         return _call(
             seen, row, Role.POST_VERIFY, PostVerifyResult, sections, tools=True, part=part, attempt=len(attempts)
         )
+
+
+def in_language(language: str, what: str) -> str:
+    """What a role is told of the language that its words are read in; empty for English."""
+    if language == ENGLISH:
+        return ""
+    return f"Write {what} in {language}. Leave code, quotes, paths, ids and the fixed words of the schema as they are."
 
 
 def team_rules(seen: Briefing, row: SurfacePolicy, part: Part) -> tuple[tuple[Guideline, ...], tuple[Guideline, ...]]:
