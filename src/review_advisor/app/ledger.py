@@ -10,10 +10,10 @@ from pathlib import Path
 
 from review_advisor.adapters.artifacts import write_as_it_comes
 from review_advisor.adapters.ledger.proving import verify as prove
+from review_advisor.adapters.ledger.rows import Rebuilt
 from review_advisor.adapters.ledger.salvage import repair
 from review_advisor.adapters.ledger.transfer import (
     Folded,
-    Rebuilt,
     events_of_run,
     export_runs,
     import_lines,

@@ -18,10 +18,10 @@ from review_advisor.adapters.ledger.browsing import read_reviews
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id, read_chain
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.rows import read_all_anew
+from review_advisor.adapters.ledger.rows import Rebuilt, read_all_anew
 from review_advisor.adapters.ledger.run_queries import list_runs
 from review_advisor.adapters.ledger.transactions import transaction
-from review_advisor.adapters.ledger.transfer import Folded, Rebuilt, events_of_run, import_lines, merge, rebuild
+from review_advisor.adapters.ledger.transfer import Folded, events_of_run, import_lines, merge, rebuild
 from review_advisor.core.ledger.chain import FIRST, LARGEST_RUN, LedgerError, canonical, link, links
 from review_advisor.core.ledger.runs import RunFilter
 
@@ -391,6 +391,6 @@ def test_after_a_migration_a_broken_run_has_no_rows(broken: Path) -> None:
     """Not those that an older version had read, either."""
     connection = open_to_write(broken)
     with transaction(connection):
-        assert read_all_anew(connection) == (4, LEFT_OUT)
+        assert read_all_anew(connection) == Rebuilt(4, LEFT_OUT)
     connection.close()
     assert all(row[0] != "run-1" for its in rows(broken).values() for row in its)

@@ -13,9 +13,10 @@ from tests.adapters.ledgers import database, exported, five, record, retold, row
 from tests.scenarios.five_stories import an_approval_after_consults
 
 from review_advisor.adapters.ledger.proving import verify
+from review_advisor.adapters.ledger.rows import Rebuilt
 from review_advisor.adapters.ledger.run_queries import chosen, list_runs, show_run
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.ledger.transfer import Rebuilt, rebuild
+from review_advisor.adapters.ledger.transfer import rebuild
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.runs import Between, RunFilter, run_text, runs_text

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from review_advisor.adapters.ledger.chain_events import document_in, observation_in, review_in
 from review_advisor.adapters.ledger.chains import read_chain
-from review_advisor.adapters.ledger.conditions import PAID_ELSEWHERE
+from review_advisor.adapters.ledger.conditions import PAID_ELSEWHERE, where_within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.rows import known
 from review_advisor.core.ledger.chain import LedgerError
@@ -73,22 +73,19 @@ def read_castings(path: Path, run_ids: Iterable[str]) -> Castings:
 
 def first_and_last(path: Path, period: Period) -> tuple[datetime, datetime] | None:
     """When the first and the last run of a period began; None where there is none. Raises ``LedgerError``."""
-    bounds = (_bound(period.since), _bound(period.until, last=True))
+    where, values = where_within(period)
+    statement = f"SELECT min(chain), max(chain) FROM runs WHERE {where}"  # noqa: S608 (our own names)
     with sentences(path), closing(open_to_read(path)) as connection:
-        low, high = connection.execute(
-            "SELECT min(chain), max(chain) FROM runs WHERE chain >= ? AND chain < ?", bounds
-        ).fetchone()
+        low, high = connection.execute(statement, values).fetchone()
     return None if low is None else (_moment(low), _moment(high))
 
 
 def count_ends(path: Path, within: Sequence[Period]) -> list[Counter[str]]:
     """How the runs of each period ended: how many of each status. Raises ``LedgerError``."""
-    statement = "SELECT status, count(*) FROM runs WHERE chain >= ? AND chain < ? GROUP BY status"
+    statement = "SELECT status, count(*) FROM runs WHERE {} GROUP BY status"
     with sentences(path), closing(open_to_read(path)) as connection:
-        return [
-            Counter(dict(connection.execute(statement, (_bound(each.since), _bound(each.until, last=True)))))
-            for each in within
-        ]
+        asked = [(statement.format(where), values) for where, values in map(where_within, within)]
+        return [Counter(dict(connection.execute(*each).fetchall())) for each in asked]
 
 
 def read_reviews(path: Path, run_ids: Iterable[str]) -> Iterator[RecordedRun | str]:
@@ -129,9 +126,3 @@ def _labels(connection: sqlite3.Connection, repository: str | None, number: int 
 def _moment(chain: int) -> datetime:
     """When a chain began, as far as a calendar goes."""
     return moment_of(max(0, min(chain, microseconds(LATEST))))
-
-
-def _bound(moment: datetime | None, *, last: bool = False) -> int:
-    if moment is None:
-        return 2**63 - 1 if last else -(2**63)
-    return microseconds(moment)

@@ -36,6 +36,12 @@ def within(period: Period) -> dict[str, Any]:
     return {condition: value for condition, value in asked.items() if value is not None}
 
 
+def where_within(period: Period) -> tuple[str, list[Any]]:
+    """The same as one condition, and the values for its marks."""
+    given = within(period)
+    return " AND ".join(given) or "1", list(given.values())
+
+
 def bindable(value: Any) -> Any:
     """Words of a command line may hold half characters, which no database takes."""
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value

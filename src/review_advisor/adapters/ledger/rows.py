@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -164,11 +164,18 @@ def read_anew(connection: sqlite3.Connection, row: int, chain: Chain) -> None:
         raise no_review(chain) from None
 
 
-def read_all_anew(connection: sqlite3.Connection) -> tuple[int, tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """How many runs were read anew, and of each other one why it has no rows now."""
+
+    runs: int
+    left_out: tuple[str, ...] = ()
+
+
+def read_all_anew(connection: sqlite3.Connection) -> Rebuilt:
     """The rows of every run from its events, and no other rows. To be called within a transaction.
 
-    How many runs were read, and why others were not: a run whose chain is broken, or which this version cannot read,
-    has no rows from then on.
+    A run whose chain is broken, or which this version cannot read, has no rows from then on.
     """
     for table in (*TABLES, *OBSERVED_TABLES, *MET, "runs", "casting_parts", "castings", "repositories"):
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 (our own names)
@@ -180,7 +187,7 @@ def read_all_anew(connection: sqlite3.Connection) -> tuple[int, tuple[str, ...]]
             left_out.append(str(refusal))
         else:
             runs += 1
-    return runs, tuple(left_out)
+    return Rebuilt(runs, tuple(left_out))
 
 
 def _insert_tables(connection: sqlite3.Connection, chain: int, tables: Tables) -> None:

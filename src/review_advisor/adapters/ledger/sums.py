@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from review_advisor.adapters.ledger.conditions import JUDGED, PAID_ELSEWHERE, within
+from review_advisor.adapters.ledger.conditions import JUDGED, PAID_ELSEWHERE, where_within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.transactions import one_moment, rows
 from review_advisor.core.ledger.chain import LedgerError
@@ -99,7 +99,7 @@ def add_up(path: Path, period: Period) -> Added:
 
 
 def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
-    where, values = _within(period)
+    where, values = where_within(period)
     counts = _row(connection, _COUNTS.format(where), values)
     kept = _row(connection, _KEPT.format(where), values)
     contested = _row(connection, _CONTESTED.format(JUDGED, where), values)
@@ -122,12 +122,6 @@ def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     sums = Sums(**counts, **contested, **became, timed=timed, wall_ms=wall, executor_ms=executor)
     unpriced = tuple(_unpriced(row) for row in _rows(connection, _UNREPORTED.format(where), values))
     return Added(sums, max(reported, 0.0), unpriced)
-
-
-def _within(period: Period) -> tuple[str, list[Any]]:
-    """The period as SQL, and the values for its marks."""
-    given = within(period)
-    return " AND ".join(given) or "1", list(given.values())
 
 
 def _row(connection: sqlite3.Connection, statement: str, values: list[Any]) -> dict[str, Any]:

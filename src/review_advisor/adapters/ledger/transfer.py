@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from review_advisor.adapters.ledger.chain_events import begun_at, refuse_broken, review_in
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id, read_chain, read_chains
 from review_advisor.adapters.ledger.database import make_folder, open_to_read, open_to_write, sentences
-from review_advisor.adapters.ledger.rows import read_all_anew, read_anew
+from review_advisor.adapters.ledger.rows import Rebuilt, read_all_anew, read_anew
 from review_advisor.adapters.ledger.run_queries import find_run
 from review_advisor.adapters.ledger.transactions import one_moment, savepoint, transaction
 from review_advisor.core.ledger.chain import LARGEST_RUN, RUN_ID, Chain, LedgerError, Link, canonical, proven
@@ -46,14 +46,6 @@ class Folded:
     added: int
     grown: int
     present: int
-    left_out: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
-    """How many runs were read anew, and of each other one why it has no rows now."""
-
-    runs: int
     left_out: tuple[str, ...] = ()
 
 
@@ -118,10 +110,10 @@ def rebuild(path: Path, *, whole_runs: bool = False) -> Rebuilt:
     """Read all rows anew from the events. Raises ``LedgerError``, and leaves all as it was."""
     open_to_read(path).close()  # none is made here
     with sentences(path), closing(open_to_write(path)) as connection, transaction(connection):
-        runs, left_out = read_all_anew(connection)
-        if left_out and not whole_runs:
-            raise LedgerError(left_out[0])
-    return Rebuilt(runs, left_out)
+        rebuilt = read_all_anew(connection)
+        if rebuilt.left_out and not whole_runs:
+            raise LedgerError(rebuilt.left_out[0])
+    return rebuilt
 
 
 def events_of_run(path: Path, named: str) -> tuple[list[Event], list[str]]:
