@@ -1,18 +1,17 @@
-"""OTLP over gRPC. Each function sends one signal and says how it ended: None if it was taken, else a word for it."""
+"""OTLP over gRPC: sends one signal and says how it ended: None if it was taken, else a word for it."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
 from contextvars import ContextVar
+from typing import Any
 
 from grpc import Compression
 from opentelemetry.exporter.otlp.proto.grpc import exporter as grpc_exporter
 from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData
-from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.metrics.export import MetricExportResult
 from opentelemetry.sdk.trace.export import SpanExportResult
 
 _CODE = re.compile(r"\bStatusCode\.([A-Z_]+)")
@@ -20,21 +19,19 @@ _COMPRESSIONS = {"none": Compression.NoCompression, "gzip": Compression.Gzip}
 _answered: ContextVar[str] = ContextVar("answered", default="nothing")
 
 
-def send_metrics(data: MetricsData, compression: str, seconds: float) -> str | None:
-    """Send metrics within ``seconds``; the code that the call ended with, ``nothing`` if there was none."""
-    _listen()
-    exporter = OTLPMetricExporter(timeout=seconds, compression=_COMPRESSIONS[compression])
-    taken = exporter.export(data) is MetricExportResult.SUCCESS
-    exporter.shutdown()
-    return None if taken else _answered.get()
+_SIGNALS: dict[str, tuple[Any, object]] = {
+    "metrics": (OTLPMetricExporter, MetricExportResult.SUCCESS),
+    "traces": (OTLPSpanExporter, SpanExportResult.SUCCESS),
+}
 
 
-def send_spans(spans: Sequence[ReadableSpan], compression: str, seconds: float) -> str | None:
-    """Send spans; otherwise as ``send_metrics``."""
+def send(signal: str, data: object, compression: str, seconds: float) -> str | None:
+    """Send one signal within ``seconds``; the code that the call ended with, ``nothing`` if there was none."""
     _listen()
-    exporter = OTLPSpanExporter(timeout=seconds, compression=_COMPRESSIONS[compression])
-    taken = exporter.export(spans) is SpanExportResult.SUCCESS
-    exporter.shutdown()
+    exporter, success = _SIGNALS[signal]
+    sending = exporter(timeout=seconds, compression=_COMPRESSIONS[compression])
+    taken = sending.export(data) is success
+    sending.shutdown()
     return None if taken else _answered.get()
 
 

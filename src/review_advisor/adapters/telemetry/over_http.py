@@ -1,31 +1,28 @@
-"""OTLP over HTTP. Each function sends one signal and says how it ended: None if it was taken, else a word for it."""
+"""OTLP over HTTP: sends one signal and says how it ended: None if it was taken, else a word for it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import requests
 from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData
-from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.metrics.export import MetricExportResult
 from opentelemetry.sdk.trace.export import SpanExportResult
 
+_SIGNALS: dict[str, tuple[Any, object]] = {
+    "metrics": (OTLPMetricExporter, MetricExportResult.SUCCESS),
+    "traces": (OTLPSpanExporter, SpanExportResult.SUCCESS),
+}
 
-def send_metrics(data: MetricsData, compression: str, seconds: float) -> str | None:
-    """Send metrics within ``seconds``; the status that the other side answered with, ``nothing`` without one."""
+
+def send(signal: str, data: object, compression: str, seconds: float) -> str | None:
+    """Send one signal within ``seconds``; the status that the other side answered with, ``nothing`` without one."""
+    exporter, success = _SIGNALS[signal]
     with _Session() as session:
-        exporter = OTLPMetricExporter(timeout=seconds, compression=Compression(compression), session=session)
-        return session.word(taken=exporter.export(data) is MetricExportResult.SUCCESS)
-
-
-def send_spans(spans: Sequence[ReadableSpan], compression: str, seconds: float) -> str | None:
-    """Send spans; otherwise as ``send_metrics``."""
-    with _Session() as session:
-        exporter = OTLPSpanExporter(timeout=seconds, compression=Compression(compression), session=session)
-        return session.word(taken=exporter.export(spans) is SpanExportResult.SUCCESS)
+        exported = exporter(timeout=seconds, compression=Compression(compression), session=session).export(data)
+        return session.word(taken=exported is success)
 
 
 class _Session(requests.Session):

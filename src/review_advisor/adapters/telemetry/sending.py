@@ -56,13 +56,17 @@ def send(work: Json) -> dict[str, str | None]:
     logging.getLogger("opentelemetry").propagate = False  # what they log may repeat a header
     logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
     resource = _resource(work["version"])
-    jobs: dict[str, Callable[[], str | None]] = {
-        "metrics": lambda: _send_metrics(work, resource),
-        "traces": lambda: _send_traces(work, resource),
-    }
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        running = {name: pool.submit(jobs[name]) for name in work["ways"]}
+    with ThreadPoolExecutor(len(_DATA)) as pool:
+        running = {name: pool.submit(_send, name, work, resource) for name in work["ways"]}
         return {name: each.result() for name, each in running.items()}
+
+
+def _send(name: str, work: Json, resource: Resource) -> str | None:
+    data, way = _DATA[name](work, resource), work["ways"][name]
+    if not data:
+        return None
+    ended: str | None = _protocol(way).send(name, data, way["compression"], _left(work))
+    return ended
 
 
 def _left(work: Json) -> float:
@@ -79,14 +83,6 @@ def _resource(version: str) -> Resource:
 
 
 # --- metrics -----------------------------------------------------------------------------------------------------
-
-
-def _send_metrics(work: Json, resource: Resource) -> str | None:
-    data, way = _metrics_data(work, resource), work["ways"]["metrics"]
-    if data is None:
-        return None
-    ended: str | None = _protocol(way).send_metrics(data, way["compression"], _left(work))
-    return ended
 
 
 def _metrics_data(work: Json, resource: Resource) -> MetricsData | None:
@@ -118,14 +114,6 @@ def _metrics_data(work: Json, resource: Resource) -> MetricsData | None:
 # --- traces ------------------------------------------------------------------------------------------------------
 
 
-def _send_traces(work: Json, resource: Resource) -> str | None:
-    spans, way = _spans(work, resource), work["ways"]["traces"]
-    if not spans:
-        return None
-    ended: str | None = _protocol(way).send_spans(spans, way["compression"], _left(work))
-    return ended
-
-
 def _spans(work: Json, resource: Resource) -> tuple[ReadableSpan, ...]:
     """All spans that the sampler keeps."""
     kept = InMemorySpanExporter()
@@ -148,6 +136,10 @@ def _record(tracer: trace.Tracer, span: Json, parent: trace.Span | None) -> None
     for child in span["children"]:
         _record(tracer, child, recorded)
     recorded.end(span["end"])
+
+
+_DATA: dict[str, Callable[[Json, Resource], object]] = {"metrics": _metrics_data, "traces": _spans}
+"""What there is to send of each signal."""
 
 
 # --- protocols ---------------------------------------------------------------------------------------------------
