@@ -6,7 +6,7 @@ import io
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from PIL import ExifTags, Image, PngImagePlugin
+from PIL import ExifTags, Image, ImageOps, PngImagePlugin
 
 from review_advisor.adapters.pictures.colours import colours
 from review_advisor.adapters.pictures.deadline import Deadline, TooLargeError
@@ -46,18 +46,6 @@ class Frame:
         is_inside = box[2] <= self.picture.width and box[3] <= self.picture.height
         picture = self.picture if is_inside else self.picture.convert("RGBA")
         return picture.crop(box).convert("RGBA")
-
-
-_TURNS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-"""What EXIF's orientations ask for."""
 
 
 def frames(content: bytes | None, deadline: Deadline) -> Generator[Frame, None, None]:
@@ -128,8 +116,8 @@ def _check_size(image: Image.Image) -> None:
 def _decoded(image: Image.Image, told: tuple[object, ...]) -> Frame:
     timing = (image.info.get("duration"), image.info.get("loop"))
     image.load()
-    turn = _TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))
-    picture = image if turn is None else image.transpose(turn)
+    turned = image.getexif().get(ExifTags.Base.Orientation, 1) in range(2, 9)
+    picture = ImageOps.exif_transpose(image) if turned else image  # it copies what is not turned
     if picture.mode.startswith("I"):  # sixteen bits of grey, which a plain conversion would cut off at 255
         picture = picture.convert("I").point(lambda value: value * (1 / 256)).convert("L")
     return Frame(picture, told, timing)
