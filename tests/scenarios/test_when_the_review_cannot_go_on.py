@@ -163,6 +163,6 @@ def test_an_executor_lost_on_one_surface_starts_no_other(world: MockWorld) -> No
 
 
 def test_a_full_disk_is_told_not_swallowed(world: MockWorld) -> None:
-    world.artifacts.full = True
+    world.artifacts.full_at = 1
     with pytest.raises(ArtifactError, match="no space left"):
         world.review()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.simulation.forged import NOTED
 
-from review_advisor.mockworld.github.pull_page import pull_page
+from review_advisor.mockworld.github.page import pull_page
 from review_advisor.mockworld.promises.on_github import PROMISES_ON_GITHUB, After, afters, broken_on_github
 from review_advisor.mockworld.seeds.worlds import PUBLISHED, story_of
 from review_advisor.mockworld.stories.snapshot import Snapshot

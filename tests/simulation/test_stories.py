@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from tests.simulation.command import ROOT, STORIES, simulate
 
 from review_advisor.mockworld.expectations import differences, unmet
-from review_advisor.mockworld.github.pull_page import pull_page
+from review_advisor.mockworld.github.page import pull_page
 from review_advisor.mockworld.seeds.tally import HARMLESS
 from review_advisor.mockworld.stories.roster import LOST
 from review_advisor.mockworld.stories.stage import play

@@ -3,7 +3,7 @@
 import pytest
 
 from review_advisor.mockworld.expectations import differences
-from review_advisor.mockworld.github.pull_page import pull_page
+from review_advisor.mockworld.github.page import pull_page
 from review_advisor.mockworld.stories.stage import play
 from review_advisor.mockworld.stories.story import Story, TroubleBlock
 from review_advisor.mockworld.stories.story_file import StoryError, read_story

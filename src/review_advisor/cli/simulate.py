@@ -62,7 +62,7 @@ def simulate(
 def _stories(paths: tuple[Path, ...], html: Path | None, *, as_json: bool) -> bool:
     from review_advisor.core.safety.terminal import one_line
     from review_advisor.mockworld.expectations import unmet
-    from review_advisor.mockworld.github.pull_page import pull_page
+    from review_advisor.mockworld.github.page import pull_page
     from review_advisor.mockworld.stories.stage import play
     from review_advisor.mockworld.stories.story_file import StoryError, read_story
     from review_advisor.mockworld.trace import trace_json, trace_text

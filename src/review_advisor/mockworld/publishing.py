@@ -12,7 +12,7 @@ from review_advisor.mockworld.checkout import NoPatcher
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.listing import listing_of
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.pull_page import pull_page
+from review_advisor.mockworld.github.page import pull_page
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.publish import PublishPhase

@@ -161,19 +161,15 @@ class MemoryJournal:
 
 @dataclass
 class MemoryArtifacts:
-    """A folder in memory; ``full`` makes it refuse like a full disk, ``full_at`` from the n-th artefact on.
-
-    ``refused``: it has.
-    """
+    """A folder in memory. From the ``full_at``-th artefact on it refuses like a full disk; ``refused``: it has."""
 
     files: dict[str, str] = field(default_factory=dict)
-    full: bool = False
     full_at: int | None = None
     refused: bool = False
 
     def write(self, name: str, text: str) -> None:
         """Store it, or refuse."""
-        if self.full or (self.full_at is not None and len(self.files) + 1 >= self.full_at):
+        if self.full_at is not None and len(self.files) + 1 >= self.full_at:
             self.refused = True
             raise ArtifactError(f"{name} cannot be written: no space left on device")
         self.files[name] = text

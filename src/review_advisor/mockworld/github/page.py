@@ -12,10 +12,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from review_advisor.core.pull_request.writes import Annotation
+from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.patches import shown_lines
 from review_advisor.mockworld.github.records import (
     CheckRun,
     IssueComment,
+    Pull,
     Review,
     ReviewThread,
     TimelineEntry,
@@ -80,6 +82,19 @@ def page(
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}"><title>{html.escape(title)}</title>'
         f"<style>{style}</style></head><body>\n{body}\n</body></html>\n"
     )
+
+
+def pull_page(github: GitHub, pull: Pull) -> str:
+    """The HTML document, as everybody sees the pull request: reviews that are not submitted are not on it."""
+    said = [each for each in pull.reviews if each.state != "PENDING"]
+    shown: list[Record] = sorted((*pull.happened, *pull.comments, *said), key=lambda each: each.at)
+    opening = [IssueComment(pull.id, pull.author, pull.body, pull.at)] if pull.body.strip() else []
+    checks = [run for run in github.repository(pull.repository).checks.values() if run.commit == pull.head_sha]
+    patches = {file.path: file.patch or "" for file in github.changed_files(pull)}
+    state = "Merged" if pull.merged else pull.state.capitalize()
+    labels = "".join(f" · {label}" for label in pull.labels)
+    heading = f"{pull.title} #{pull.number} · {state}{labels}"
+    return page(f"{pull.title} #{pull.number}", (*opening, *shown, *checks), patches, heading=heading)
 
 
 def _record(record: Record, patches: Mapping[str, str]) -> str:

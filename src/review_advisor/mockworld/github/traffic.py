@@ -67,9 +67,14 @@ def missing() -> RefusedRequest:
     return RefusedRequest(404, "Not Found")
 
 
+def refused(message: str, *errors: str) -> RefusedRequest:
+    """GitHub's 422 with a sentence of its own."""
+    return RefusedRequest(422, message, *errors)
+
+
 def invalid(*errors: str) -> RefusedRequest:
     """Values that GitHub does not take."""
-    return RefusedRequest(422, "Validation Failed", *errors)
+    return refused("Validation Failed", *errors)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from review_advisor.core.facts.change import Status
 from review_advisor.mockworld.promises.on_prompts import CANARY
@@ -58,24 +58,8 @@ def _size(dice: Dice) -> int:
     )
 
 
-def _code(dice: Dice, number: int) -> FileBlock:
-    return _edited(dice, dice.pick(PLAIN).format(n=number))
-
-
-def _other(dice: Dice, number: int) -> FileBlock:
-    return _edited(dice, dice.pick(OTHER).format(n=number))
-
-
-def _critical(dice: Dice, number: int) -> FileBlock:
-    return _edited(dice, dice.pick(CRITICAL).format(n=number))
-
-
-def _own(dice: Dice, number: int) -> FileBlock:
-    return _edited(dice, dice.pick(OWN).format(n=number))
-
-
-def _own_here(dice: Dice, number: int) -> FileBlock:
-    return _edited(dice, dice.pick(OWN_HERE).format(n=number))
+def _one_of(paths: Sequence[str]) -> Callable[[Dice, int], FileBlock]:
+    return lambda dice, number: _edited(dice, dice.pick(paths).format(n=number))
 
 
 def _project(dice: Dice, number: int) -> FileBlock:
@@ -143,11 +127,11 @@ def _monster(dice: Dice, number: int) -> FileBlock:
 
 
 KINDS: tuple[tuple[Callable[[Dice, int], FileBlock], float], ...] = (
-    (_code, 52),
-    (_other, 14),
-    (_critical, 9),
-    (_own, 4),
-    (_own_here, 1),
+    (_one_of(PLAIN), 52),
+    (_one_of(OTHER), 14),
+    (_one_of(CRITICAL), 9),
+    (_one_of(OWN), 4),
+    (_one_of(OWN_HERE), 1),
     (_project, 3),
     (_moved, 5),
     (_deleted, 5),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Pull, Repository, Token
-from review_advisor.mockworld.github.traffic import Kind, RefusedRequest, denied, invalid, missing
+from review_advisor.mockworld.github.traffic import Kind, denied, invalid, missing
 
 MOST_CHARACTERS = 65_535
 
@@ -59,8 +59,3 @@ def not_too_long(text: str, field: str) -> str:
     if len(text) > MOST_CHARACTERS:
         raise invalid(f"{field} is too long (maximum is {MOST_CHARACTERS} characters)")
     return text
-
-
-def refused(message: str, *errors: str) -> RefusedRequest:
-    """GitHub's 422 with a sentence of its own."""
-    return RefusedRequest(422, message, *errors)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check
 from review_advisor.mockworld.github.records import CheckRun
-from review_advisor.mockworld.github.requests.access import Access, not_too_long, refused
-from review_advisor.mockworld.github.traffic import RefusedRequest, invalid, missing
+from review_advisor.mockworld.github.requests.access import Access, not_too_long
+from review_advisor.mockworld.github.traffic import RefusedRequest, invalid, missing, refused
 
 _LONGEST_TITLE = 255
 _LONGEST_MESSAGE = 64 * 1024

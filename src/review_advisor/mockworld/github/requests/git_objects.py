@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from review_advisor.mockworld.github.objects import Commit, Entry
 from review_advisor.mockworld.github.records import Repository
-from review_advisor.mockworld.github.requests.access import Access, refused
-from review_advisor.mockworld.github.traffic import RefusedRequest
+from review_advisor.mockworld.github.requests.access import Access
+from review_advisor.mockworld.github.traffic import RefusedRequest, refused
 
 WORKFLOWS = ".github/workflows/"
 

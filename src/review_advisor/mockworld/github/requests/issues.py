@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from review_advisor.mockworld.github.records import IssueComment, Pull
-from review_advisor.mockworld.github.requests.access import Access, checked_body, refused
-from review_advisor.mockworld.github.traffic import RefusedRequest, denied, invalid, missing
+from review_advisor.mockworld.github.requests.access import Access, checked_body
+from review_advisor.mockworld.github.traffic import RefusedRequest, denied, invalid, missing, refused
 
 NO_LABEL = "Label does not exist"
 NO_NEW_LABEL = "You do not have permission to create labels on this repository."

@@ -12,8 +12,8 @@ from review_advisor.mockworld.github.records import (
     ReviewComment,
     ReviewThread,
 )
-from review_advisor.mockworld.github.requests.access import Access, checked_body, not_too_long, refused
-from review_advisor.mockworld.github.traffic import denied, missing
+from review_advisor.mockworld.github.requests.access import Access, checked_body, not_too_long
+from review_advisor.mockworld.github.traffic import denied, missing, refused
 
 ONE_PENDING = "User can only have one pending review per pull request"
 """What whoever has a pending review hears of every further one, also of one that is to be shown at once."""
