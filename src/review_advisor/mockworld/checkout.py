@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.patches.patch_files import files_of_patch
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.mockworld import object_names
-from review_advisor.mockworld.editable_copies import Edit
-from review_advisor.mockworld.lines import Written
+from review_advisor.mockworld.editable_copies import Copies, Edit, Written
 
 Texts = Mapping[str, str]
-
-
-class Copies(Protocol):
-    """Trees that can be copied and edited."""
-
-    @property
-    def copies(self) -> Mapping[Path, object]:
-        """Every copy that is out at the moment."""
-        ...
-
-    def copy(self, tree: str | None) -> AbstractContextManager[Path]:
-        """A copy of the head, or of a tree that was read back."""
-        ...
-
-    def write(self, place: Path, path: str, written: Written) -> None:
-        """What an executor does in its copy."""
-        ...
-
-    def edits(self, place: Path, change: Change) -> Edits:
-        """What a copy holds now, against the head."""
-        ...
 
 
 def tree_name(texts: Texts) -> str:
@@ -70,24 +46,12 @@ def _section(path: str, old: str | None, new: str | None) -> str:
     return head + "".join(difflib.unified_diff(*sides, *names))
 
 
-@dataclass
-class Checkout:
-    """The base and the head of a change as whole texts, and every copy that is out at the moment."""
+class Checkout(Copies[str]):
+    """The base and the head of a change as whole texts, and the copies of that head."""
 
-    base: Texts
-    head: Texts
-    copies: dict[Path, dict[str, str]] = field(default_factory=dict)
-    made: int = 0
-    _trees: dict[str, Texts] = field(default_factory=dict)
-
-    @contextmanager
-    def copy(self, tree: str | None) -> Iterator[Path]:
-        """A copy of the head, or of a tree that was read back, under a path that exists in this world only."""
-        self.made += 1
-        place = Path(f"tree-{self.made}")
-        self.copies[place] = dict(self.head if tree is None else self._trees[tree])
-        yield place
-        del self.copies[place]
+    def __init__(self, base: Texts, head: Texts) -> None:
+        super().__init__(head)
+        self._base = base
 
     def write(self, place: Path, path: str, written: Written) -> None:
         """What an executor does in its copy; None deletes."""
@@ -104,9 +68,9 @@ class Checkout:
         self._trees[tree_name(now)] = now
         return Edits(
             tree=tree_name(now),
-            patch=patch_between(self.head, now),
-            change=replace(change, files=changed_between(self.base, now)),
-            touched=changed_between(self.head, now),
+            patch=patch_between(self._head, now),
+            change=replace(change, files=changed_between(self._base, now)),
+            touched=changed_between(self._head, now),
         )
 
 

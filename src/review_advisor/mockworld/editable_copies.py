@@ -1,14 +1,15 @@
-"""Copies of a stated change in which an executor may edit: no tree is there, only what the edits come to."""
+"""Copies of a change in which an executor may edit; of a stated one no tree is there, only what the edits come to."""
 
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, assert_never
+from typing import Generic, Literal, TypeVar, assert_never
 
 from review_advisor.core.facts.change import (
     EXECUTABLE_MODE,
@@ -27,6 +28,9 @@ it executable (a new file, if it was not there) or binary, or takes all of that 
 _REGULAR = "100644"
 _ABSENT = "000000"
 _MODES = {"links": SYMLINK_MODE, "nests": SUBMODULE_MODE, "runs": EXECUTABLE_MODE}
+
+
+Held = TypeVar("Held")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +73,44 @@ class Edit:
         return Hunk(at, self.removed, at, len(self.lines), "", (*gone, *(f"+{line}" for line in self.lines)))
 
 
-@dataclass
-class Bench:
-    """The copies of one change's head that are out at the moment, each as the edits in it by path."""
+Written = str | Edit | None
+"""What an executor leaves in the place of a file: a whole text, what an edit makes of it, or nothing."""
 
-    change: Change
-    copies: dict[Path, dict[str, Edit]] = field(default_factory=dict)
-    made: int = 0
-    _trees: dict[str, Mapping[str, Edit]] = field(default_factory=dict)
+
+class Copies(ABC, Generic[Held]):
+    """Trees that can be copied and edited: ``copies`` are those that are out at the moment, with what they hold."""
+
+    def __init__(self, head: Mapping[str, Held]) -> None:
+        self.copies: dict[Path, dict[str, Held]] = {}
+        self._head = head
+        self._made = 0
+        self._trees: dict[str, Mapping[str, Held]] = {}
 
     @contextmanager
     def copy(self, tree: str | None) -> Iterator[Path]:
         """A copy of the head, or of a tree that was read back, under a path that exists in this world only."""
-        self.made += 1
-        place = _place(self.made)
-        self.copies[place] = {} if tree is None else dict(self._trees[tree])
+        self._made += 1
+        place = _place(self._made)
+        self.copies[place] = dict(self._head if tree is None else self._trees[tree])
         yield place
         del self.copies[place]
 
-    def write(self, place: Path, path: str, written: str | Edit | None) -> None:
+    @abstractmethod
+    def write(self, place: Path, path: str, written: Written) -> None:
+        """What an executor does in its copy."""
+
+    @abstractmethod
+    def edits(self, place: Path, change: Change) -> Edits:
+        """What a copy holds now, against the head."""
+
+
+class Bench(Copies[Edit]):
+    """The copies of a stated change's head, each as the edits in it by path."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def write(self, place: Path, path: str, written: Written) -> None:
         """What an executor does in its copy; a later edit of a file takes the place of an earlier one."""
         if not isinstance(written, Edit):
             raise TypeError("a bench holds edits")

@@ -23,7 +23,8 @@ from review_advisor.core.roles.calls import (
     Receipt,
     Stop,
 )
-from review_advisor.mockworld.lines import Line, Written, approve, confirm, guidance, plan
+from review_advisor.mockworld.editable_copies import Written
+from review_advisor.mockworld.lines import Line, approve, confirm, guidance, plan
 from review_advisor.ports.review import Consults
 
 

@@ -18,11 +18,9 @@ from review_advisor.core.roles.calls import (
     Usage,
 )
 from review_advisor.core.roles.prompts import nonce_of
-from review_advisor.mockworld.editable_copies import Edit
+from review_advisor.mockworld.editable_copies import Written
 
 Json = dict[str, Any]
-Written = str | Edit | None
-"""What an executor leaves in the place of a file: a whole text, what an edit makes of it, or nothing."""
 
 
 class Killed(BaseException):

@@ -27,9 +27,10 @@ from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.roles.calls import AgentCall, ReviewInterrupted
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
 from review_advisor.core.safety.redaction import redactor
-from review_advisor.mockworld.checkout import Checkout, Copies, Texts, changed_between, tree_name
+from review_advisor.mockworld.checkout import Checkout, Texts, changed_between, tree_name
+from review_advisor.mockworld.editable_copies import Copies, Edit, Written
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import Killed, Written
+from review_advisor.mockworld.lines import Killed
 from review_advisor.ports.review import ArtifactError, Ports
 from review_advisor.review.phase import ReviewPhase, ReviewRequest
 
@@ -67,7 +68,7 @@ class FakeSource:
     texts: dict[str, str] = field(default_factory=dict)
     tree: Path | None = None
     at_base: tuple[str, ...] = ()
-    checkout: Copies | None = None
+    checkout: Copies[str] | Copies[Edit] | None = None
     guidelines: Mapping[str, str] = field(default_factory=dict)
 
     def change(self) -> Change:

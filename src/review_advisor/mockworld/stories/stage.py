@@ -274,7 +274,7 @@ class _Stage:
         push = self.branch.head
         world = MockWorld(self._clock, agents)
         world.reviews = number - 1
-        world.source = FakeSource(change, dict(push.texts), checkout=None if push.bare else Bench(change))
+        world.source = FakeSource(change, dict(push.texts), checkout=None if push.bare else Bench())
         world.source.guidelines = self._story.config.guidelines
         world.repair, agents.write = told.repair, world.source.write
         world.pictures = FakePictures(push.pictures)
