@@ -37,7 +37,7 @@ class GitHistory:
 
     def text(self, commit: str, path: str) -> str | None:
         """The text of a regular file at a commit; None if one of them is not there. Raises ``SourceError``."""
-        if not self._has(commit):
+        if not _COMMIT.fullmatch(commit) or not self._store.has_commit(commit):
             return None
         found = self._store.blob(commit, path, MOST_BYTES + 1)
         if found is not None and len(found) > MOST_BYTES:
@@ -64,12 +64,6 @@ class GitHistory:
     def close(self) -> None:
         """Remove the store."""
         self._store.close()
-
-    def _has(self, commit: str) -> bool:
-        return (
-            bool(_COMMIT.fullmatch(commit))
-            and self._store.git.attempt("cat-file", "-e", f"{commit}^{{commit}}").code == 0
-        )
 
 
 def open_history(repo: Path, pull_request: PullRequest, remote: Remote) -> GitHistory:
