@@ -70,8 +70,9 @@ def recovered_is_an_approval_that_answered_a_veto(reading: Reading) -> Iterator[
     document = reading.review.document
     ended = list(reading.events(PartEnded))
     for event in ended:
-        said = _judged(reading, (event.surface, event.shard))
-        answered = "VETO" in said[:-1] and said[-1] == "APPROVE" and _confirmed_last(reading, event)
+        key = (event.surface, event.shard)
+        said = _judged(reading, key)
+        answered = "VETO" in said[:-1] and reading.judgements.get(key) == "APPROVE"
         if event.recovered != ((event.outcome == "approved" or event.repaired) and answered):
             yield f"{event.surface}, part {event.shard + 1}, ended as {event.outcome} after {said}: {event.recovered=}"
     if document is not None and document.flags.recovered != any(event.recovered for event in ended):
@@ -95,8 +96,3 @@ def _judged(reading: Reading, key: PartKey) -> list[str]:
     """What post-verify said of a part, in order."""
     asked = reading.parts.get(key, ())
     return [str(said["verdict"]) for each in asked if each.call.role is Role.POST_VERIFY and (said := answer_of(each))]
-
-
-def _confirmed_last(reading: Reading, event: PartEnded) -> bool:
-    """Whether the last judgement that was asked for came."""
-    return reading.judgements.get((event.surface, event.shard)) == "APPROVE"

@@ -64,8 +64,8 @@ def story_of(seed: int) -> Story:
     steps += ended(dice) if published else []
     return Story(
         story=f"seed {seed}",
-        pull_request=_pull_request(dice, spec=dice.chance(0.2) or _specified(steps)),
-        config=_config(dice, wiki=dice.chance(0.2) or _learns(steps)),
+        pull_request=_pull_request(dice, spec=dice.chance(0.2) or _replies_on(Surface.PRE_MERGE_SPEC_CHECK, steps)),
+        config=_config(dice, wiki=dice.chance(0.2) or _replies_on(Surface.WIKI_INGEST, steps)),
         switches=_switches(dice),
         steps=tuple(steps),
         published=published,
@@ -99,14 +99,10 @@ def _pull_request(dice: Dice, *, spec: bool) -> PullRequestBlock:
     )
 
 
-def _learns(steps: list[StepBlock]) -> bool:
-    """Whether a reply was written for the wiki."""
-    return any(line.surface for step in steps if step.review is not None for line in step.review.post_verify)
-
-
-def _specified(steps: list[StepBlock]) -> bool:
-    """Whether a reply was written for the surface that needs a specification."""
-    return any(line.surface for step in steps if step.review is not None for line in step.review.executor)
+def _replies_on(surface: Surface, steps: list[StepBlock]) -> bool:
+    """Whether a reply was written for that surface alone, so that it has to run."""
+    reviews = [step.review for step in steps if step.review is not None]
+    return any(line.surface == surface for its in reviews for line in (*its.executor, *its.post_verify))
 
 
 def _config(dice: Dice, *, wiki: bool) -> ConfigBlock:

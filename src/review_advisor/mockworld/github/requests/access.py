@@ -39,7 +39,7 @@ class Access:
         """Whose token it is."""
         return self.token.account
 
-    def pull(self, number: int) -> Pull:
+    def known_pull(self, number: int) -> Pull:
         """A pull request. Raises GitHub's 404."""
         pull = self.github.repository(self.repository_name).pulls.get(number)
         if pull is None:

@@ -28,33 +28,30 @@ class CheckValues:
     annotations: Sequence[Annotation] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRequests:
+class CheckRequests(Access):
     """Check runs as one token reaches them."""
-
-    access: Access
 
     def of_commit(self, sha: str, name: str) -> tuple[CheckRun, ...]:
         """Every check run of this name on a commit, the newest first."""
-        with self.access.request("list check runs", "checks:read") as repository:
+        with self.request("list check runs", "checks:read") as repository:
             found = [run for run in repository.checks.values() if (run.commit, run.name) == (sha, name)]
             return tuple(reversed(found))
 
     def annotations(self, check_id: int) -> tuple[Annotation, ...]:
         """The annotations of a check run, in the order they came."""
-        with self.access.request("list annotations", "checks:read") as repository:
+        with self.request("list annotations", "checks:read") as repository:
             return tuple(_known(repository.checks.get(check_id)).annotations)
 
     def create(self, commit: str, values: CheckValues) -> CheckRun:
         """Make a check run."""
-        with self.access.request("create check run", "checks:write") as repository:
+        with self.request("create check run", "checks:write") as repository:
             app = self._app()
-            if commit not in self.access.github.objects.commits:
+            if commit not in self.github.objects.commits:
                 raise refused(f"No commit found for SHA: {commit}")
             if not values.name:
                 raise invalid("name is missing")
             _check(values)
-            github = self.access.github
+            github = self.github
             run = CheckRun(
                 github.next_id(), values.name, commit, app, values.external_id or "", "queued", None, github.tick()
             )
@@ -64,7 +61,7 @@ class CheckRequests:
 
     def update(self, check_id: int, values: CheckValues) -> CheckRun:
         """Change a check run; its annotations grow by those of the request."""
-        with self.access.request("update check run", "checks:write") as repository:
+        with self.request("update check run", "checks:write") as repository:
             app = self._app()
             run = _known(repository.checks.get(check_id))
             if run.app != app:
@@ -74,9 +71,9 @@ class CheckRequests:
             return run
 
     def _app(self) -> str:
-        if self.access.token.app is None:
+        if self.token.app is None:
             raise RefusedRequest(403, "You must authenticate via a GitHub App.")
-        return self.access.token.app
+        return self.token.app
 
     def _set(self, run: CheckRun, values: CheckValues) -> None:
         run.name = values.name or run.name
@@ -86,7 +83,7 @@ class CheckRequests:
         run.summary = values.summary if values.summary is not None else run.summary
         run.annotations.extend(values.annotations)
         if values.conclusion is not None:
-            self.access.github.tick()
+            self.github.tick()
             run.status, run.conclusion = "completed", values.conclusion
         elif values.status is not None:
             run.status, run.conclusion = values.status, None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.records import Account, Issue, Protection, Pull, PullFile, Repository
@@ -13,70 +11,67 @@ from review_advisor.mockworld.github.traffic import RefusedRequest, missing
 NO_COMMIT = "No commit found"
 
 
-@dataclass(frozen=True, slots=True)
-class FactRequests:
+class FactRequests(Access):
     """What a token may learn of a repository."""
-
-    access: Access
 
     def repository(self) -> Repository:
         """The repository."""
-        with self.access.request("get repository") as repository:
+        with self.request("get repository") as repository:
             return repository
 
     def pull(self, number: int) -> Pull:
         """A pull request: as it is, or as it was, where GitHub's answers lag."""
-        with self.access.request("get pull request", "pull_requests:read"):
-            lagging = self.access.github.traffic.lagging
-            return lagging.pop(0) if lagging else self.access.pull(number)
+        with self.request("get pull request", "pull_requests:read"):
+            lagging = self.github.traffic.lagging
+            return lagging.pop(0) if lagging else self.known_pull(number)
 
     def pulls(self) -> tuple[Pull, ...]:
         """The open pull requests, the oldest first."""
-        with self.access.request("list pull requests", "pull_requests:read") as repository:
+        with self.request("list pull requests", "pull_requests:read") as repository:
             return tuple(pull for pull in repository.pulls.values() if pull.state == "open")
 
     def commit(self, sha: str) -> Commit:
         """A commit, with the account that made it."""
-        with self.access.request("get repository commit", "contents:read"):
-            if sha not in self.access.github.objects.commits:
+        with self.request("get repository commit", "contents:read"):
+            if sha not in self.github.objects.commits:
                 raise RefusedRequest(422, f"{NO_COMMIT} for SHA: {sha}")
-            return self.access.github.commit(sha)
+            return self.github.commit(sha)
 
     def files(self, number: int) -> tuple[PullFile, ...]:
         """The files of a pull request; the list ends at 3,000."""
-        with self.access.request("list files", "pull_requests:read"):
-            return self.access.github.listed_files(self.access.pull(number))
+        with self.request("list files", "pull_requests:read"):
+            return self.github.listed_files(self.known_pull(number))
 
     def closing_issues(self, number: int) -> tuple[tuple[Repository, Issue], ...]:
         """The issues that a merge would close; those that the token may not see are left out."""
-        with self.access.request("list closing issues", "pull_requests:read", "issues:read"):
-            places = [(self.access.github.repository(name), issue) for name, issue in self.access.pull(number).closes]
+        with self.request("list closing issues", "pull_requests:read", "issues:read"):
+            places = [(self.github.repository(name), issue) for name, issue in self.known_pull(number).closes]
             return tuple((place, place.issues[issue]) for place, issue in places if issue in place.issues)
 
     def permission(self, login: str) -> tuple[Account, Permission]:
         """What an account may do in the repository."""
-        with self.access.request("get permission") as repository:
-            return self.access.github.account(login), repository.permission(login)
+        with self.request("get permission") as repository:
+            return self.github.account(login), repository.permission(login)
 
     def content(self, path: str, ref: str) -> tuple[str, bytes]:
         """The name and bytes of a file at a commit or branch."""
-        with self.access.request("get content", "contents:read") as repository:
+        with self.request("get content", "contents:read") as repository:
             sha = repository.branches.get(ref, ref)
-            if sha not in self.access.github.objects.commits:
+            if sha not in self.github.objects.commits:
                 raise RefusedRequest(404, f"{NO_COMMIT} for the ref {ref}")
-            found = self.access.github.objects.files(sha).get(path)
+            found = self.github.objects.files(sha).get(path)
             if found is None:
                 raise missing()
-            return found[1], self.access.github.objects.blobs[found[1]]
+            return found[1], self.github.objects.blobs[found[1]]
 
     def rules(self, branch: str) -> frozenset[Protection]:
         """The rulesets that hold for a branch."""
-        with self.access.request("list rules") as repository:
+        with self.request("list rules") as repository:
             return frozenset(repository.protected.get(branch, set()) & {"ruleset"})
 
     def branch(self, branch: str) -> tuple[str, frozenset[Protection]]:
         """A branch's tip, and what guards it."""
-        with self.access.request("get branch", "contents:read") as repository:
+        with self.request("get branch", "contents:read") as repository:
             if branch not in repository.branches:
                 raise RefusedRequest(404, "Branch not found")
             return repository.branches[branch], frozenset(repository.protected.get(branch, ()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from review_advisor.mockworld.github.records import IssueComment, Pull
 from review_advisor.mockworld.github.requests.access import Access, checked_body
@@ -16,41 +15,38 @@ LONGEST_LABEL = 50
 _TALK = ("issues:write", "pull_requests:write")
 
 
-@dataclass(frozen=True, slots=True)
-class IssueRequests:
+class IssueRequests(Access):
     """What is said on pull requests themselves, as one token reaches it."""
-
-    access: Access
 
     def comments(self, number: int) -> tuple[IssueComment, ...]:
         """The comments on a pull request, the oldest first."""
-        with self.access.request("list comments", "issues:read", "pull_requests:read"):
-            return tuple(self.access.pull(number).comments)
+        with self.request("list comments", "issues:read", "pull_requests:read"):
+            return tuple(self.known_pull(number).comments)
 
     def create(self, number: int, body: str | None) -> IssueComment:
         """Comment on a pull request."""
-        with self.access.request("create comment", *_TALK):
-            pull = self.access.pull(number)
-            return self.access.github.comments(pull, by=self.access.account, body=checked_body(body))
+        with self.request("create comment", *_TALK):
+            pull = self.known_pull(number)
+            return self.github.comments(pull, by=self.account, body=checked_body(body))
 
     def update(self, comment_id: int, body: str | None) -> IssueComment:
         """Put another text in a comment's place."""
-        with self.access.request("update comment", *_TALK):
+        with self.request("update comment", *_TALK):
             comment = self._comment(comment_id)
-            self.access.github.edits(comment, by=self.access.account, body=checked_body(body))
+            self.github.edits(comment, by=self.account, body=checked_body(body))
             return comment
 
     def delete(self, comment_id: int) -> None:
         """Delete a comment."""
-        with self.access.request("delete comment", *_TALK) as repository:
-            self.access.github.conversation(comment_id, repository).remove(self._comment(comment_id))
+        with self.request("delete comment", *_TALK) as repository:
+            self.github.conversation(comment_id, repository).remove(self._comment(comment_id))
 
     def add_labels(self, number: int, names: Sequence[str]) -> tuple[str, ...]:
         """Put labels on; one that the repository does not have is made, for which ``issues:write`` is needed."""
-        with self.access.request("add labels", *_TALK) as repository:
-            pull = self.access.pull(number)
+        with self.request("add labels", *_TALK) as repository:
+            pull = self.known_pull(number)
             there = {name.casefold() for name in repository.labels}
-            if not there.issuperset(name.casefold() for name in names) and not self.access.token.may("issues:write"):
+            if not there.issuperset(name.casefold() for name in names) and not self.token.may("issues:write"):
                 raise RefusedRequest(403, NO_NEW_LABEL)
             for name in names:
                 if not name.strip() or len(name) > LONGEST_LABEL:
@@ -58,43 +54,43 @@ class IssueRequests:
             new = {name.casefold() for name in names} - {label.casefold() for label in pull.labels}
             if len(pull.labels) + len(new) > MOST_LABELS:
                 raise refused(f"Label limit reached: an issue has at most {MOST_LABELS} labels.")
-            self.access.github.labels(pull, *names, by=self.access.account)
+            self.github.labels(pull, *names, by=self.account)
             return tuple(pull.labels)
 
     def remove_label(self, number: int, name: str) -> tuple[str, ...]:
         """Take a label off."""
-        with self.access.request("remove label", *_TALK):
-            pull = self.access.pull(number)
-            if not self.access.github.takes_label(pull, name, by=self.access.account):
+        with self.request("remove label", *_TALK):
+            pull = self.known_pull(number)
+            if not self.github.takes_label(pull, name, by=self.account):
                 raise RefusedRequest(404, NO_LABEL)
             return tuple(pull.labels)
 
     def request_reviewers(self, number: int, users: Sequence[str], teams: Sequence[str]) -> Pull:
         """Ask users and teams (``slug``) for their review: all of them, or none."""
-        with self.access.request("request reviewers", "pull_requests:write") as repository:
-            pull = self.access.pull(number)
-            if teams and not self.access.token.may("members:read"):
+        with self.request("request reviewers", "pull_requests:write") as repository:
+            pull = self.known_pull(number)
+            if teams and not self.token.may("members:read"):
                 raise denied()
             names = [f"{repository.owner}/{slug}" for slug in teams]
             if any(user.casefold() == pull.author.casefold() for user in users):
                 raise refused("Review cannot be requested from pull request author.")
             known = {name.casefold() for name in repository.permissions}
             if any(user.casefold() not in known for user in users) or any(
-                name not in self.access.github.teams for name in names
+                name not in self.github.teams for name in names
             ):
                 raise refused(
                     "Reviews may only be requested from collaborators. One or more of the users or teams you specified"
                     f" is not a collaborator of the {repository.name} repository."
                 )
             for name in (*users, *names):
-                self.access.github.happens(pull, self.access.account, f"requested a review from {name}")
+                self.github.happens(pull, self.account, f"requested a review from {name}")
             pull.requested_users.extend(user for user in users if user not in pull.requested_users)
             pull.requested_teams.extend(name for name in names if name not in pull.requested_teams)
             return pull
 
     def _comment(self, comment_id: int) -> IssueComment:
-        repository = self.access.github.repository(self.access.repository_name)
-        place = self.access.github.conversation(comment_id, repository)
+        repository = self.github.repository(self.repository_name)
+        place = self.github.conversation(comment_id, repository)
         found = next((comment for comment in place if comment.id == comment_id), None)
         if found is None:
             raise missing()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.mockworld.github.records import (
@@ -19,40 +18,37 @@ ONE_PENDING = "User can only have one pending review per pull request"
 """What whoever has a pending review hears of every further one, also of one that is to be shown at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewRequests:
+class ReviewRequests(Access):
     """Reviews as one token reaches them."""
-
-    access: Access
 
     def reviews(self, number: int) -> tuple[Review, ...]:
         """The reviews, the oldest first; somebody else's pending one is not among them."""
-        with self.access.request("list reviews", "pull_requests:read"):
-            return self.access.github.visible_reviews(self.access.pull(number), self.access.account)
+        with self.request("list reviews", "pull_requests:read"):
+            return self.github.visible_reviews(self.known_pull(number), self.account)
 
     def review(self, number: int, review_id: int) -> Review:
         """One review."""
-        with self.access.request("get review", "pull_requests:read"):
+        with self.request("get review", "pull_requests:read"):
             return self._review(number, review_id)
 
     def threads(self, number: int) -> tuple[ReviewThread, ...]:
         """The threads that the token's account sees."""
-        with self.access.request("list threads", "pull_requests:read"):
-            return self.access.github.visible_threads(self.access.pull(number), self.access.account)
+        with self.request("list threads", "pull_requests:read"):
+            return self.github.visible_threads(self.known_pull(number), self.account)
 
     def create(self, number: int, sha: str, body: str, remarks: Sequence[InlineComment]) -> Review:
         """Make a pending review. One bad line refuses all of it."""
-        with self.access.request("create review", "pull_requests:write"):
-            pull = self.access.pull(number)
+        with self.request("create review", "pull_requests:write"):
+            pull = self.known_pull(number)
             not_too_long(body, "body")
-            if any(review.state == "PENDING" and review.author == self.access.account for review in pull.reviews):
+            if any(review.state == "PENDING" and review.author == self.account for review in pull.reviews):
                 raise refused("Unprocessable Entity", ONE_PENDING)
-            if sha not in self.access.github.commits_of(pull):
+            if sha not in self.github.commits_of(pull):
                 raise refused("Unprocessable Entity", "Commit is not part of the pull request")
-            files = {file.path: file for file in self.access.github.listed_files(pull)}
+            files = {file.path: file for file in self.github.listed_files(pull)}
             texts = [_checked(files.get(remark.path), remark) for remark in remarks]
-            github = self.access.github
-            review = Review(github.next_id(), self.access.account, body, sha, "PENDING", github.tick())
+            github = self.github
+            review = Review(github.next_id(), self.account, body, sha, "PENDING", github.tick())
             review.threads.extend(
                 self._thread(review, remark, text) for remark, text in zip(remarks, texts, strict=True)
             )
@@ -61,48 +57,48 @@ class ReviewRequests:
 
     def submit(self, number: int, review_id: int, body: str | None = None) -> Review:
         """Show a pending review to everybody, as a comment, which needs words."""
-        with self.access.request("submit review", "pull_requests:write"):
+        with self.request("submit review", "pull_requests:write"):
             review = self._review(number, review_id)
             if review.state != "PENDING":
                 raise refused("Unprocessable Entity", "Can not submit a review that is not pending")
             text = not_too_long(review.body if body is None else body, "body")
             review.body = text if review.threads else checked_body(text)
-            review.state, review.at = "COMMENTED", self.access.github.tick()
+            review.state, review.at = "COMMENTED", self.github.tick()
             return review
 
     def delete(self, number: int, review_id: int) -> Review:
         """Delete a pending review; a submitted one stays."""
-        with self.access.request("delete review", "pull_requests:write"):
+        with self.request("delete review", "pull_requests:write"):
             review = self._review(number, review_id)
             if review.state != "PENDING":
                 raise refused("Can not delete a non-pending pull request review")
-            self.access.pull(number).reviews.remove(review)
+            self.known_pull(number).reviews.remove(review)
             return review
 
     def resolve(self, thread_id: str) -> ReviewThread:
         """Mark a thread as resolved, which takes more than the right to review."""
-        with self.access.request("resolve thread", "contents:write"):
-            for pull, thread in self.access.github.every_thread():
+        with self.request("resolve thread", "contents:write"):
+            for pull, thread in self.github.every_thread():
                 if thread.id == thread_id:
-                    if not self.access.token.may("pull_requests:write"):
+                    if not self.token.may("pull_requests:write"):
                         raise denied()
-                    if thread not in self.access.github.visible_threads(pull, self.access.account):
+                    if thread not in self.github.visible_threads(pull, self.account):
                         break
-                    self.access.github.resolves(thread, by=self.access.account)
+                    self.github.resolves(thread, by=self.account)
                     return thread
             raise missing()
 
     def _review(self, number: int, review_id: int) -> Review:
-        seen = self.access.github.visible_reviews(self.access.pull(number), self.access.account)
+        seen = self.github.visible_reviews(self.known_pull(number), self.account)
         found = next((review for review in seen if review.id == review_id), None)
         if found is None:
             raise missing()
         return found
 
     def _thread(self, review: Review, remark: InlineComment, text: str) -> ReviewThread:
-        github = self.access.github
+        github = self.github
         comment = ReviewComment(
-            github.next_id(), self.access.account, remark.body, remark.path, remark.side, remark.line,
+            github.next_id(), self.account, remark.body, remark.path, remark.side, remark.line,
             remark.start_line, remark.line, review.commit, github.tick(), remark.start_line,
         )  # fmt: skip
         return ReviewThread(f"PRRT_{github.next_id()}", [comment], text)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Token
-from review_advisor.mockworld.github.requests.access import Access
 from review_advisor.mockworld.github.requests.checks import CheckRequests
 from review_advisor.mockworld.github.requests.facts import FactRequests
 from review_advisor.mockworld.github.requests.git_objects import GitObjectRequests
@@ -30,11 +29,11 @@ class Session:
 
 def session(github: GitHub, repository: str, token: Token) -> Session:
     """The requests of a token about a repository, which need not exist."""
-    access = Access(github, repository, token)
+    access = (github, repository, token)
     return Session(
-        FactRequests(access),
-        CheckRequests(access),
-        IssueRequests(access),
-        ReviewRequests(access),
-        GitObjectRequests(access),
+        FactRequests(*access),
+        CheckRequests(*access),
+        IssueRequests(*access),
+        ReviewRequests(*access),
+        GitObjectRequests(*access),
     )
