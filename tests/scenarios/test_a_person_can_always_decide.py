@@ -1,5 +1,6 @@
 """Whatever a review came to, a person with write permission can let the head pass in their own name."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -67,6 +68,10 @@ def dismisses(desk: Desk, line: int, login: str = MAINTAINER) -> Heard:
 
 def overrides(desk: Desk, login: str = MAINTAINER, number: int = 77) -> Heard:
     return says(desk, login, f"override {desk.pull.head_sha} we need it today", number)
+
+
+def dismisses_the_last(desk: Desk, login: str) -> Heard:
+    return dismisses(desk, 3, login)
 
 
 @pytest.mark.parametrize("came", NOT_APPROVED, ids=lambda came: came.__name__)
@@ -214,6 +219,33 @@ def test_the_next_review_believes_a_dismissal_as_the_configuration_says(rule: st
     state = desk.bot().writer(desk.pull.number).remembered()
     assert state is not None
     assert [each.status for each in state.findings] == (["dismissed"] if rule == "admins" else ["open"])
+
+
+@pytest.mark.parametrize("command", [dismisses_the_last, overrides], ids=["dismiss", "override"])
+def test_whoever_made_any_commit_or_pushed_the_head_settles_nothing(command: Callable[[Desk, str], Heard]) -> None:
+    desk = Desk()
+    for login in ("Max", "Eve"):
+        desk.github.grants(REPOSITORY, login, Permission.WRITE)
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"}, by="Max")
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 2\n"}, by="Eve", maker=AUTHOR)
+    rejected(desk)
+    for login in ("Max", "eve"):
+        assert "made a commit or pushed the head" in command(desk, login).because
+        assert conclusions(desk) == ["failure"]
+        desk.pull.comments[-2:] = []
+    command(desk, MAINTAINER)
+    assert conclusions(desk) == ["success"]
+
+
+def test_each_command_is_answered_at_once_by_a_reaction() -> None:
+    desk = Desk()
+    rejected(desk)
+    for number, command in enumerate(("review", "help", f"explain {IDS[3]}", f"dismiss {IDS[3]} it is meant")):
+        says(desk, MAINTAINER, command, number)
+        says(desk, MAINTAINER, command, number)
+    says(desk, "eve", "review", 50)
+    said = {each.id: each.seen_by for each in desk.pull.comments if each.author in (MAINTAINER, "eve")}
+    assert said == {**{number: [BOT] for number in range(4)}, 50: []}
 
 
 def test_an_outcome_keeps_what_it_was_before_a_person_decided() -> None:

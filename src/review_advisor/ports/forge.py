@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
+from review_advisor.core.facts.pull_request import LinkedIssue, Makers, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
 
 if TYPE_CHECKING:  # only a pull request's review publishes, and only what is closed is observed
@@ -31,8 +31,8 @@ class Forge(Protocol):
         """The open pull requests whose head is this very commit, the lowest number first."""
         ...
 
-    def makers(self, commit: str) -> tuple[str, ...]:
-        """The accounts that the forge names as author and committer of a commit; none that it does not know."""
+    def makers(self, pull_request: PullRequest) -> Makers:
+        """Authors and committers of its commits, and whoever pushed its head, as far as the forge names them."""
         ...
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
@@ -85,6 +85,10 @@ class Forge(Protocol):
 
     def mark_check(self, check_id: int, external_id: str) -> None:
         """Give a check run another external id, and leave everything else of it."""
+        ...
+
+    def react(self, comment_id: int) -> None:
+        """Show at a comment on the pull request that it was seen; again changes nothing."""
         ...
 
     def create_comment(self, number: int, body: str) -> int:
@@ -174,6 +178,8 @@ class Patcher(Protocol):
 
 MOST_LISTED = 3_000
 """GitHub lists no more files of a pull request."""
+MOST_LISTED_COMMITS = 250
+"""Nor more commits."""
 
 
 @dataclass(frozen=True, slots=True)

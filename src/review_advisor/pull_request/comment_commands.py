@@ -83,6 +83,7 @@ class Conversation:
             if comment.author.casefold() == pull_request.author.casefold():
                 writer.answer(comment.id, answers.refused(granted.because))
             return Heard(review=False, because=granted.because)
+        writer.seen(comment.id)
         if isinstance(command, Misspelt):
             writer.answer(comment.id, answers.helped(command.why))
             return Heard(review=False, because=command.why)
@@ -122,7 +123,7 @@ class Conversation:
             said = answers.unknown(command.finding) if finding is None else answers.explained(finding)
             return Heard(review=False, because=said)
         rule = self._bot.rules.self_settle
-        granted = may_settle(comment.author, permission, seen, writer.makers(seen.head_sha), rule)
+        granted = may_settle(comment.author, permission, seen, writer.makers(seen), rule)
         if not granted.granted:
             return Heard(review=False, because=answers.refused(granted.because))
         if isinstance(command, Dismiss):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.facts.pull_request import Makers, PullRequest
 from review_advisor.core.pull_request.commands import Dismiss, Override, read_command
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import Dismissal, PeoplesWord, sealed_on
@@ -46,7 +46,7 @@ def peoples_word(
 
 def _may_settle(forge: Forge, rules: PublicationRules, pull_request: PullRequest, login: str) -> bool:
     permission = forge.permission(login)
-    return permission.may_write and may_settle(login, permission, pull_request, (), rules.self_settle).granted
+    return permission.may_write and may_settle(login, permission, pull_request, Makers(()), rules.self_settle).granted
 
 
 def _said(

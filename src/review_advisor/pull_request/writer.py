@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.facts.pull_request import Makers, PullRequest
 from review_advisor.core.pull_request.markers import SUMMARY, answer_marker
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import (
@@ -84,9 +84,9 @@ class PullRequestWriter:
         return tuple(sorted(each.number for each in self._forge.open_pull_requests(head_sha)))
 
     @retried
-    def makers(self, commit: str) -> tuple[str, ...]:
-        """The accounts that the forge names as those who made a commit."""
-        return self._forge.makers(commit)
+    def makers(self, pull_request: PullRequest) -> Makers:
+        """Whose work the pull request is, beside its author's."""
+        return self._forge.makers(pull_request)
 
     def remembered(self) -> State | None:
         """The state in the standing summary, as far as it is believed; None where there is none to read."""
@@ -159,6 +159,10 @@ class PullRequestWriter:
             if body not in ("", first.body):
                 self._forge.update_comment(first.id, body)
         self._leave_the_oldest(standing)
+
+    def seen(self, comment_id: int) -> None:
+        """Show at a person's comment that it was heard; where the token may not, the answer has to do."""
+        self._allowed(lambda: self._forge.react(comment_id))
 
     @retried
     def answer(self, comment_id: int, body: str) -> None:

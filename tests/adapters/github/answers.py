@@ -11,6 +11,7 @@ from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.records import (
     CheckRun,
     PullFile,
+    Push,
     Review,
 )
 
@@ -84,6 +85,19 @@ def git_commit(commit: Commit) -> Json:
 
 def commit(write: Payloads, shown: Commit) -> Json:
     return {"sha": shown.sha, "author": write.account(shown.author), "committer": write.account(shown.author)}
+
+
+def push(write: Payloads, made: Push) -> Json:
+    return {
+        "after": made.after,
+        "ref": f"refs/heads/{made.branch}",
+        "activity_type": "push",
+        "actor": write.account(made.login),
+    }
+
+
+def eyes(comment_id: int) -> Json:
+    return {"id": comment_id, "content": "eyes"}
 
 
 def ref(branch: str, sha: str) -> Json:

@@ -35,9 +35,14 @@ def pull(call: Call) -> Reply:
     return Reply(200, call.write.pull(call.session.facts.pull(call.number)))
 
 
-def commit(call: Call) -> Reply:
-    found = call.session.facts.commit(call.path["ref"])
-    return Reply(200, answers.commit(call.write, found))
+def commits(call: Call) -> Reply:
+    found = call.session.facts.commits(call.number)
+    return Reply(200, [answers.commit(call.write, each) for each in found], paged=True)
+
+
+def activity(call: Call) -> Reply:
+    found = call.session.facts.pushes(call.repository, call.query["ref"].removeprefix("refs/heads/"))
+    return Reply(200, [answers.push(call.write, each) for each in found])
 
 
 def files(call: Call) -> Reply:

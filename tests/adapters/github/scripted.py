@@ -11,7 +11,12 @@ from threading import Thread
 from typing import Any
 
 from review_advisor.adapters.github.forge import GitHubForge, connect
+from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.mockworld.world import FakeClock
+
+PULL_REQUEST = PullRequest(
+    "octo/app", 1, "A change", "", "mona", "main", "b" * 40, "change", "a" * 40, head_repository=None
+)
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 """In the shape of an old token, which has no beginning of its own."""

@@ -117,7 +117,6 @@ def test_only_a_full_object_name_is_a_commit(commit: str) -> None:
             lambda: forge.file("a.txt", commit),
             lambda: forge.checks(commit, "review"),
             lambda: forge.open_pull_requests(commit),
-            lambda: forge.makers(commit),
             lambda: forge.start_review(1, commit, "body", ()),
         ):
             with pytest.raises(ForgeRejected, match="is not the full name of a commit"):

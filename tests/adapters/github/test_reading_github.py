@@ -12,7 +12,7 @@ from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import Thread
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
 from review_advisor.mockworld.github.records import PullFile
-from review_advisor.ports.forge import ForgeError, ForgeMissing, ForgeRejected
+from review_advisor.ports.forge import MOST_LISTED_COMMITS, ForgeError, ForgeMissing, ForgeRejected
 
 
 @pytest.fixture
@@ -72,12 +72,48 @@ def test_open_pull_requests_are_found_where_their_head_is_in_the_default_branch_
     assert scene.fake.open_pull_requests(other.head_sha) == scene.forge.open_pull_requests(other.head_sha)
 
 
-def test_the_makers_of_a_commit_are_accounts(scene: Scene) -> None:
+def makers(scene: Scene, number: int) -> list[set[str]]:
+    """Whose work a pull request is, through both doors."""
+    return [set(forge.makers(forge.pull_request(number)).logins) for forge in (scene.forge, scene.fake)]
+
+
+def test_whoever_made_a_commit_or_pushed_the_head_is_a_maker(scene: Scene) -> None:
     pull = scene.opens()
-    head = scene.github.pushes(pull, {"more.txt": "more\n"}, by=scene.github.user("hubot").login)
-    assert set(scene.forge.makers(head)) == set(scene.fake.makers(head)) == {"hubot"}
+    scene.github.pushes(pull, {"more.txt": "more\n"}, by=scene.github.user("hubot").login)
+    scene.github.pushes(pull, {"last.txt": "last\n"}, by=scene.github.user("max").login, maker="mona")
+    assert makers(scene, pull.number) == [{"mona", "hubot", "max"}] * 2
+    scene.github.pushes(pull, {"last.txt": "more\n"}, by="hubot", maker="mona")
+    assert makers(scene, pull.number) == [{"mona", "hubot"}] * 2, "who pushed an older head is no maker by that"
+
+
+def test_who_pushed_to_a_fork_that_is_gone_is_not_known(scene: Scene) -> None:
+    scene.github.forks("octo/app", scene.github.user("eve").login)
+    pull = scene.github.opens("octo/app", by="eve")
+    scene.github.pushes(pull, {"last.txt": "last\n"}, by=scene.github.user("max").login, maker="eve")
+    assert makers(scene, pull.number) == [{"eve", "max"}] * 2
+    scene.github.deletes_repository("eve/app")
+    assert makers(scene, pull.number) == [{"eve"}] * 2
+
+
+def test_of_a_very_long_pull_request_not_all_makers_are_known(scene: Scene) -> None:
+    pull = scene.opens()
+    for number in range(MOST_LISTED_COMMITS - 2):
+        scene.github.pushes(pull, {"more.txt": f"{number}\n"})
+    for forge in (scene.forge, scene.fake):
+        assert forge.makers(forge.pull_request(pull.number)).whole
+    scene.github.pushes(pull, {"more.txt": "one more\n"})
+    for forge in (scene.forge, scene.fake):
+        assert not forge.makers(forge.pull_request(pull.number)).whole
+
+
+def test_a_comment_is_shown_to_be_seen_once(scene: Scene) -> None:
+    pull = scene.opens()
+    comment = scene.github.comments(pull, by="mona", body="/advisor help")
+    for forge in (scene.forge, scene.fake, scene.forge):
+        forge.react(comment.id)
+    assert comment.seen_by == ["github-actions[bot]"]
     with pytest.raises(ForgeError):
-        scene.forge.makers("c" * 40)
+        scene.forge.react(comment.id + 99_999)
 
 
 def test_a_commit_inside_a_pull_request_is_not_its_head(scene: Scene) -> None:

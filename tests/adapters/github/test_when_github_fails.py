@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.adapters.github.scripted import TOKEN, Reply, github_answers
+from tests.adapters.github.scripted import PULL_REQUEST, TOKEN, Reply, github_answers
 
 from review_advisor.adapters.github.forge import GitHubForge
 from review_advisor.core.facts.pull_request import Permission
@@ -238,7 +238,7 @@ def test_an_answer_that_is_no_json_is_no_answer(body: str) -> None:
     [
         lambda forge: forge.pull_request(1),
         lambda forge: forge.open_pull_requests(HEAD),
-        lambda forge: forge.makers(HEAD),
+        lambda forge: forge.makers(PULL_REQUEST),
         lambda forge: forge.linked_issues(1),
         lambda forge: forge.permission("mona"),
         lambda forge: forge.changed_files(1),

@@ -18,6 +18,11 @@ def create_comment(call: Call) -> Reply:
     return Reply(201, call.write.comment(made))
 
 
+def react(call: Call) -> Reply:
+    seen = call.session.conversation.react(call.id("comment_id"))
+    return Reply(201, answers.eyes(seen.id))
+
+
 def update_comment(call: Call) -> Reply:
     changed = call.session.conversation.update(call.id("comment_id"), call.body.get("body"))
     return Reply(200, call.write.comment(changed))

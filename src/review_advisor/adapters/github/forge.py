@@ -24,6 +24,7 @@ from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
 from review_advisor.adapters.github.git_data import GitData
 from review_advisor.adapters.github.graph_answers import CommentNode, IssueNode, RemarkNode, Root, ThreadNode
 from review_advisor.adapters.github.rest_answers import (
+    ActivityAnswer,
     AnnotationAnswer,
     ChecksAnswer,
     CommitAnswer,
@@ -37,11 +38,19 @@ from review_advisor.adapters.github.rest_answers import (
 )
 from review_advisor.adapters.github.transport import Exchange
 from review_advisor.adapters.github.wire import Wire
-from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
+from review_advisor.core.facts.pull_request import LinkedIssue, Makers, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.pull_request.writes import Check, InlineComment, in_requests, missing_annotations
-from review_advisor.ports.forge import CommentableLines, ForgeMissing, ForgeRejected, ForgeUnavailable, ListedFile
+from review_advisor.ports.forge import (
+    MOST_LISTED_COMMITS,
+    CommentableLines,
+    ForgeDenied,
+    ForgeMissing,
+    ForgeRejected,
+    ForgeUnavailable,
+    ListedFile,
+)
 from review_advisor.ports.review import Clock
 
 _BETWEEN_WRITES = 1.0
@@ -80,10 +89,28 @@ class GitHubForge(GitData):
         found = {each.number: each for page in pages for each in page if each.state == "open" and each.head.sha == head}
         return tuple(found[number].value(self._repository) for number in sorted(found))
 
-    def makers(self, commit: str) -> tuple[str, ...]:
-        """The accounts that GitHub knows author and committer of a commit by; it goes by their mail addresses."""
-        path = f"{self._root}/commits/{commit_name(commit)}"
-        return self._wire.get(f"read commit {commit[:12]}", path, CommitAnswer, {"per_page": "1"}).makers()
+    def makers(self, pull_request: PullRequest) -> Makers:
+        """The accounts that GitHub knows the commits' authors and committers by, and the pusher of the head.
+
+        It goes by the mail addresses in a commit. Of a fork that the token cannot read, the pusher is not known.
+        """
+        doing = f"list the commits of pull request #{pull_request.number}"
+        pages = self._wire.pages(doing, f"{self._pull(pull_request.number)}/commits", list[CommitAnswer])
+        commits = [each for page in pages for each in page]
+        found = (login for each in commits for login in each.makers())
+        logins = tuple(dict.fromkeys((*found, *self._pushers(pull_request))))
+        return Makers(logins, whole=len(commits) < MOST_LISTED_COMMITS)
+
+    def _pushers(self, pull_request: PullRequest) -> tuple[str, ...]:
+        if pull_request.head_repository is None:
+            return ()
+        path = f"/repos/{quote(pull_request.head_repository)}/activity"
+        asked = {"ref": f"refs/heads/{pull_request.head_ref}", "per_page": "100"}
+        try:
+            found = self._wire.get("read who pushed the head", path, list[ActivityAnswer], asked)
+        except (ForgeMissing, ForgeDenied):
+            return ()
+        return tuple(each.actor.login for each in found if each.actor and each.after == pull_request.head_sha)
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
         """The issues that it closes, the lowest number first; one that the token may not see is left out."""
@@ -178,6 +205,11 @@ class GitHubForge(GitData):
     def mark_check(self, check_id: int, external_id: str) -> None:
         """Give a check run another external id, and leave everything else of it."""
         self._bring_about("mark a check", check_id, [{"external_id": external_id}])
+
+    def react(self, comment_id: int) -> None:
+        """Show eyes at a comment on the pull request."""
+        path = f"{self._root}/issues/comments/{comment_id}/reactions"
+        self._wire.write("react to a comment", "POST", path, {"content": "eyes"})
 
     def create_comment(self, number: int, body: str) -> int:
         """Comment on the pull request; the comment's id."""

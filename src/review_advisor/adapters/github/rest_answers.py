@@ -102,6 +102,13 @@ class CommitAnswer(Read):
         return tuple(each.login for each in (self.author, self.committer) if isinstance(each, RestAccount))
 
 
+class ActivityAnswer(Read):
+    """A push; ``after`` is what the branch ended with, and ``actor`` whoever pushed."""
+
+    after: str
+    actor: RestAccount | None
+
+
 class FileAnswer(Read):
     """A changed file; without ``patch`` where it is binary or too large to be shown."""
 

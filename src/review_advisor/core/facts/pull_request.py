@@ -30,6 +30,17 @@ class Permission(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Makers:
+    """Whom the forge names for the work in a pull request: the makers of its commits, and the pusher of its head.
+
+    ``whole``: it named all commits; of very long pull requests it does not.
+    """
+
+    logins: tuple[str, ...]
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class PullRequest:
     """One pull request at one moment. Every text in it is the author's, and hostile.
 

@@ -112,7 +112,7 @@ def believed(state: State, found: Vouched, people: PeoplesWord) -> State:
         "approved_by": state.approved_by if state.approved_by.casefold() in people.approved else "",
     }
     if found != "noted":
-        now |= {"complete": False, "whole": None, "rests_on_findings": False}
+        now |= {"complete": False, "whole": None}
     if not found:
         now["base_ref"] = ""
     return state.model_copy(update=now)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from review_advisor.core.facts.pull_request import Permission, PullRequest
+from review_advisor.core.facts.pull_request import Makers, Permission, PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.surface_records import PartRecord
@@ -28,19 +27,22 @@ _SETTLES_NOTHING = (
 
 
 def may_settle(
-    login: str, permission: Permission, pull_request: PullRequest, makers: Iterable[str], self_settle: SelfSettle
+    login: str, permission: Permission, pull_request: PullRequest, makers: Makers, self_settle: SelfSettle
 ) -> Leave:
     """Nobody settles what was found in their own work, unless the believed configuration says so.
 
-    Own is a pull request of one's own, and one of whose commits one is a maker. ``makers``: whom the forge names for
-    the commits. A commit's names are its pusher's own word, so this holds back whoever commits under their own name.
+    Own is a pull request of one's own, one that has a commit of one's own, and one whose head one pushed.
     """
     if _settles_own(permission, self_settle):
         return Leave(granted=True)
     if login.casefold() == pull_request.author.casefold():
         return Leave(granted=False, because=f"The author of a pull request {_SETTLES_NOTHING}")
-    if login.casefold() in {maker.casefold() for maker in makers}:
-        return Leave(granted=False, because=f"Whoever made one of the commits {_SETTLES_NOTHING}")
+    if login.casefold() in {maker.casefold() for maker in makers.logins}:
+        return Leave(granted=False, because=f"Whoever made a commit or pushed the head {_SETTLES_NOTHING}")
+    if not makers.whole:
+        return Leave(
+            granted=False, because="GitHub does not name all commits of so long a pull request, nor their makers."
+        )
     return Leave(granted=True)
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
+from review_advisor.core.facts.pull_request import LinkedIssue, Makers, Permission, PullRequest
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.pull_request.writes import (
@@ -29,6 +29,7 @@ from review_advisor.mockworld.github.requests.reviews import ONE_PENDING
 from review_advisor.mockworld.github.requests.session import Session, session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
 from review_advisor.ports.forge import (
+    MOST_LISTED_COMMITS,
     CommentableLines,
     ForgeDenied,
     ForgeError,
@@ -62,9 +63,16 @@ class FakeForge:
         found = self._read(lambda: [self._told(pull) for pull in self._session.facts.pulls()])
         return tuple(pull for pull in found if pull.head_sha == head_sha)
 
-    def makers(self, commit: str) -> tuple[str, ...]:
+    def makers(self, pull_request: PullRequest) -> Makers:
         """See ``Forge``."""
-        return (self._read(lambda: self._session.facts.commit(commit)).author,)
+        commits = self._read(lambda: self._session.facts.commits(pull_request.number))
+        head, place = pull_request.head_sha, pull_request.head_repository
+        pushes = self._read(lambda: self._session.facts.pushes(place, pull_request.head_ref)) if place else ()
+        pushers = (each.login for each in pushes if each.after == head)
+        return Makers(
+            tuple(dict.fromkeys((*(each.author for each in commits), *pushers))),
+            whole=len(commits) < MOST_LISTED_COMMITS,
+        )
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
         """See ``Forge``."""
@@ -152,6 +160,11 @@ class FakeForge:
         """See ``Forge``."""
         with self._request():
             self._session.checks.update(check_id, CheckValues(external_id=external_id))
+
+    def react(self, comment_id: int) -> None:
+        """See ``Forge``."""
+        with self._request():
+            self._session.conversation.react(comment_id)
 
     def create_comment(self, number: int, body: str) -> int:
         """See ``Forge``."""

@@ -16,6 +16,7 @@ from review_advisor.mockworld.github.records import (
     Protection,
     Pull,
     PullFile,
+    Push,
     Reaction,
     Repository,
     Review,
@@ -108,13 +109,21 @@ class GitHub(Ground):
         by: str,
         message: str = "Change",
         sha: str | None = None,
+        maker: str | None = None,
     ) -> str:
-        """Somebody pushes a commit to a branch, which is made from the default branch if it is new; its sha."""
+        """Somebody pushes a commit to a branch, which is made from the default branch if it is new; its sha.
+
+        ``maker`` is the account that the commit names, if that is another one.
+        """
         place = self.repository(repository)
         parent = place.branches.get(branch, place.branches[place.default_branch])
-        made = self._commit(parent, contents, message, by, sha=sha)
+        made = self._commit(parent, contents, message, maker or by, sha=sha)
+        self._pushed(place, branch, made.sha, by)
         self.move_branch(place, branch, made.sha)
         return made.sha
+
+    def _pushed(self, place: Repository, branch: str, after: str, by: str) -> None:
+        place.pushes.append(Push(branch, after, by))
 
     def deletes_branch(self, repository: str, branch: str) -> None:
         """A branch is gone; open pull requests from it or into it are closed, as GitHub does."""
@@ -186,12 +195,12 @@ class GitHub(Ground):
 
     def pushes(
         self, pull: Pull, contents: Contents, *, by: str | None = None, listing: tuple[PullFile, ...] | None = None,
-        message: str = "Change", sha: str | None = None,
+        message: str = "Change", sha: str | None = None, maker: str | None = None,
     ) -> str:  # fmt: skip
-        """Somebody pushes to the head branch; the new head."""
+        """Somebody pushes to the head branch; the new head. ``maker`` is whom its commit names, if another one."""
         pull.listing = listing
-        login = by or pull.author
-        made = self.commits(self._head(pull).name, pull.head_ref, contents, by=login, message=message, sha=sha)
+        login, head = by or pull.author, self._head(pull).name
+        made = self.commits(head, pull.head_ref, contents, by=login, message=message, sha=sha, maker=maker)
         self.happens(pull, login, f"pushed {made[:7]}")
         return made
 
@@ -203,6 +212,7 @@ class GitHub(Ground):
         made = self._commit(self.base_sha(pull), contents, "Again", by or pull.author, sha=sha)
         pull.listing = listing
         self.happens(pull, by or pull.author, f"force-pushed {made.sha[:7]} in place of {pull.head_sha[:7]}")
+        self._pushed(self._head(pull), pull.head_ref, made.sha, by or pull.author)
         self.move_branch(self._head(pull), pull.head_ref, made.sha)
         return made.sha
 

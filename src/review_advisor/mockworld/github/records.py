@@ -44,7 +44,10 @@ class Token:
 
 @dataclass(slots=True)
 class IssueComment:
-    """A comment on an issue or a pull request. ``editor`` is whoever edited it last, None if nobody did."""
+    """A comment on an issue or a pull request. ``editor`` is whoever edited it last, None if nobody did.
+
+    ``seen_by`` are the accounts that showed eyes at it.
+    """
 
     id: int
     author: str
@@ -52,6 +55,7 @@ class IssueComment:
     at: int
     editor: str | None = None
     edited_at: int | None = None
+    seen_by: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -200,6 +204,15 @@ Protection = Literal["branch protection", "ruleset"]
 """What guards a branch: the old way or the new one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Push:
+    """A push to a branch: what the branch ended with then, and who pushed."""
+
+    branch: str
+    after: str
+    login: str
+
+
 @dataclass(slots=True)
 class Repository:
     """A repository. ``permissions`` are by login; anybody may read a public one.
@@ -215,6 +228,7 @@ class Repository:
     parent: str | None = None
     branches: dict[str, str] = field(default_factory=dict)
     deleted: dict[str, str] = field(default_factory=dict)
+    pushes: list[Push] = field(default_factory=list)
     permissions: dict[str, Permission] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.objects import Commit
-from review_advisor.mockworld.github.records import Account, Issue, Protection, Pull, PullFile, Repository
+from review_advisor.mockworld.github.records import Account, Issue, Protection, Pull, PullFile, Push, Repository
 from review_advisor.mockworld.github.requests.access import Access
 from review_advisor.mockworld.github.traffic import RefusedRequest, missing
+from review_advisor.ports.forge import MOST_LISTED_COMMITS
 
 NO_COMMIT = "No commit found"
 
@@ -36,6 +37,18 @@ class FactRequests(Access):
             if sha not in self.github.objects.commits:
                 raise RefusedRequest(422, f"{NO_COMMIT} for SHA: {sha}")
             return self.github.commit(sha)
+
+    def commits(self, number: int) -> tuple[Commit, ...]:
+        """The commits of a pull request, the oldest first; the list ends at 250."""
+        with self.access.request("list commits", "pull_requests:read"):
+            found = self.access.github.commits_of(self.access.pull(number))
+            return tuple(self.access.github.commit(sha) for sha in found[:MOST_LISTED_COMMITS])
+
+    def pushes(self, repository: str, branch: str) -> tuple[Push, ...]:
+        """The pushes to a branch of this repository or a fork, the newest first."""
+        with self.access.request("list activity", "contents:read"):
+            every = self.access.github.repository(repository).pushes
+            return tuple(reversed([each for each in every if each.branch == branch]))
 
     def files(self, number: int) -> tuple[PullFile, ...]:
         """The files of a pull request; the list ends at 3,000."""

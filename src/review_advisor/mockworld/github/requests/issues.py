@@ -29,6 +29,14 @@ class IssueRequests(Access):
             pull = self.known_pull(number)
             return self.github.comments(pull, by=self.account, body=checked_body(body))
 
+    def react(self, comment_id: int) -> IssueComment:
+        """Show eyes at a comment, once."""
+        with self.access.request("react", *_TALK):
+            comment = self._comment(comment_id)
+            if self.access.account not in comment.seen_by:
+                comment.seen_by.append(self.access.account)
+            return comment
+
     def update(self, comment_id: int, body: str | None) -> IssueComment:
         """Put another text in a comment's place."""
         with self.request("update comment", *_TALK):
