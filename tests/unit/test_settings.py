@@ -20,7 +20,7 @@ from review_advisor.cli.effective import settings_json, settings_text
 from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
 from review_advisor.core.facts.guidelines import ConfiguredGuideline, GuidelineRules
 from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.outages import OutageRules
+from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.switches import SwitchError, read_switches
 

@@ -23,7 +23,7 @@ from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
 from review_advisor.core.policy.guard import gives_orders
-from review_advisor.core.policy.outages import DEFAULT_OUTAGE_RULES, OutageRules
+from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, OutageRules
 from review_advisor.core.policy.policy import ENGLISH, Rules
 from review_advisor.core.policy.switches import Switches, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules

@@ -20,7 +20,7 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.policy.outages import NO_SECOND_TRY
+from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import read_switches

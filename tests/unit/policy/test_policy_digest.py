@@ -10,7 +10,7 @@ import pytest
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.budgets import Budgets
 from review_advisor.core.policy.guard import Guard
-from review_advisor.core.policy.outages import OutageRules
+from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.static_review import StaticReview

@@ -20,7 +20,7 @@ from review_advisor.core.outcome.events import (
     Verified,
 )
 from review_advisor.core.outcome.replay import require
-from review_advisor.core.policy.outages import NO_SECOND_TRY, OutageRules, fallbacks
+from review_advisor.core.policy.judge_retries import NO_SECOND_TRY, OutageRules, fallbacks
 from review_advisor.core.policy.surfaces import Role
 
 

@@ -27,7 +27,7 @@ from review_advisor.core.policy.budgets import (
     surface_retry_budget,
 )
 from review_advisor.core.policy.guard import Guard, guard
-from review_advisor.core.policy.outages import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
+from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
 from review_advisor.core.policy.static_review import StaticReview, static_checks
 from review_advisor.core.policy.surfaces import ADVISOR_ROLES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import STATIC, Switches

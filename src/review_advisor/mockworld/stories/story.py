@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
-from review_advisor.core.policy.outages import OutageRules
+from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.mockworld.stories.story_change import Block, FileBlock, Switches
 from review_advisor.mockworld.stories.story_events import (

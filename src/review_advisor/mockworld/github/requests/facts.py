@@ -40,14 +40,14 @@ class FactRequests(Access):
 
     def commits(self, number: int) -> tuple[Commit, ...]:
         """The commits of a pull request, the oldest first; the list ends at 250."""
-        with self.access.request("list commits", "pull_requests:read"):
-            found = self.access.github.commits_of(self.access.pull(number))
-            return tuple(self.access.github.commit(sha) for sha in found[:MOST_LISTED_COMMITS])
+        with self.request("list commits", "pull_requests:read"):
+            found = self.github.commits_of(self.known_pull(number))
+            return tuple(self.github.commit(sha) for sha in found[:MOST_LISTED_COMMITS])
 
     def pushes(self, repository: str, branch: str) -> tuple[Push, ...]:
         """The pushes to a branch of this repository or a fork, the newest first."""
-        with self.access.request("list activity", "contents:read"):
-            every = self.access.github.repository(repository).pushes
+        with self.request("list activity", "contents:read"):
+            every = self.github.repository(repository).pushes
             return tuple(reversed([each for each in every if each.branch == branch]))
 
     def files(self, number: int) -> tuple[PullFile, ...]:

@@ -31,10 +31,10 @@ class IssueRequests(Access):
 
     def react(self, comment_id: int) -> IssueComment:
         """Show eyes at a comment, once."""
-        with self.access.request("react", *_TALK):
+        with self.request("react", *_TALK):
             comment = self._comment(comment_id)
-            if self.access.account not in comment.seen_by:
-                comment.seen_by.append(self.access.account)
+            if self.account not in comment.seen_by:
+                comment.seen_by.append(self.account)
             return comment
 
     def update(self, comment_id: int, body: str | None) -> IssueComment:
