@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -197,6 +198,7 @@ def test_every_record_names_what_enforces_it() -> None:
     assert [shown(path) for path in records if "- Enforced by: `" not in path.read_text(encoding="utf-8")] == []
 
 
+@cache
 def defined(path: Path) -> set[str]:
     """The tests of a file: ``test_x`` and ``TestX::test_y``."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
