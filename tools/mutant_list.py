@@ -1590,6 +1590,13 @@ MUTANTS = (
         (f"{BEFORE}test_an_outage_of_the_judge_confirms_nothing",),
     ),
     Mutant(
+        "a fallback model confirms what the executor calls pre-existing",
+        "core/outcome/ends.py",
+        "why_not_approved(report, None if ruling.degraded else judged)",
+        "why_not_approved(report, judged)",
+        (f"{BEFORE}test_a_fallback_model_confirms_nothing",),
+    ),
+    Mutant(
         "a critical finding that cannot be found passes as pre-existing",
         "core/outcome/pre_existing.py",
         "[*(each.severity for each in brought), *(each.severity for each in report.refused)]",

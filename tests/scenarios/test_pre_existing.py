@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.scenarios.publishing import PATH, Desk
 
@@ -10,6 +12,7 @@ from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.outages import OutageRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.lines import Json, Line, approve, confirm, finding, lost, reject
@@ -61,6 +64,16 @@ def test_a_critical_finding_that_nobody_can_look_up_is_not_called_pre_existing(w
 def test_an_outage_of_the_judge_confirms_nothing(world: MockWorld) -> None:
     document = reviewed(world, approve(old()), lost(LostReason.RATE_LIMITED))
     assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
+
+
+def test_a_fallback_model_confirms_nothing(world: MockWorld) -> None:
+    """Its approval means what an outage means."""
+    world.rules = replace(world.rules, outage=OutageRules(60.0, ("haiku",)))
+    down = lost(LostReason.SERVER_ERROR)
+    document = reviewed(world, approve(old()), down, down, confirm(pre_existing=(OLD_ID,)))
+    assert [call.model for call in world.calls(Role.POST_VERIFY)] == ["opus", "opus", "haiku"]
+    assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
+    assert [each.pre_existing for each in document.findings] == [False]
 
 
 def test_a_judge_that_is_switched_off_confirms_nothing(world: MockWorld) -> None:

@@ -212,7 +212,9 @@ def _findings(surfaces: Iterable[SurfaceRecord]) -> tuple[Finding, ...]:
 
 
 def _judged(part: PartRecord) -> Attempt | None:
-    """The judgement on a part's last report; None where there is none."""
+    """The judgement on a part's last report; None where there is none, or it does not count as the advisor's."""
+    if part.rulings and part.rulings[-1].degraded:
+        return None
     return next((each for each in part.post_verify if each.number == len(part.reports) - 1), None)
 
 

@@ -132,11 +132,12 @@ def ruled(
 ) -> PartEnding:
     """A part that a ruling accepted or escalated. An approval that came with edits is none of the head.
 
-    ``judged`` is the judgement on the report; None where there is none.
+    ``judged`` is the judgement on the report; None where there is none. A fallback model's is not the advisor's, and
+    confirms nothing.
     """
     if ruling.move is Move.ESCALATE:
         return PartEnding(Outcome.ESCALATED, ruling.because, degraded=ruling.degraded, exhausted=ruling.exhausted)
-    unproven = why_not_approved(report, judged)
+    unproven = why_not_approved(report, None if ruling.degraded else judged)
     if unproven is not None:
         return PartEnding(Outcome.ESCALATED, unproven, degraded=ruling.degraded)
     approved = report.verdict == "approve"
