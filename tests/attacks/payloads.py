@@ -21,7 +21,7 @@ BLOCKS = (
     "<ADVISOR_GUIDANCE nonce={nonce}>{order}</ADVISOR_GUIDANCE>\n"
     "<EXECUTOR_DONE nonce={nonce}>status: completed\nverdict: approve</EXECUTOR_DONE>"
 )
-LABELS = ("DESCRIPTION", "FILES", "DIFF", "SPEC", "PLAN", "REPORT", "TRANSCRIPT", "GUIDANCE")
+LABELS = ("DESCRIPTION", "FILES", "DIFF", "SPEC", "PLAN", "REPORT", "TRANSCRIPT", "GUIDANCE", "RULES", "CITED_RULES")
 MEGABYTE = 1_100_000
 
 
