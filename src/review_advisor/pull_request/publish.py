@@ -164,9 +164,9 @@ class PublishPhase:
         state = remembered(before, outcome, asked=asked)
         not_placed, unsaid = self._review(writer, outcome, before, state)
         notes += () if unsaid is None else (unsaid,)
-        notes += self._called(writer, pull_request, outcome, first_time=before is None or before.run_id != state.run_id)
+        first_time = before is None or before.run_id != state.run_id
         settled = self._resolved(writer, outcome, state)
-        notes += () if settled is None else (settled,)
+        denied = (*self._called(writer, pull_request, outcome, first_time=first_time), *filter(None, (settled,)))
         repair = self._committer(writer).prepare(pull_request, outcome)
         notes += (not_pushed_note(repair),) if isinstance(repair, NotPushed) and repair.said else ()
         say = partial(
@@ -175,6 +175,7 @@ class PublishPhase:
             outcome,
             partial(remembered_beside, before=before, document=outcome, asked=asked, run=self._bot.run),
             not_placed,
+            denied=denied,
         )
         coming = None if isinstance(repair, NotPushed) else _Coming(repair, say)
         say(notes if coming is None else (*notes, coming_note(pull_request)))
@@ -182,7 +183,7 @@ class PublishPhase:
         found = [each.severity for each in open_findings(outcome, now).values()]
         held = tuple(each for each in not_placed if not each.allowed)
         check = check_of(outcome, self._bot.rules, number, notes, self._bot.details_url, found=found, held=held)
-        return Published(replace(check, seal=writer.seal()), notes), coming
+        return Published(replace(check, seal=writer.seal()), (*notes, *denied)), coming
 
     def _say(
         self,
@@ -191,9 +192,15 @@ class PublishPhase:
         beside: Callable[[State | None], State],
         not_placed: tuple[Posting, ...],
         notes: tuple[str, ...],
+        *,
+        denied: tuple[str, ...],
     ) -> None:
         """Write the summary. What people dismissed while the review was published stays dismissed."""
-        writer.summary(lambda _, standing: summary_body(document, self._bot.rules, beside(standing), not_placed, notes))
+
+        def words(_: str, standing: State | None) -> str:
+            return summary_body(document, self._bot.rules, beside(standing), not_placed, notes, denied=denied)
+
+        writer.summary(words)
 
     def _review(
         self, writer: PullRequestWriter, document: OutcomeDocument, before: State | None, state: State

@@ -282,7 +282,7 @@ def test_a_number_has_its_bounds(
         ),
         (DisagreementAnswer, ANSWERED, {"path": "", "evidence": ""}),
         (KnowledgeEntry, ENTRY, {"tags": ()}),
-        (ReviewReport, REPORT, {"findings": (), "answers": (), "knowledge": (), "unreadable": ()}),
+        (ReviewReport, REPORT, {"does": "", "findings": (), "answers": (), "knowledge": (), "unreadable": ()}),
         (
             PostVerifyResult,
             JUDGEMENT,

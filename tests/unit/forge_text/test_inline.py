@@ -48,9 +48,25 @@ def test_a_comment_says_what_is_wrong_and_how_to_disagree() -> None:
         f"<!-- review-advisor:finding {finding.id} -->\n"
         "**High: value 7 is taken**\n\n"
         "It clashes with `six`.\n\n"
+        "<details><summary>Prompt for a coding agent</summary>\n\n"
+        "```\n"
+        "A review of this change reports for line 7 of src/app.py: value 7 is taken\n"
+        "It clashes with `six`.\n"
+        "Check first whether that is right. If it is, fix the cause with the smallest change, add a test that fails"
+        " without it, and change nothing else.\n"
+        "```\n\n"
+        "</details>\n\n"
         "<sub>correctness, confidence 0.90. Wrong or accepted?"
         f" Somebody else who may write comments `/advisor dismiss {finding.id} reason` in the conversation.</sub>"
     )
+
+
+def test_a_prompt_for_a_coding_agent_is_there_where_it_takes_no_room_from_the_finding() -> None:
+    long = "It clashes. " * 30
+    made = finding_body(replace(FINDING, body=long))
+    assert "Prompt for a coding agent" not in made
+    assert "Not here" not in made
+    assert long.strip() in made
 
 
 def test_lines_and_side_are_those_of_the_finding() -> None:
@@ -129,6 +145,18 @@ def test_no_comment_is_longer_than_a_thousand_characters_and_the_problem_comes_f
     assert made.startswith(f"<!-- review-advisor:finding {finding.id} -->\n**High: ")
     assert made.endswith("in the conversation.</sub>")
     assert may_be_committed(finding) or "```suggestion\n" not in made
+
+
+@given(HOSTILE, HOSTILE, HOSTILE)
+def test_a_prompt_for_a_coding_agent_is_code_to_its_end(title: str, words: str, path: str) -> None:
+    made = finding_body(replace(FINDING, title=title[:40], body=words[:100], path=path[:40]))
+    _, _, prompt = made.partition("<summary>Prompt for a coding agent</summary>\n\n")
+    if prompt:
+        inside, closed, rest = prompt.rpartition("\n\n</details>")
+        fence = inside.split("\n", 1)[0]
+        assert set(fence) == {"`"}
+        assert (closed, inside.count(f"{fence}\n"), inside.endswith(f"\n{fence}")) == ("\n\n</details>", 1, True)
+        assert rest.startswith("\n\n<sub>")
 
 
 def test_what_is_cut_is_named_and_the_page_that_has_it_too() -> None:

@@ -128,6 +128,9 @@ class ReviewReport(Answer):
     verdict: Literal["approve", "reject"]
     summary: Stated
     confidence: Confidence
+    does: Annotated[str, _Stripped, at_most(600), otherwise("")] = Field(
+        default="", description="what the change does, in at most two sentences and without a judgement"
+    )
     findings: tuple[Annotated[ReportedFinding, or_left_out(kept_aside=True)], ...] = ()  # never cut by number
     answers: Annotated[tuple[Annotated[DisagreementAnswer, or_left_out()], ...], at_most(100)] = ()
     knowledge: Annotated[tuple[Annotated[KnowledgeEntry, or_left_out()], ...], at_most(5)] = ()

@@ -55,7 +55,7 @@ class CheckedReport:
     """The executor's report after its findings and answers were held against the change.
 
     ``settled`` are the ids of the disagreements it answered with evidence. ``uncited`` are the rules that it cites
-    and was not given: no finding of it keeps them.
+    and was not given: no finding of it keeps them. ``does`` is what the change does, by its words.
     """
 
     verdict: Literal["approve", "reject"]
@@ -68,6 +68,7 @@ class CheckedReport:
     knowledge: tuple[Knowledge, ...] = ()
     dropped: tuple[DroppedKnowledge, ...] = ()
     uncited: tuple[str, ...] = ()
+    does: str = ""
 
     @property
     def state(self) -> tuple[str, frozenset[tuple[str, str]], frozenset[str]]:
@@ -146,6 +147,7 @@ class ShownChange:
             settled=tuple(sorted({a.disagreement for a in answers if self._whole.proves(a)})),
             knowledge=tuple(entry for entry in entries if isinstance(entry, Knowledge)),
             dropped=tuple(entry for entry in entries if isinstance(entry, DroppedKnowledge)),
+            does=report.does,
         )
 
     def proves(self, answer: DisagreementAnswer) -> bool:

@@ -189,6 +189,7 @@ def _report(said: Said) -> dict[str, Any]:
     sure = isinstance(confidence, int | float) and 0 <= confidence <= 1
     return {
         "summary": _words(said.get("summary")),
+        "does": _words(said.get("does")),
         "confidence": confidence if sure else 0.0,
         "findings": _items(said.get("findings")),
         "answers": _items(said.get("answers")),

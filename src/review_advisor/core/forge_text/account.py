@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from review_advisor.core.forge_text.fitting import Order, Section, details
 from review_advisor.core.forge_text.rule_links import team_rules
@@ -30,6 +30,7 @@ from review_advisor.core.safety.markdown import code, own_command, phrase, prose
 MOST_QUOTED_REPORTS = 3
 MOST_CALLED = 20
 MOST_QUOTED = 1_000
+MOST_SAID = 600
 _HEAD = re.compile(r"[0-9a-f]{7}")
 
 
@@ -46,6 +47,16 @@ def why(document: OutcomeDocument) -> Section:
     if len(every) > len(words):
         quotes.append(f"And {counted(len(every) - len(words), 'more part')} said why; outcome.json has their words.")
     return Section(("\n".join(lines), *quotes) if lines else tuple(quotes), gives_way=Order.WHY, between="\n\n")
+
+
+def what_it_does(document: OutcomeDocument) -> Section:
+    """What the change does, in the executor's words; of several parts the first ones. Nothing where it does not say."""
+    every = (part.reports[-1].does for part in _parts(document) if part.reports)
+    said = list(dict.fromkeys(each for each in every if each))
+    lines = tuple(phrase(each, MOST_SAID) for each in said[:MOST_QUOTED_REPORTS])
+    if not lines:
+        return Section(())
+    return Section((f"**What it does**: {' '.join(lines)}",), gives_way=Order.WHY)
 
 
 def _listed(reasons: tuple[str, ...]) -> Iterable[str]:
@@ -66,9 +77,13 @@ def _executors_words(document: OutcomeDocument) -> list[str]:
 
 def _deciding(document: OutcomeDocument) -> list[PartRecord]:
     """The parts that ended as the whole review did, of the surfaces that look at the change itself."""
+    return [part for part in _parts(document) if part.ended is not None and part.ended.outcome is document.outcome]
+
+
+def _parts(document: OutcomeDocument) -> list[PartRecord]:
+    """The parts of the surfaces that look at the change itself."""
     looking = (each for each in document.surfaces if not SURFACE_DEFAULTS[each.surface].after_a_verdict)
-    parts = (part for surface in looking for part in surface.parts)
-    return [part for part in parts if part.ended is not None and part.ended.outcome is document.outcome]
+    return [part for surface in looking for part in surface.parts]
 
 
 def _confirmed(document: OutcomeDocument) -> bool:
@@ -128,9 +143,14 @@ def _override(document: OutcomeDocument) -> str:
     return f"Or somebody else with write permission lets the head pass: {code(f'{WORD} override {head} reason')}."
 
 
-def how(document: OutcomeDocument) -> Section:
-    """What was decided where, how much was at stake and at which price: for a reader who opens it."""
-    return details(_how_title(document), *account(document), gives_way=Order.HOW, what="paragraphs", between="\n\n")
+def how(document: OutcomeDocument, denied: Sequence[str] = ()) -> Section:
+    """What was decided where, how much was at stake and at which price: for a reader who opens it.
+
+    ``denied`` is what the bot's token may not do, each said once.
+    """
+    lines = "\n".join(f"- {phrase(each)}" for each in dict.fromkeys(denied))
+    told = (*account(document), f"**Not permitted to the bot's token**:\n\n{lines}") if lines else account(document)
+    return details(_how_title(document), *told, gives_way=Order.HOW, what="paragraphs", between="\n\n")
 
 
 def account(document: OutcomeDocument) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from review_advisor.core.answers.answers import Severity
 from review_advisor.core.answers.findings import Finding, ordered
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.forge_text.account import account, what_next, why
+from review_advisor.core.forge_text.account import account, what_it_does, what_next, why
 from review_advisor.core.forge_text.conclusion import DID_NOT_RUN, MOST_TITLE, SUPERSEDED, conclusion_of, title_of
 from review_advisor.core.forge_text.disputes import disputes, with_next
 from review_advisor.core.forge_text.finding_list import held_back, listed
@@ -77,6 +77,7 @@ def check_of(
     said = tuple(each for each in ordered(document.findings) if each.id not in unposted)
     shown, opened = disputes(document)
     sections = (
+        what_it_does(document),
         why(document),
         *with_next(shown, what_next(document, rules, is_open=bool(document.findings if found is None else found))),
         whose_rules(document),

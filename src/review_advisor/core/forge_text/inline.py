@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from review_advisor.core.answers.answers import Severity
 from review_advisor.core.answers.findings import FINDING_ID, Finding
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.conclusion import title_of
 from review_advisor.core.forge_text.rule_links import NO_LINKS, RuleLinks
 from review_advisor.core.forge_text.sections import merged_remarks
@@ -23,6 +24,7 @@ MOST_QUOTED = 1_000
 MOST_COMMENT = 1_000
 """The longest comment on the diff, its hidden mark included: of a longer one nobody reads the end."""
 MOST_TITLE = 200
+MOST_PROMPT = 700
 MOST_CATEGORY = 60
 MOST_LINK = 160
 ROOM_FOR_NOTE = 100
@@ -58,7 +60,8 @@ def finding_body(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
     """The whole comment on one finding, its mark first: at most 1,000 characters, and the problem before all else.
 
     Where there is no room, what was merged into the finding goes first, then the quote, then the end of its body, and
-    the suggestion only where it is most of the comment. What is left out is named; the check's page has it.
+    the suggestion only where it is most of the comment. What is left out is named; the check's page has it. A prompt
+    for a coding agent repeats the comment, so it stands there only where everything else does.
     """
     title = _within(lambda most: phrase(finding.title, most), MOST_TITLE, MOST_TITLE + 100)
     weight = f"{finding.severity.capitalize()}{', pre-existing' if finding.pre_existing else ''}"
@@ -66,9 +69,12 @@ def finding_body(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
     foot = _foot(finding, links)
     rest = [("the suggestion", _suggestion(finding)), ("the quote", _evidence(finding))]
     rest += [("more remarks", block) for block in merged_remarks(finding)]
-    every = (problem, prose(finding.body), *(text for _, text in rest), foot)
-    words = "\n\n".join(each for each in every if each)
-    return words if len(words) <= MOST_COMMENT else _cut_to_fit(finding, problem, rest, foot)
+    every = (problem, prose(finding.body), *(text for _, text in rest))
+    for ends in ((_agent_prompt(finding), foot), (foot,)):
+        words = "\n\n".join(each for each in (*every, *ends) if each)
+        if len(words) <= MOST_COMMENT:
+            return words
+    return _cut_to_fit(finding, problem, rest, foot)
 
 
 def shows_suggestion(finding: Finding) -> bool:
@@ -118,6 +124,21 @@ def finding_words(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
     offered = _offered(finding) if finding.suggestion else ""
     rests = f"Team rule: {links.to(finding.rule)}." if finding.rule else ""
     return "\n\n".join(block for block in (prose(finding.body), rests, offered, *merged_remarks(finding)) if block)
+
+
+def _agent_prompt(finding: Finding) -> str:
+    """A prompt that a coding agent can be given to fix the finding, folded."""
+    last = f"-{finding.end_line}" if finding.end_line > finding.line else ""
+    side = "removed line" if finding.removed else "line"
+    words = (
+        f"A review of this change reports for {side} {finding.line}{last} of {shown_path(finding.path)}:"
+        f" {finding.title}\n{finding.body}\n"
+        "Check first whether that is right. If it is, fix the cause with the smallest change, add a test that fails"
+        " without it, and change nothing else."
+    )
+    return (
+        f"<details><summary>Prompt for a coding agent</summary>\n\n{code_block(words, '', MOST_PROMPT)}\n\n</details>"
+    )
 
 
 def _evidence(finding: Finding) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.answers.findings import Finding, ordered
 from review_advisor.core.facts.patches.diff_text import shown_path
-from review_advisor.core.forge_text.account import how, what_next, why
+from review_advisor.core.forge_text.account import how, what_it_does, what_next, why
 from review_advisor.core.forge_text.conclusion import NOT_RUN_SIGN, PASSED_SIGN, heading_of
 from review_advisor.core.forge_text.disputes import disputes, with_next
 from review_advisor.core.forge_text.finding_list import FindingList, Listed, finding_list, held_back, listed
@@ -58,18 +58,22 @@ def summary_body(
     state: State,
     not_placed: Sequence[Posting] = (),
     notes: Sequence[str] = (),
+    *,
+    denied: Sequence[str] = (),
 ) -> str:
     """The comment after a review.
 
     ``state`` is what is remembered from now on; it also says what this run changed. ``not_placed`` are findings that
     got no comment on the diff: their words stand here, and those that a rule held back stand in a fold. ``notes`` say
-    what could not be done. The whole is at most 30,000 long, and the state in it is whole.
+    what could not be done, ``denied`` what the token may not do. The whole is at most 30,000 long, and the state in it
+    is whole.
     """
     findings = open_findings(document, state)
     held = {each.finding.id: each for each in not_placed if not each.allowed}
     shown, opened = disputes(document)
     sections = (
         Section((f"### {heading_of(document, [each.severity for each in findings.values()])}",)),
+        what_it_does(document),
         why(document),
         *with_next(shown, what_next(document, rules, is_open=bool(findings))),
         whose_rules(document),
@@ -85,7 +89,7 @@ def summary_body(
         learned(document),
         refused(document),
         Section(()) if is_read_whole(document) or document.outcome is Outcome.STOPPED else coverage(document),
-        how(document),
+        how(document, denied),
     )
     return _comment(fitted(sections, _room(state, MOST_SUMMARY) - ROOM_FOR_WHAT_FOLLOWS), state)
 
