@@ -351,7 +351,7 @@ def test_a_hook_out_of_time_fails_open_and_is_ended(tmp_path: Path) -> None:
     started = time.monotonic()
     settings = json.dumps({"hooks": {"PreToolUse": [entry]}})
     ended = run([*words(), "--settings", settings, "--include-hook-events"], tmp_path, script=file)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 25, "nobody waits the hook's thirty seconds"
     assert ended.system("hook_response")[0]["exit_code"] is None
     assert len(ended.system("task_started")) == 1
 
