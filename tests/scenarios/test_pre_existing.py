@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from review_advisor.core.policy.judge_retries import OutageRules
 from tests.scenarios.publishing import PATH, Desk
 
 from review_advisor.core.answers.findings import finding_id
@@ -13,6 +12,7 @@ from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.lines import Json, Line, approve, confirm, finding, lost, reject
