@@ -8,12 +8,14 @@ import pytest
 from tests.scenarios.publishing import PATH, Desk
 
 from review_advisor.core.answers.findings import finding_id
+from review_advisor.core.forge_text.sarif import sarif
 from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.lines import Json, Line, approve, confirm, finding, lost, reject
 from review_advisor.mockworld.world import MockWorld, edited
@@ -45,6 +47,9 @@ def test_a_critical_finding_that_both_call_pre_existing_does_not_block(world: Mo
     assert document.outcome is Outcome.APPROVED
     assert [each.pre_existing for each in document.findings] == [True]
     assert blocking_findings(document) == frozenset()
+    assert ", pre-existing]" in report_text(document)
+    (result,) = sarif(document, "1.2.3")["runs"][0]["results"]
+    assert result["properties"]["preExisting"] is True
 
 
 @pytest.mark.parametrize("listed", [(), (NEW_ID,), ("three was always odd",)])

@@ -111,6 +111,8 @@ def _result(finding: Finding, categories: list[str]) -> Json:
         "rank": round(100 * min(1.0, max(0.0, finding.confidence)), 1),
         "properties": {"severity": finding.severity, "onRemovedLine": finding.removed},
     }
+    if finding.pre_existing:
+        result["properties"]["preExisting"] = True
     if finding.also:
         remarks = [{"severity": each.severity, "title": plain_line(each.title, 255)} for each in finding.also]
         result["properties"]["merged"] = remarks

@@ -34,7 +34,8 @@ def findings_text(findings: tuple[Finding, ...]) -> str:
             ]
         if each.corrected:
             lines.append(wrapped("           ", f"({each.corrected})"))
-        lines.append(wrapped("           ", f"[{each.id}, {each.category}, confidence {each.confidence:.2f}]"))
+        facts = f"{each.category}, confidence {each.confidence:.2f}{', pre-existing' if each.pre_existing else ''}"
+        lines.append(wrapped("           ", f"[{each.id}, {facts}]"))
     return "\n".join(lines)
 
 
