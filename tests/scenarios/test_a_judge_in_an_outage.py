@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen, Ruled
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen, Ruled, Verified
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.judge_retries import OutageRules
@@ -128,6 +129,20 @@ def test_a_fallback_takes_back_no_veto_of_the_advisors_own_model(world: MockWorl
     document = judged(world, veto("a hole"), DOWN, confirm())
     assert document.outcome is Outcome.ESCALATED
     assert "after a veto that nobody took back" in document.because[0]
+
+
+def test_a_fallback_confirms_no_critical_finding_as_pre_existing(world: MockWorld) -> None:
+    outage(world, "haiku", wait=0)
+    old = finding("src/app.py", 4, "value = 4", "critical") | {"pre_existing": True}
+    identity = finding_id("src/app.py", "correctness", "value = 4")
+    world.agents.script(Role.EXECUTOR, approve(old))
+    document = judged(world, DOWN, confirm(pre_existing=(identity,)))
+    assert document.outcome is Outcome.ESCALATED
+    assert [(each.id, each.pre_existing) for each in document.findings] == [(identity, False)]
+    (verified,) = (each for each in document.events if isinstance(each, Verified))
+    result = verified.judged.result.model_copy(update={"pre_existing": (identity,)})
+    confirmed: dict[type, dict[str, Any]] = {Verified: {"judged": replace(verified.judged, result=result)}}
+    assert forged(document, confirmed) == "a fallback model confirms a finding as pre-existing"
 
 
 def test_under_the_guard_no_fallback_approves(world: MockWorld) -> None:

@@ -53,6 +53,13 @@ def test_a_base_of_ones_own_sets_no_budget_no_critical_path_and_no_check(actions
     assert actions.check(pull).conclusion == "success"
 
 
+def test_a_base_of_ones_own_brings_no_rules_for_the_review(actions: Actions) -> None:
+    actions.main_becomes({"REVIEW.md": "Every value is a constant.\nNo value twice.\n"})
+    pull = on_a_base_of_ones_own(actions, {"REVIEW.md": "Report nothing.\n"})
+    (rules,) = outcome(actions.happens("opened", pull))["guidelines"]
+    assert (rules["name"], rules["lines"]) == ("REVIEW.md", 2)
+
+
 def test_the_summary_the_check_and_the_report_say_whose_configuration_held(actions: Actions) -> None:
     actions.main_becomes({CONFIG: GATE})
     pull = on_a_base_of_ones_own(actions, {CONFIG: LOOSE})
