@@ -2634,11 +2634,4 @@ MUTANTS = (
         "",
         (f"{DOWN}test_a_record_cannot_name_a_judge_that_the_policy_does_not",),
     ),
-    Mutant(
-        "a fallback model lets a critical finding pass as pre-existing",
-        LOOP,
-        "answer = of_stand_in(answer) if fallback else answer",
-        "pass",
-        (f"{DOWN}test_a_fallback_confirms_no_critical_finding_as_pre_existing",),
-    ),
 )

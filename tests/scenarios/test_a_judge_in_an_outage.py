@@ -9,7 +9,7 @@ import pytest
 
 from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen, Ruled, Verified
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen, Ruled
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.judge_retries import OutageRules
@@ -139,10 +139,6 @@ def test_a_fallback_confirms_no_critical_finding_as_pre_existing(world: MockWorl
     document = judged(world, DOWN, confirm(pre_existing=(identity,)))
     assert document.outcome is Outcome.ESCALATED
     assert [(each.id, each.pre_existing) for each in document.findings] == [(identity, False)]
-    (verified,) = (each for each in document.events if isinstance(each, Verified))
-    result = verified.judged.result.model_copy(update={"pre_existing": (identity,)})
-    confirmed: dict[type, dict[str, Any]] = {Verified: {"judged": replace(verified.judged, result=result)}}
-    assert forged(document, confirmed) == "a fallback model confirms a finding as pre-existing"
 
 
 def test_under_the_guard_no_fallback_approves(world: MockWorld) -> None:

@@ -25,7 +25,6 @@ from review_advisor.core.outcome.ends import (
     unseen_blind,
 )
 from review_advisor.core.outcome.events import PartEnded, Reported, Ruled, UnfoundedRejection, Verified
-from review_advisor.core.outcome.pre_existing import of_stand_in
 from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, rule
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import Role
@@ -170,7 +169,6 @@ class ReviewLoop:
             answer = asked.answer
             fallback = "" if asked.model == row.advisor_model else asked.model
             if isinstance(answer, PostVerifyResult):
-                answer = of_stand_in(answer) if fallback else answer
                 judged = Attempt(len(attempts), report.verdict, report.summary, answer, asked.raw)
                 self._dispatch.record_step(Verified, row, part, len(attempts), number=asked.number, judged=judged)
         ruling = rule(version.standing(report, attempts), answer, fallback)

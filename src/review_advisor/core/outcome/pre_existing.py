@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.roles.transcript import Attempt
@@ -35,11 +34,6 @@ def why_not_approved(report: CheckedReport, judged: Attempt | None) -> str | Non
     if "critical" not in severities:
         return None
     return "the executor calls a critical finding pre-existing, and the advisor does not confirm it"
-
-
-def of_stand_in(result: PostVerifyResult) -> PostVerifyResult:
-    """The judgement of a fallback model. It confirms no finding as pre-existing: only the advisor's own model may."""
-    return result.model_copy(update={"pre_existing": ()})
 
 
 def _agreed(judged: Attempt | None) -> frozenset[str]:

@@ -275,10 +275,6 @@ class PartReplay:
         told = self._take(Ruled).ruling
         stands_in = judged is not None and self._answered_as != self._row.advisor_model
         fallback = self._answered_as if stands_in else ""
-        require(
-            not (fallback and judged is not None and judged.result.pre_existing),
-            "a fallback model confirms a finding as pre-existing",
-        )
         due = rule(standing(self._policy, self._row, report.verdict, attempts), answer, fallback)
         said = (told.move, told.degraded, told.exhausted, told.verdict)
         require(
