@@ -212,9 +212,9 @@ def test_of_a_pyproject_only_our_table_is_read() -> None:
 def test_settings_are_shown_for_people_and_for_programs() -> None:
     config = parse_config(EVERYTHING, "x.toml")
     made = make_settings(config, {"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED": "0"}, profile=None, config_path=None)
-    shown = json.loads(settings_json(config, made))
+    shown = json.loads(settings_json(config, made, "x.toml", {}))
     assert Config.model_validate(shown["config"]) == config
-    assert list(shown) == ["config", "critical", "switches", "models"]
+    assert list(shown) == ["config", "critical", "switches", "models", "sources"]
     assert [name for name, value in shown["switches"].items() if value is False] == [
         "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED",
         "HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO",
@@ -222,6 +222,7 @@ def test_settings_are_shown_for_people_and_for_programs() -> None:
     ]
     text = settings_text(config, made, "x.toml", {})
     assert text.splitlines()[:3] == ["from x.toml and the environment", "", "[config]"]
+    assert shown.pop("sources")["config"]["budget.max_usd"] == "x.toml"
     for section in shown.values():
         flat = {key: value for key, value in section.items() if not isinstance(value, dict)}
         assert [key for key, value in flat.items() if f"{key} = {json.dumps(value)}  # " not in text] == []

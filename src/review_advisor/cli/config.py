@@ -38,7 +38,11 @@ def show(repo: Path, path: str | None, as_json: bool) -> None:
         found, origin = working_config(repo)
         settings = make_settings(found, os.environ, profile=None, config_path=origin)
         if path is None:
-            put(settings_json(found, settings) if as_json else settings_text(found, settings, origin, os.environ))
+            put(
+                settings_json(found, settings, origin, os.environ)
+                if as_json
+                else settings_text(found, settings, origin, os.environ)
+            )
             return
         place = PurePosixPath(path).as_posix()
         committed = committed_rules(repo, settings.rules.guidelines, [place])

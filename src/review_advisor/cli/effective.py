@@ -47,28 +47,35 @@ def _shown(config: Config, settings: Settings) -> dict[str, Any]:
     }
 
 
-def settings_json(config: Config, settings: Settings) -> str:
-    """The effective settings as JSON."""
-    return json.dumps(_shown(config, settings), indent=2) + "\n"
+def settings_json(config: Config, settings: Settings, origin: str | None, environ: Mapping[str, str]) -> str:
+    """The effective settings as JSON, with the source of each by its name."""
+    shown = _shown(config, settings)
+    sources = {
+        section: {name: _source(section, name, config, origin, environ) for name in _flat(section, values)}
+        for section, values in shown.items()
+    }
+    return json.dumps({**shown, "sources": sources}, indent=2) + "\n"
 
 
 def settings_text(config: Config, settings: Settings, origin: str | None, environ: Mapping[str, str]) -> str:
     """The effective settings for a person, one a line, each with its source."""
-    shown = _shown(config, settings)
     lines = [f"from {origin or 'the defaults (no configuration file)'} and the environment"]
-    for section, values in shown.items():
+    for section, values in _shown(config, settings).items():
         lines += ["", f"[{section}]"]
-        for key, value in values.items():
-            told = {key: value}
-            if section == "config" and isinstance(value, dict):
-                told = {f"{key}.{inner}": each for inner, each in value.items()}
-            if section == "models":
-                told = {f"{key}.{who}": each for who, each in value.items()}
-            lines += [
-                f"{name} = {json.dumps(each)}  # {_source(section, name, config, origin, environ)}"
-                for name, each in told.items()
-            ]
+        lines += [
+            f"{name} = {json.dumps(value)}  # {_source(section, name, config, origin, environ)}"
+            for name, value in _flat(section, values).items()
+        ]
     return "\n".join(lines) + "\n"
+
+
+def _flat(section: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a section by their names; those of a table, and the models, are one each."""
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        is_table = section in ("config", "models") and isinstance(value, dict)
+        flat |= {f"{key}.{inner}": each for inner, each in value.items()} if is_table else {key: value}
+    return flat
 
 
 def _source(section: str, name: str, config: Config, origin: str | None, environ: Mapping[str, str]) -> str:
@@ -77,10 +84,15 @@ def _source(section: str, name: str, config: Config, origin: str | None, environ
         table: BaseModel = config
         *above, last = name.split(".")
         for step in above:
-            table = getattr(table, step)
+            inner = getattr(table, step)
+            if not isinstance(inner, BaseModel):  # a table of the user's own names
+                return _source("config", step, config, origin, environ)
+            table = inner
         if last in table.model_fields_set:
             return origin or "default"
         return f"profile {config.profile}" if name == "critical_paths" else "default"
+    if section == "critical":
+        return _source("config", "critical_paths", config, origin, environ)
     variables: tuple[str, ...] = (name,)
     if section == "models":
         surface, _, who = name.partition(".")
