@@ -101,3 +101,13 @@ def test_a_gate_that_passes_prints_one_line_and_nothing_else(terminal: Terminal)
 def test_how_it_came_about_is_told_on_request(terminal: Terminal) -> None:
     assert "post-verify" not in terminal.review().out
     assert "  post-verify  APPROVE" in terminal.review("--explain").out
+
+
+def test_what_another_tool_found_is_read_before_anything_is_paid(terminal: Terminal) -> None:
+    log = terminal.folder.parent / "other.sarif"
+    log.write_text('{"version": "2.1.0", "runs": []}')
+    assert terminal.review("--with-sarif", log).code == 0
+    log.write_text("no log")
+    done = terminal.review("--with-sarif", log)
+    assert (done.code, done.sentence) == (2, f"{log} is no SARIF log: it is not JSON.")
+    assert terminal.run("review", "--agent", "embedded", "--with-sarif", log).code == 2

@@ -249,7 +249,7 @@ def test_workflow_and_action_speak_of_the_same_things() -> None:
     given = {key for step in steps(workflow) if step["uses"] == PINNED for key in step["with"]}
     assert given - action["inputs"].keys() == set()
     asked = set(re.findall(r"steps\.advisor\.outputs\.([\w-]+)", written_workflow()))
-    assert asked == action["outputs"].keys()
+    assert action["outputs"].keys() - asked == {"sarif", "sarif-ref"}  # of a step that one adds (docs/github.md)
     produced = set(re.findall(r"needs\.(?:begin|review)\.outputs\.([\w-]+)", written_workflow()))
     assert produced == asked
 
@@ -319,6 +319,20 @@ def installed(runner: Runner, code: int) -> Path:
 def test_a_verdict_never_fails_the_job_and_everything_else_does(runner: Runner, code: int, job: int) -> None:
     installed(runner, code)
     assert runner.run(action_step("Review"), {"pull-request": "7"}).returncode == job
+
+
+@pytest.mark.parametrize("wanted", ["true", "", "false", "; touch pwned"])
+def test_sarif_is_about_the_head_and_only_on_request(runner: Runner, wanted: str) -> None:
+    """Under pull_request_target the run's own ref is the base's, and code scanning would look there."""
+    heard = installed(runner, 0)
+    log = runner.temporary / "review-advisor" / "findings.sarif"
+    log.write_text("{}")
+    values = {"pull-request": "octo/demo#7", "head-sha": "a" * 40, "sarif": wanted}
+    assert runner.run(action_step("Publish"), values).returncode == 0
+    output = runner.folder / "output"
+    told = output.read_text().splitlines() if output.exists() else []
+    assert told == ([f"sarif={log}", "sarif-ref=refs/pull/7/head"] if wanted == "true" else [])
+    assert ("--sarif" in heard.read_text().splitlines()) == (wanted == "true")
 
 
 @pytest.mark.parametrize("name", ["Review", "Publish"])

@@ -97,6 +97,7 @@ class Runner:
             "GITHUB_REPOSITORY": "octo/demo",
             "GITHUB_SERVER_URL": "https://github.com",
             "GITHUB_EVENT_PATH": str(self.folder / "event.json"),
+            "GITHUB_OUTPUT": str(self.folder / "output"),
         }
         command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]]
         environment = {**known, **given}

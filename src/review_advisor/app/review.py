@@ -35,6 +35,7 @@ from review_advisor.app.recording import Keeping, open_keeping
 from review_advisor.app.settings import Config, ConfigError, Profile, Settings
 from review_advisor.core.exports.review_files import review_files
 from review_advisor.core.facts.change import Spec
+from review_advisor.core.facts.tool_remarks import NotSarifError, ToolRemark, read_sarif
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.core.outcome.ends import end_of_stop
 from review_advisor.core.outcome.events import CallStarted, Event, ReviewEnded, ReviewStopped
@@ -69,6 +70,7 @@ class ReviewOptions:
     ledger: Path | None = None
     fresh: bool = False
     allow_unchecked: bool = False
+    with_sarif: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def run_review(
         keeping = open_keeping(
             _artifact_root(options),
             options.ledger,
-            review_identity(source.change(), *under),
+            review_identity(replace(source.change(), tool_remarks=request.tool_remarks), *under),
             credential_secret(environ),
             warn,
             fresh=options.fresh,
@@ -210,7 +212,16 @@ def _command(
 def _request(options: ReviewOptions, settings: Settings) -> ReviewRequest:
     rules = replace(settings.rules, allow_unchecked=settings.rules.allow_unchecked or options.allow_unchecked)
     switches = replace(settings.switches, static=options.agent.static)
-    return ReviewRequest(new_run_id(), secrets.token_hex(8), rules, switches, settings.redactor, options.repair)
+    told = tuple(remark for file in options.with_sarif for remark in _told_by_tools(file))
+    request = ReviewRequest(new_run_id(), secrets.token_hex(8), rules, switches, settings.redactor, options.repair)
+    return replace(request, tool_remarks=told)
+
+
+def _told_by_tools(file: Path) -> tuple[ToolRemark, ...]:
+    try:
+        return read_sarif(read_text(file, "SARIF file"))
+    except NotSarifError as problem:
+        raise SourceError(f"{file} is no SARIF log: {problem}.") from None
 
 
 def _pictures_and_wiki(

@@ -103,6 +103,13 @@ Examples:
     is_flag=True,
     help="With --agent embedded: exit 0 although no rule reads some of the changed code.",
 )
+@click.option(
+    "--with-sarif",
+    type=PATH,
+    multiple=True,
+    metavar="FILE",
+    help="What another tool found: models are shown it, and do not say it again. May be given several times.",
+)
 @click.option("--fresh", is_flag=True, help="Ask all questions again: earlier answers to this review do not count.")
 @click.option(
     "--format",
@@ -138,6 +145,7 @@ def review(
     ledger_file: Path | None,
     output: Path | None,
     allow_unchecked: bool,
+    with_sarif: tuple[Path, ...],
     fresh: bool,
     form: Format,
     as_json: bool,
@@ -173,6 +181,8 @@ def review(
             raise click.UsageError("--head says which head of a pull request: name it with --pr.")
         if memory is not None and pr is None:
             raise click.UsageError("--memory is about what is remembered of a pull request: name it with --pr.")
+        if with_sarif and agent != "claude":
+            raise click.UsageError("--with-sarif is for models: static checks say what they find.")
         if allow_unchecked and agent != "embedded":
             raise click.UsageError("--allow-unchecked is about static checks: name it with --agent embedded.")
 
@@ -192,6 +202,7 @@ def review(
             ledger=ledger_file,
             fresh=fresh,
             allow_unchecked=allow_unchecked,
+            with_sarif=with_sarif,
         )
         if as_json and form not in ("text", "json"):
             raise click.UsageError(f"--json and --format {form} are two formats: name one.")

@@ -18,6 +18,7 @@ from review_advisor.core.facts.change import Change, FileChange, Hunk, Spec, Sta
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import Edits
+from review_advisor.core.facts.tool_remarks import ToolRemark
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
@@ -221,6 +222,7 @@ class MockWorld:
         self.environment: dict[str, str] = {}
         self.rules = Rules(outage=NO_SECOND_TRY)
         self.static = False
+        self.tool_remarks: tuple[ToolRemark, ...] = ()
         self.reviews = 0
         self.threads: Callable[[int], Pool] = ThreadPoolExecutor
         self.jobs = 1
@@ -266,6 +268,7 @@ class MockWorld:
             switches=replace(read_switches(self.environment), static=self.static),
             redactor=redactor(self.environment),
             repair=self.repair,
+            tool_remarks=self.tool_remarks,
         )
         return ReviewPhase(ports, INSTRUCTIONS, self.jobs, self.threads).review(request)
 

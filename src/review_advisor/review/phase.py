@@ -20,6 +20,7 @@ from review_advisor.core.answers.evidence import ShownChange
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.guidelines import FoundGuidelines, found_guidelines, looked_for
 from review_advisor.core.facts.shards import must_be_read, shards, unsent_of
+from review_advisor.core.facts.tool_remarks import ToolRemark
 from review_advisor.core.forge_text.wiki_page import Origin, page_text
 from review_advisor.core.outcome.coverage import file_facts
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
@@ -65,7 +66,7 @@ class ReviewRequest:
     """What one review is asked under. ``nonce`` is fresh random text that no change can know.
 
     ``redactor`` knows the harness's own secrets. ``earlier_consults`` were paid for by earlier runs of the same review:
-    they count towards its cap.
+    they count towards its cap. ``tool_remarks`` are what other tools found: reviewers do not say it again.
     """
 
     run_id: str
@@ -75,6 +76,7 @@ class ReviewRequest:
     redactor: Redactor = field(default_factory=Redactor)
     repair: RepairMode = "suggest"
     earlier_consults: tuple[ConsultRecord, ...] = ()
+    tool_remarks: tuple[ToolRemark, ...] = ()
 
 
 class ReviewPhase:
@@ -98,7 +100,7 @@ class ReviewPhase:
         Raises ``SourceError`` if the change cannot be read and ``ArtifactError`` if the review's folder
         cannot be written. Anything else that is raised is a bug.
         """
-        change = self._ports.source.change()
+        change = replace(self._ports.source.change(), tool_remarks=request.tool_remarks)
         request = replace(request, redactor=request.redactor.knowing(change.files))
         parts, unsent = shards(change, request.rules.shard_tokens)
         pictures = self._ports.pictures.differences(change, self._ports.agents.check_interrupt) if change.files else ()

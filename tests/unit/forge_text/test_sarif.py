@@ -164,3 +164,17 @@ def test_text_from_outside_is_cleaned() -> None:
     text = json.dumps(sarif(replace(document, findings=(finding,)), "1"), ensure_ascii=False)
     assert "hid<U+200B>den [secret: GitHub token]" in text
     assert "\x1b" not in text
+
+
+def test_a_rules_help_names_who_says_it() -> None:
+    """A static check is no language model, and a model is called by its name."""
+    world = MockWorld()
+    world.agents.script(Role.EXECUTOR, reject(remark(1)))
+    world.switch("HYDRAFLOW_REVIEW_EXECUTOR_MODEL", "haiku")
+    (rule,) = run_of(sarif(world.review(), "1"))["tool"]["driver"]["rules"]
+    assert rule["help"]["text"].startswith("Found by the language model haiku.")
+    world = MockWorld()
+    world.static = True
+    world.agents.script(Role.EXECUTOR, reject(remark(1)))
+    (rule,) = run_of(sarif(world.review(), "1"))["tool"]["driver"]["rules"]
+    assert rule["help"]["text"].startswith("Found by a static check")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from review_advisor.core.facts.earlier_review import Earlier
+from review_advisor.core.facts.tool_remarks import ToolRemark
 
 
 class Status(StrEnum):
@@ -152,4 +153,5 @@ class Change:
     earlier: Earlier | None = None
     missing: tuple[str, ...] = ()
     missing_files: int = 0
+    tool_remarks: tuple[ToolRemark, ...] = ()
     workflows: Workflows | None = None

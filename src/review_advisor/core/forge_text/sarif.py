@@ -65,7 +65,7 @@ def sarif(document: OutcomeDocument, version: str) -> Json:
             "driver": {
                 "name": "review-advisor",
                 "version": version,
-                "rules": [_rule(each, worst[each]) for each in categories],
+                "rules": [_rule(each, worst[each], source_words(document)) for each in categories],
             }
         },
         "automationDetails": {"id": "review-advisor/"},
@@ -80,11 +80,19 @@ def sarif(document: OutcomeDocument, version: str) -> Json:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
+def source_words(document: OutcomeDocument) -> str:
+    """Who says what the log holds."""
+    if document.policy.static is not None:
+        return "Found by a static check: a rule of ruff, or the shape of a secret. No model read the change."
+    models = ", ".join(dict.fromkeys(row.executor_model for row in document.policy.surfaces))
+    return f"Found by the language model {plain_line(models, 200)}. The quote stands in the change; judge the rest."
+
+
 def _rule_id(category: str) -> str:
     return _NOT_IN_RULE_ID.sub("-", category.casefold()).strip("-")[:60] or "finding"
 
 
-def _rule(identity: str, worst: Severity) -> Json:
+def _rule(identity: str, worst: Severity, source: str) -> Json:
     """The rule of a category; GitHub looks here, and not at the result, for how grave a security finding is."""
     words = identity.replace("-", " ")
     security = {"tags": ["security"], "security-severity": _SECURITY[worst]}
@@ -92,7 +100,7 @@ def _rule(identity: str, worst: Severity) -> Json:
         "id": identity,
         "name": "".join(word.capitalize() for word in words.split()),
         "shortDescription": {"text": f"A finding about {words}."},
-        "help": {"text": "Found by a language model and held against the changed lines. Judge it before you act."},
+        "help": {"text": source},
         **({"properties": security} if "security" in identity.split("-") else {}),
     }
 

@@ -238,6 +238,7 @@ def _material(seen: Briefing, part: Part, plan: ReviewPlan | None, files: tuple[
         prompts.whole_change(seen.change, seen.nonce, prompts.FILES_LISTED_PER_PART),
         prompts.diff(files, seen.nonce, part.shard.index, part.of),
         prompts.not_shown(part.unsent, seen.nonce),
+        prompts.tools_section(seen.change, part.shard.files, seen.nonce),
         earlier_section(seen.change, seen.nonce),
         part.section,
     ]

@@ -8,6 +8,7 @@ from functools import lru_cache
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.patches.diff_text import render_files, render_statistics, shown_path
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
+from review_advisor.core.facts.tool_remarks import on_files
 from review_advisor.core.safety.fence import fence
 from review_advisor.core.safety.secret_shapes import redact
 from review_advisor.core.safety.shown_change import shown_file, without_line_ends
@@ -16,6 +17,7 @@ DIFF = "DIFF"
 FILES = "FILES"
 DESCRIPTION = "DESCRIPTION"
 SPEC = "SPEC"
+TOOLS = "OTHER_TOOLS"
 PLAN = "PLAN"
 REPORT = "REPORT"
 TRANSCRIPT = "TRANSCRIPT"
@@ -28,6 +30,7 @@ REPAIR_REFUSED = "REPAIR_REFUSED"
 LONGEST_TITLE = 1_000
 LONGEST_BODY = 70_000
 FILES_LISTED_PER_PART = 300
+MOST_TOOL_REMARKS = 100
 
 _HEADER = "This is review {run_id}. Its nonce is {nonce}."
 _HEADER_PATTERN = re.compile(r"\AThis is review \S+\. Its nonce is (\S+)\.$", re.MULTILINE)
@@ -94,6 +97,18 @@ def not_shown(unsent: tuple[Unsent, ...], nonce: str) -> str:
         return ""
     named = "\n".join(f"{shown_path(each.path)}: {each.why}" for each in unsent)
     return "Of these files not everything is shown, judge what you see:\n" + fence(NOT_SHOWN, named, nonce)
+
+
+def tools_section(change: Change, files: tuple[FileChange, ...], nonce: str) -> str:
+    """What other tools found in these files, fenced; empty without anything."""
+    found = on_files(change.tool_remarks, (file.path for file in files))[:MOST_TOOL_REMARKS]
+    if not found:
+        return ""
+    listed = "\n".join(f"{each.tool} {each.rule} {shown_path(each.path)}:{each.line} {each.message}" for each in found)
+    return (
+        "Other tools have told the author this already. Do not report it again. It decides nothing: judge the change"
+        " yourself, and reject it if one of these makes that necessary.\n" + fence(TOOLS, listed, nonce)
+    )
 
 
 def spec_section(change: Change, nonce: str) -> str:
