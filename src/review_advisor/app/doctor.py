@@ -115,7 +115,13 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
     """Whether the token serves, whether the check that the rules name can be forged, and whose configuration holds."""
     from review_advisor.adapters.actions import SERVER, read_github
     from review_advisor.adapters.github.branch_rules import open_gate
-    from review_advisor.core.pull_request.gate import base_remarks, gate_remarks, memory_remark, workflow_remark
+    from review_advisor.core.pull_request.gate import (
+        base_remarks,
+        gate_remarks,
+        memory_remark,
+        own_work_remark,
+        workflow_remark,
+    )
 
     try:
         github = read_github(environ)
@@ -130,6 +136,7 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
             *gate_remarks(reader.gate(rules.login), rules.check_name, rules.login),
             *base_remarks(*reader.guarded(rules.trusted_bases)),
             memory_remark(reader.sealed(rules.check_name), rules.login),
+            own_work_remark(rules.self_settle),
             *workflow_remark(own_server=github.server_url != SERVER),
         )
     except ForgeError as problem:

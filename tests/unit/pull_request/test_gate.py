@@ -11,6 +11,7 @@ from review_advisor.core.pull_request.gate import (
     base_remarks,
     gate_remarks,
     memory_remark,
+    own_work_remark,
     workflow_remark,
 )
 from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
@@ -145,3 +146,11 @@ def test_an_older_server_may_take_the_workflow_from_a_branch_that_anybody_made()
     (found,) = workflow_remark(own_server=True)
     assert (found.name, found.ok) == ("workflow's source", False)
     assert "An older server takes it from the base branch, which whoever may push can make" in found.says
+
+
+def test_a_repository_with_one_maintainer_is_offered_to_let_admins_settle_their_own_work() -> None:
+    offer = own_work_remark("never")
+    assert offer.ok
+    assert "one maintainer" in offer.says
+    assert "set it to `admins`" in offer.says
+    assert own_work_remark("admins").says == "All admins settle the review of their own work (github.self_settle)"

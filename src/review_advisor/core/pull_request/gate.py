@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
+from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, SelfSettle
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,18 @@ class GateRemark:
     name: str
     ok: bool
     says: str
+
+
+def own_work_remark(self_settle: SelfSettle) -> GateRemark:
+    """Who may settle the review of their own work, and what a repository with one maintainer sets."""
+    if self_settle == "never":
+        says = (
+            "Nobody settles the review of their own work (github.self_settle is `never`). In a repository with one"
+            " maintainer nobody could then: set it to `admins` there."
+        )
+    else:
+        says = f"All {self_settle} settle the review of their own work (github.self_settle)"
+    return GateRemark("own work", ok=True, says=says)
 
 
 def gate_remarks(gate: Gate, check_name: str, login: str) -> tuple[GateRemark, ...]:

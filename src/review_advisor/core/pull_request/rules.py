@@ -86,7 +86,7 @@ class PublicationRules(BaseModel):
     )
     self_settle: SelfSettle = Field(
         default="never",
-        description="Who may settle the review of their own work: `never` anybody, `admins`, or all `writers`.",
+        description="Who settles reviews of their own work: `never`, `admins` (for a single maintainer), `writers`.",
     )
     trusted_bases: tuple[BranchName, ...] = Field(
         default=(),
