@@ -318,6 +318,7 @@ def test_an_output_that_is_redirected_to_a_file_is_written_and_not_replaced(term
     assert read_outcome((terminal.folder / "outcome.json").read_bytes()).outcome is Outcome.APPROVED
 
 
+@pytest.mark.every_case
 def test_a_reader_that_goes_away_does_not_change_the_verdict(terminal: Terminal) -> None:
     said = in_shell(terminal, f"{review(terminal)} | head -c 0")
     assert said[-1] == "codes 0 0"

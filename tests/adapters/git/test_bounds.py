@@ -88,6 +88,7 @@ HOSTILE: dict[str, tuple[Callable[[Repo], str], TreeBounds, str]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("attack", HOSTILE)
 def test_what_is_larger_than_a_bound_is_not_read(attack: str, repo: Repo, tmp_path: Path) -> None:
     make, bounds, said = HOSTILE[attack]
@@ -96,6 +97,7 @@ def test_what_is_larger_than_a_bound_is_not_read(attack: str, repo: Repo, tmp_pa
         source.change()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("attack", [name for name in HOSTILE if name != "a change of many lines"])
 def test_nothing_of_it_is_left_on_disk(attack: str, repo: Repo, scratch: Path) -> None:
     make, bounds, said = HOSTILE[attack]

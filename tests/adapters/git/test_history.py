@@ -60,6 +60,7 @@ def later(remote: Served, text: str) -> str:
     return commit
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("options", [(), ("--depth=1",)])
 def test_a_merge_and_what_came_after_it_whatever_the_clone_holds(
     remote: Served, opened: Open, options: tuple[str, ...]
@@ -133,6 +134,7 @@ def test_past_a_bound_nothing_is_told_of_later_commits(
         list(opened(remote, pull_request).later())
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("commit", ["", "f" * 40, "--output=x", "main"])
 def test_only_the_whole_name_of_a_commit_that_is_there_is_one(remote: Served, opened: Open, commit: str) -> None:
     assert opened(remote, merged(remote)).text(commit, "app.py") is None

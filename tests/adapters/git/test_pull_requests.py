@@ -207,6 +207,7 @@ def test_a_rewritten_history_is_no_continuation(github: Served, clone: Path) -> 
     assert source.after(1, earlier(first.head_sha)).change().earlier == earlier(first.head_sha)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("sha", ["f" * 40, "--output=evil", "main", ""])
 def test_an_earlier_head_that_nobody_knows_is_no_continuation(github: Served, clone: Path, sha: str) -> None:
     source = open_pull_request(clone, github.opens(7), Remote(github.url))

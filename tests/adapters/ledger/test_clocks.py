@@ -47,6 +47,7 @@ def assert_whole_everywhere(path: Path, *documents: OutcomeDocument) -> None:
     assert rows(path) == before
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "moments",
     [
@@ -77,6 +78,7 @@ def test_a_clock_that_is_wrong_leaves_a_run_that_every_ledger_takes(tmp_path: Pa
     assert_whole_everywhere(path, told)
 
 
+@pytest.mark.every_case
 @given(st.lists(st.lists(EVERY_MOMENT, min_size=1, max_size=40), min_size=1, max_size=3), st.booleans())
 @settings(max_examples=25, deadline=None)
 def test_whatever_a_clock_shows_at_each_event_the_ledger_is_whole(clocks: list[list[datetime]], killed: bool) -> None:

@@ -214,6 +214,7 @@ LINES: dict[str, Callable[[list[str]], list[str]]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("says", LINES)
 def test_a_file_that_is_no_export_is_refused_with_its_place(ours: Path, tmp_path: Path, says: str) -> None:
     file, into = tmp_path / "runs.jsonl", tmp_path / "into.sqlite3"

@@ -60,6 +60,7 @@ def warnings_of(path: Path, document: OutcomeDocument) -> list[str]:
 # --- tampered with ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "statement, broken",
     [
@@ -115,6 +116,7 @@ def test_a_broken_run_leaves_the_others_whole_and_takes_new_ones(ledger: Path) -
     assert list_runs(ledger, RunFilter())[0].run_id == "run-9"
 
 
+@pytest.mark.every_case
 def test_an_event_that_unpacks_to_more_than_it_should_breaks_its_chain(ledger: Path) -> None:
     bomb = zlib.compress(b"0" * 70_000_000, 9)
     meddle(ledger, f"UPDATE events SET event = X'{bomb.hex()}' WHERE position = 1")
@@ -217,6 +219,7 @@ def test_repair_replaces_no_file_and_takes_what_is_no_ledger_for_none(ledger: Pa
     assert not new.parent.exists()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "statement",
     [
@@ -240,6 +243,7 @@ def test_what_somebody_put_into_the_schema_never_runs_and_refuses_no_row(ledger:
         list_runs(ledger, RunFilter())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "statements",
     [

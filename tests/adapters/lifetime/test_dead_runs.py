@@ -148,6 +148,7 @@ SIGNED: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("changes", SIGNED.values(), ids=list(SIGNED))
 def test_what_is_not_of_this_machine_and_user_is_left_alone(changes: dict[str, Any], run: Run) -> None:
     run.killed().sign(**changes)
@@ -239,6 +240,7 @@ def test_a_file_that_no_run_of_ours_has_signed_does_nothing_and_is_told(forge: C
     assert run.is_whole
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["link", "file"])
 def test_what_stands_in_the_place_of_the_folder_is_not_removed(kind: str, run: Run, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
@@ -261,6 +263,7 @@ def test_no_link_below_the_folder_is_followed(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "precious" / "file").is_file()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", ["folder", "key"])
 def test_what_others_may_read_or_write_is_not_believed(what: str, run: Run) -> None:
     path = run.owners if what == "folder" else run.owners / "key"

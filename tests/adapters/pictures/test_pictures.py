@@ -475,6 +475,7 @@ def test_the_largest_pair_takes_less_than_150_megabytes(
     assert megabytes <= 150
 
 
+@pytest.mark.every_case
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the peak of a process is read from /proc")
 def test_a_file_of_millions_of_parts_takes_less_than_150_megabytes(tmp_path: Path) -> None:
     state, _, megabytes = compared_alone(tmp_path, in_many_parts("JPEG", 0), in_many_parts("JPEG", 4_900_000))

@@ -151,7 +151,6 @@ def test_a_token_that_may_resolves_the_thread_of_a_fixed_finding(actions: Action
     assert "stay open" not in actions.summary(pull)
 
 
-@pytest.mark.one_of_its_kind
 def test_a_dispute_that_is_dismissed_is_settled(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     heard = actions.said(pull, f"/advisor dismiss {FAULT_ID} thirty-one is what the law says", by=MAINTAINER)
