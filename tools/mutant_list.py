@@ -698,6 +698,20 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "a record without a decision may be changed unseen",
+        "core/facts/adr_record.py",
+        '[*_sections(text, "Decision")] or [text]',
+        '[*_sections(text, "Decision")]',
+        ("tests/unit/facts/test_adr_record.py::test_of_a_text_without_a_decision_every_word_counts",),
+    ),
+    Mutant(
+        "a second decision in a record goes unseen",
+        "core/facts/adr_record.py",
+        'decision = [*_sections(text, "Decision")] or [text]',
+        'decision = [_section(text, "Decision") or text]',
+        ("tests/unit/facts/test_adr_record.py::test_another_decision_or_status_is_a_change_of_the_record",),
+    ),
+    Mutant(
         "small changes of risky code are low",
         "core/policy/blast.py",
         "    if risky:\n",

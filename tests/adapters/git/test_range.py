@@ -499,3 +499,20 @@ def test_private_folders_are_gone_afterwards(repo: Repo, scratch: Path) -> None:
     with pytest.raises(SourceError):
         open_range(repo.path, "HEAD..nope")
     assert list(scratch.iterdir()) == []
+
+
+RECORD = "# 1. Keep\n\nStatus: Accepted\n\n## Context\n\nTeh shop.\n\n## Decision\n\nWe keep it.\n"
+
+
+@pytest.mark.parametrize(
+    "old, new, paths",
+    [("Teh", "The", ("docs/adr/0001-keep.md",)), ("We keep it.", "We drop it.", ()), ("Accepted", "Superseded", ())],
+)
+def test_a_record_says_whether_its_decision_or_status_changes(
+    repo: Repo, old: str, new: str, paths: tuple[str, ...]
+) -> None:
+    repo.write("docs/adr/0001-keep.md", RECORD)
+    repo.commit("Decide")
+    repo.write("docs/adr/0001-keep.md", RECORD.replace(old, new))
+    repo.commit("Change")
+    assert last(repo).same_decisions == paths

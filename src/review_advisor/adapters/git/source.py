@@ -13,6 +13,7 @@ from review_advisor.adapters.git.object_store import ContentMissingError, Object
 from review_advisor.adapters.git.tree import exported
 from review_advisor.adapters.git.tree_entries import missing
 from review_advisor.adapters.git.workflow_files import read_workflows
+from review_advisor.core.facts.adr_record import may_be_record, same_decision
 from review_advisor.core.facts.change import Change, FileChange, Spec
 from review_advisor.core.facts.earlier_review import Earlier
 from review_advisor.core.facts.guidelines import BaseText
@@ -200,6 +201,9 @@ class GitSource:
             base_sha=sides.base,
             head_sha=sides.head if sides.commits else None,
             files=files,
+            same_decisions=tuple(
+                file.path for file in files if may_be_record(file) and self._decides_the_same(file.path)
+            ),
             workflows=read_workflows(self._store, (self._rules_tree, sides.head_tree), files),
             own_repository=any(self._store.has(tree, OWN_PIPELINE) for tree in trees),
             config_in_pyproject=any(map(self._may_configure, trees)),
@@ -237,6 +241,17 @@ class GitSource:
             return touched_lines(self._changed(self._store.tree(whole.head_sha), self._sides.head_tree))
         except SourceError:
             return None
+
+    def _decides_the_same(self, path: str) -> bool:
+        """Whether a record has the same decision and status on both sides, as far as can be known."""
+        try:
+            sides = [
+                self._store.blob(tree, path, _LARGEST_TEXT) for tree in (self._sides.base_tree, self._sides.head_tree)
+            ]
+        except ContentMissingError:
+            return False
+        before, after = (None if raw is None else raw.decode("utf-8", "replace") for raw in sides)
+        return before is not None and after is not None and same_decision(before, after)
 
     def _may_configure(self, tree: str) -> bool:
         """Whether the pyproject.toml of a tree names the bot, as far as can be known."""

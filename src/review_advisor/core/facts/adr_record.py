@@ -1,4 +1,4 @@
-"""Architecture decision records among the changed files, and the structure one must have before anyone is paid."""
+"""Architecture decision records among the changed files, what a record decides, and what its structure lacks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from review_advisor.core.facts.change import Change, FileChange, Status
 
-REQUIRED_SECTIONS = ("Context", "Decision", "Consequences")
-SHORTEST_DECISION = 60
+_Y_STATEMENT = re.compile(
+    r"\bin\s+the\s+context\s+of\b.+?\bfacing\b.+?\bwe\s+(?:decided|decide|chose|choose)\b.+", re.IGNORECASE | re.DOTALL
+)
+"""A record of one sentence: in the context of, facing, we decided for, to achieve, accepting."""
+_STATUS = re.compile(r"^[ \t>*+-]*(?:\*\*)?status(?:\*\*)?[ \t]*:(.*)$", re.IGNORECASE | re.MULTILINE)
 _RECORD_NAME = re.compile(r"(?:adr[-_]?)?\d{2,}[-_].+\.(?:md|markdown|rst|adoc)$", re.IGNORECASE)
 _HEADING = re.compile(r"^\s{0,3}(?P<depth>#{1,6}|={1,6}(?=\s))\s*(?:\d+[.)]\s*)?(?P<title>[^#\n]+?)\s*#*\s*$")
 _UNDERLINE = re.compile(r"([=~^\"*-])\1{2,}\s*")
@@ -16,49 +19,75 @@ _CODE_FENCE = re.compile(r"\s{0,3}(```|~~~)")
 
 
 def changed_records(change: Change, folders: tuple[str, ...]) -> tuple[FileChange, ...]:
-    """The records that the change adds or changes: numbered documents in or below one of ``folders``."""
+    """The new records, and those whose decision or status changes: numbered documents in or below one of ``folders``.
+
+    A record that nobody read on both sides counts as changed.
+    """
     return tuple(
         file
         for file in change.files
-        if file.status is not Status.DELETED and not file.binary and _is_record(file.path, folders)
+        if file.status is not Status.DELETED
+        and not file.binary
+        and is_record(file.path, folders)
+        and file.path not in change.same_decisions
     )
 
 
-def _is_record(path: str, folders: tuple[str, ...]) -> bool:
+def may_be_record(file: FileChange) -> bool:
+    """Whether a file is changed in place and has a record's name, whatever folder it lies in."""
+    named = _RECORD_NAME.match(file.path.casefold().rpartition("/")[2]) is not None
+    return named and file.status is Status.MODIFIED and not (file.binary or file.is_symlink or file.is_submodule)
+
+
+def is_record(path: str, folders: tuple[str, ...]) -> bool:
+    """Whether a path is a numbered document in or below one of ``folders``."""
     folder, _, name = path.casefold().rpartition("/")
     below = any(f"{folder}/".startswith(f"{each.casefold()}/") for each in folders)
     return below and _RECORD_NAME.match(name) is not None
 
 
-def structure_faults(text: str) -> tuple[str, ...]:
-    """What a record lacks: a section, a status, or a decision of at least 60 characters. Empty when sound.
+def same_decision(before: str, after: str) -> bool:
+    """Whether two versions of a record decide the same and have the same status; blanks and case are no difference."""
+    return _decided(before) == _decided(after)
 
-    A section is a heading of any depth that begins with its word ("Decision", "Decision outcome"); what
-    stands under deeper headings belongs to it.
+
+def _decided(text: str) -> tuple[str, ...]:
+    status = [*_sections(text, "Status"), *_STATUS.findall(text)]
+    decision = [*_sections(text, "Decision")] or [text]
+    return tuple(" ".join(part.casefold().split()) for part in (*status, *decision))
+
+
+def structure_faults(text: str) -> tuple[str, ...]:
+    """What a record lacks: its context, or its decision. Empty for MADR, its minimal form, Nygard and Y-statements.
+
+    A section is a heading of any depth that begins with its word ("Decision", "Decision outcome"); what stands under
+    deeper headings belongs to it. Everything else that a template asks for, another one leaves out.
     """
-    sections = {name: _section(text, name) for name in REQUIRED_SECTIONS}
+    if _Y_STATEMENT.search(text):
+        return ()
+    sections = {name: _section(text, name) for name in ("Context", "Decision")}
     faults = [f"section {name!r} is missing" for name, body in sections.items() if body is None]
-    if not re.search(r"\bstatus\b", text, re.IGNORECASE):
-        faults.append("its status is not stated")
     decision = sections["Decision"]
-    if decision is not None and len(decision.strip()) < SHORTEST_DECISION:
-        faults.append(f"its decision has fewer than {SHORTEST_DECISION} characters")
-    return tuple(faults)
+    return (*faults, "its decision is empty") if decision is not None and not decision.strip() else tuple(faults)
 
 
 def _section(text: str, name: str) -> str | None:
     """The longest body of a section of that name, or None."""
+    return max(_sections(text, name), key=len, default=None)
+
+
+def _sections(text: str, name: str) -> Iterator[str]:
+    """The body of each section of that name."""
     wanted = re.compile(rf"{name}\b(?! drivers)", re.IGNORECASE)
-    found: str | None = None
     inside, body = 0, ""
     for depth, words in [*_lines(text), (1, "")]:
         if inside and 0 < depth <= inside:
-            found, inside = max(found or "", body, key=len), 0
+            yield body
+            inside = 0
         if inside:
             body += words + "\n"
         elif depth and wanted.match(words):
             inside, body = depth, ""
-    return found
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -130,7 +130,8 @@ class Change:
     ``base_sha`` the tip of that. ``rules_ref`` and ``rules_sha`` are the branch and the commit whose configuration
     holds for it. ``earlier`` is the last review of it. ``missing`` are the first of ``missing_files``: files of the
     head that the change leaves alone, and whose content is not in the repository. ``workflows`` is None where nobody
-    read them: then every change of one concerns the bot.
+    read them: then every change of one concerns the bot. ``same_decisions`` are records that change in neither their
+    decision nor their status.
     """
 
     label: str
@@ -155,3 +156,4 @@ class Change:
     missing_files: int = 0
     tool_remarks: tuple[ToolRemark, ...] = ()
     workflows: Workflows | None = None
+    same_decisions: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ from review_advisor.core.policy.guard import Guard, guard
 from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
 from review_advisor.core.policy.static_review import StaticReview, static_checks
 from review_advisor.core.policy.surfaces import ADVISOR_ROLES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
-from review_advisor.core.policy.switches import STATIC, Switches
+from review_advisor.core.policy.switches import STATIC, Switches, surface_switch
 from review_advisor.core.policy.trigger import AlwaysTrigger, CompositeTrigger, Trigger, TriggerFacts
 
 ENGLISH = "English"
@@ -99,6 +99,11 @@ class SurfacePolicy:
         if self.roles.keys() != set(ADVISOR_ROLES):
             raise ValueError("a surface has one decision for each advisor role, and for no other")
         object.__setattr__(self, "roles", {role: self.roles[role] for role in ADVISOR_ROLES})
+
+    @property
+    def switched_off(self) -> bool:
+        """Whether the surface's own switch is off."""
+        return self.roles[Role.POST_VERIFY].disabled_by == surface_switch(self.surface)
 
 
 def _of_any_version(row: object) -> object:

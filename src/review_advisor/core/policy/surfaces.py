@@ -76,7 +76,11 @@ SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
         "the change links a spec", PreFlightRule.REUSE, True, Authority.VETO, "blast radius"
     ),
     Surface.ADR_REVIEW: SurfaceDefaults(
-        "a record under the ADR folders is added or changed", PreFlightRule.ALWAYS, False, Authority.VETO, "one shot"
+        "a record under the ADR folders is new or decides anew",
+        PreFlightRule.ALWAYS,
+        False,
+        Authority.VETO,
+        "one shot",
     ),
     Surface.VISUAL_GATE: SurfaceDefaults(
         "before and after images are there", PreFlightRule.NEVER, False, Authority.VETO, "one shot"

@@ -73,6 +73,11 @@ def _against_the_diff(subject: Subject, files: Sequence[FileChange]) -> Checker:
     return ShownChange(files, subject.whole, subject.redactor)
 
 
+def _no_doubts(subject: Subject, files: Sequence[FileChange]) -> tuple[Finding, ...]:
+    del subject, files
+    return ()
+
+
 def _no_pages(subject: Subject) -> tuple[Page, ...]:
     del subject
     return ()
@@ -84,10 +89,11 @@ class SurfaceInput:
 
     ``about`` is what prompts call its matter. ``narrow`` keeps the files it is about. ``structural`` is what our own
     check finds without asking a model, None when a model has to look. ``section`` is shown beside the diff. ``unread``
-    names what can be seen by nobody. ``checker`` is what the executor's report is held against. ``reads`` is the
-    folder its agents work in. ``teaches``: its reports may carry knowledge. ``pages`` are stored once it is approved.
-    ``goes_on``: it may begin where the last review of the same pull request ended. ``stands_alone``: its diff can be
-    judged without anything that is said about the change. ``by_team_rules``: its executor is shown the team's rules.
+    names what can be seen by nobody. ``checker`` is what the executor's report is held against. ``doubts`` are findings
+    of our own beside it, which decide nothing. ``reads`` is the folder its agents work in. ``teaches``: its reports may
+    carry knowledge. ``pages`` are stored once it is approved. ``goes_on``: it may begin where the last review of the
+    same pull request ended. ``stands_alone``: its diff can be judged without anything that is said about the change.
+    ``by_team_rules``: its executor is shown the team's rules.
     """
 
     about: str = "this change"
@@ -96,6 +102,7 @@ class SurfaceInput:
     section: Callable[[Subject, str], str] = _no_section
     unread: Callable[[Sequence[PictureDifference]], tuple[str, ...]] = _all_readable
     checker: Callable[[Subject, Sequence[FileChange]], Checker] = _against_the_diff
+    doubts: Callable[[Subject, Sequence[FileChange]], tuple[Finding, ...]] = _no_doubts
     reads: Literal["head tree", "gallery"] = "head tree"
     teaches: bool = False
     goes_on: bool = False
@@ -126,11 +133,8 @@ def _records(subject: Subject) -> Change:
     return replace(subject.change, files=changed_records(subject.change, subject.rules.adr_folders))
 
 
-def _unsound_records(subject: Subject) -> Structural | None:
-    findings = tuple(_faults(_records(subject).files, subject.head_text))
-    if not findings:
-        return None
-    return Structural(CheckedReport("reject", "The structural check refuses this change.", 1.0, findings))
+def _structural_doubts(subject: Subject, files: Sequence[FileChange]) -> tuple[Finding, ...]:
+    return tuple(_faults(files, subject.head_text))
 
 
 def _faults(files: Sequence[FileChange], head_text: Callable[[str], str | None]) -> Iterator[Finding]:
@@ -143,10 +147,10 @@ def _faults(files: Sequence[FileChange], head_text: Callable[[str], str | None])
                 line=1,
                 end_line=1,
                 removed=False,
-                severity="high",
+                severity="low",
                 category="adr-structure",
                 title=fault,
-                body="A record needs context, decision and consequences, its status, and a decision to follow.",
+                body="A record says in which context it decides, and what: each template has a section for both.",
                 suggestion=None,
                 confidence=1.0,
                 evidence="",
@@ -181,7 +185,7 @@ def _entries(subject: Subject) -> Structural:
 SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
     Surface.PR_REVIEW: SurfaceInput(teaches=True, goes_on=True, stands_alone=True, by_team_rules=True),
     Surface.PRE_MERGE_SPEC_CHECK: SurfaceInput(),
-    Surface.ADR_REVIEW: SurfaceInput(narrow=_records, structural=_unsound_records, stands_alone=True),
+    Surface.ADR_REVIEW: SurfaceInput(narrow=_records, doubts=_structural_doubts, stands_alone=True),
     Surface.VISUAL_GATE: SurfaceInput(
         about="these pictures",
         narrow=_picture_files,
