@@ -12,7 +12,7 @@ from tests.simulation.forged import NOTED
 from review_advisor.mockworld.github.page import pull_page
 from review_advisor.mockworld.promises.on_github import PROMISES_ON_GITHUB, After, afters, broken_on_github
 from review_advisor.mockworld.seeds.worlds import PUBLISHED, story_of
-from review_advisor.mockworld.stories.snapshot import Snapshot
+from review_advisor.mockworld.stories.snapshot import DiffComment, Snapshot
 from review_advisor.mockworld.stories.stage import PlayedStory, play
 from review_advisor.mockworld.stories.story import Story
 
@@ -44,12 +44,28 @@ def concluded(after: After, conclusion: str | None, status: str = "completed") -
 REJECTED = last(REJECTS)
 AGAIN = last(REJECTS, "publish")
 DRAFTED = last(REJECTS, DRAFT, "review")
+MILD = {"path": "src/app.py", "line": 3, "evidence": "value = 3", "severity": "low", "title": "three is odd"}
+HELD = last(
+    "review",
+    {"push": {"files": [{"path": "src/app.py", "added": 30}, {"path": "src/new.py", "added": 4}]}},
+    {"review": {"executor": [{"says": "approve", "findings": [MILD]}]}},
+)
+
+
+def posted() -> After:
+    """What was held back has a comment."""
+    assert HELD.told is not None
+    (finding,) = HELD.told[1].findings
+    return standing(HELD, said=(DiffComment(finding.id, finding.path, finding.line, finding.title, "open"),))
+
+
 LIES: dict[str, tuple[After, Callable[[], After]]] = {
     "one_check_concludes_the_head": (REJECTED, lambda: concluded(REJECTED, "action_required")),
     "nothing_passes_that_was_not_approved": (REJECTED, lambda: concluded(REJECTED, "success")),
     "one_summary_stands": (REJECTED, lambda: standing(REJECTED, summaries=REJECTED.stands.summaries * 2)),
     "every_finding_is_said": (REJECTED, lambda: standing(REJECTED, summaries=("",), said=())),
     "a_finding_is_said_once": (REJECTED, lambda: standing(REJECTED, said=REJECTED.stands.said * 2)),
+    "nothing_mild_is_said_of_lines_that_did_not_change": (HELD, posted),
     "a_person_is_called_to_an_escalation_alone": (
         REJECTED,
         lambda: standing(REJECTED, labels=frozenset({"needs-human-review"})),

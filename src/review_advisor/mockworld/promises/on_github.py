@@ -122,6 +122,21 @@ def a_finding_is_said_once(after: After) -> Iterator[str]:
             yield f"the finding {finding} has {count} comments that are open"
 
 
+def nothing_mild_is_said_of_lines_that_did_not_change(after: After) -> Iterator[str]:
+    """A new comment on lines that the last complete review saw is about what is grave, or in a rejection."""
+    if after.told is None:
+        return
+    _, document = after.told
+    reports = (part.reports[-1] for surface in document.surfaces for part in surface.parts if part.reports)
+    if any(report.verdict == "reject" for report in reports):
+        return
+    known = {each.finding for each in after.before.said} if after.before is not None else set()
+    new = {each.finding for each in after.stands.said} - known
+    for finding in document.findings:
+        if finding.id in new and finding.age == "unchanged" and finding.severity in ("medium", "low"):
+            yield f"the {finding.severity} finding {finding.title!r} is new on lines that did not change"
+
+
 def a_person_is_called_to_an_escalation_alone(after: After) -> Iterator[str]:
     """The label stands after an escalation and after nothing else."""
     if after.told is None:
@@ -181,6 +196,7 @@ PROMISES_ON_GITHUB: tuple[Callable[[After], Iterator[str]], ...] = (
     one_summary_stands,
     every_finding_is_said,
     a_finding_is_said_once,
+    nothing_mild_is_said_of_lines_that_did_not_change,
     a_person_is_called_to_an_escalation_alone,
     publishing_again_writes_nothing,
     nobody_elses_draft_is_touched,
