@@ -1627,7 +1627,7 @@ MUTANTS = (
     Mutant(
         "a mild finding is said again when its lines come back",
         "pull_request/publish.py",
-        "return shown(threads) | (finding_ids_ever_said(threads) & mild)",
+        "return shown(threads) | (mild & (ever | {new for new, old in moved.items() if old in ever}))",
         "return shown(threads)",
         (f"{NARROW}test_a_mild_finding_has_one_comment_in_its_whole_life",),
     ),

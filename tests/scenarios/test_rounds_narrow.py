@@ -17,6 +17,7 @@ from review_advisor.core.pull_request.state import without_state
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.lines import Json, Line, approve, finding, lost, reject
+from review_advisor.mockworld.world import edited
 
 NOTHING: Touched = {}
 """No line differs since the last complete review."""
@@ -175,3 +176,17 @@ def test_a_rejection_posts_all_but_what_is_low() -> None:
         team.reviews(approve())
     found = team.reviews(reject(remark(1, "critical"), remark(2, "medium"), remark(3)), touched=NOTHING)
     assert found == ["Critical: odd 1", "Medium: odd 2"]
+
+
+@pytest.mark.parametrize("severity, again", [("low", 0), ("high", 1)])
+def test_a_mild_finding_has_one_comment_also_when_its_file_gets_another_name(severity: str, again: int) -> None:
+    team = Team()
+    team.reviews(approve({**remark(3, severity), "body": "Three is taken."}))
+    team.desk.github.pushes(team.desk.pull, {PATH: None, "src/b.py": LINES})
+    there = {**remark(3, severity), "path": "src/b.py", "body": "Three is taken."}
+    team.desk.world.source.stated = replace(team.desk.world.source.stated, earlier=None)
+    document = team.desk.reviewed(approve(there), files=(edited("src/b.py", 30),))
+    team.desk.publish(document)
+    assert len(team.desk.threads) == 1 + again
+    assert "odd 3" in team.summary
+    assert ("Three is taken." in team.summary) is not bool(again)

@@ -26,7 +26,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.base_branch import names_base
 from review_advisor.core.pull_request.dismissals import remembered_beside, with_dismissals_of
 from review_advisor.core.pull_request.markers import is_newer
-from review_advisor.core.pull_request.memory import come_back, failed, remembered, round_of
+from review_advisor.core.pull_request.memory import come_back, failed, followed, remembered, round_of
 from review_advisor.core.pull_request.repair_push import NotPushed, coming_note, not_pushed_note, pushed_note
 from review_advisor.core.pull_request.rounds import Posting, is_always_posted, postings
 from review_advisor.core.pull_request.standing import StandingCheck, Thread
@@ -218,12 +218,14 @@ class PublishPhase:
         blocking = blocking_findings(document)
         narrowing = self._bot.rules.narrowing(round_of(before, document))
         mild = {each.id for each in wanted if not is_always_posted(each, blocking)}
+        moved = followed(before, state, document)
 
         def shown(threads: tuple[Thread, ...]) -> frozenset[str]:
             return finding_ids_with_open_thread(threads) | (finding_ids_with_thread(threads) - closed)
 
         def already(threads: tuple[Thread, ...]) -> frozenset[str]:
-            return shown(threads) | (finding_ids_ever_said(threads) & mild)
+            ever = finding_ids_ever_said(threads)
+            return shown(threads) | (mild & (ever | {new for new, old in moved.items() if old in ever}))
 
         def words(threads: tuple[Thread, ...]) -> tuple[str, tuple[InlineComment, ...]]:
             decided = postings(wanted, blocking, already(threads), narrowing)

@@ -124,6 +124,23 @@ def come_back(before: State | None, document: OutcomeDocument) -> frozenset[str]
     return frozenset(unknown | {each.id for each in back})
 
 
+def followed(before: State | None, state: State, document: OutcomeDocument) -> dict[str, str]:
+    """The findings that were known under another name of their file: their old ids, by the present ones.
+
+    ``state`` is what is remembered after this review. A memory that nothing vouches for follows nothing.
+    """
+    if before is None or before.whole is None:
+        return {}
+    kept = {each.id for each in state.findings if each.changed_in != document.run_id}
+    known = {each.id: each for each in before.findings}
+    return {
+        new.id: old.id
+        for new in document.findings
+        for old in known.values()
+        if new.id in kept - known.keys() and id_at(old.path, new) == old.id
+    }
+
+
 def _comes_back(finding: Finding, before: KnownFinding) -> bool:
     return before.status == "fixed" or (before.status == "dismissed" and not _stays_dismissed(finding, before))
 
