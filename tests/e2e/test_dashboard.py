@@ -20,6 +20,7 @@ from review_advisor.adapters.ledger.observations import keep
 from review_advisor.app.dashboard import serving, write_dashboard
 from review_advisor.app.runs import list_runs, show_run
 from review_advisor.core.ledger.runs import Between, RunFilter, RunLine
+from review_advisor.core.metrics.kpis import Sums, kpis
 from review_advisor.core.observation.labels import Observed, ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import RoleSkipped
@@ -91,7 +92,7 @@ def shown_runs(page: Any) -> list[str]:
 def _walk(reader: Reader, place: str, written: Written) -> None:
     page = reader.opens(place)
     assert reader.heading() == "Overview"
-    assert page.locator(".kpi").count() == 9
+    assert page.locator(".kpi").count() == len(kpis(Sums()))
     page.get_by_role("link", name="Runs", exact=True).click()
     page.wait_for_selector("a.run")
     assert page.locator("#count").inner_text() == f"{RUNS} runs"
@@ -486,7 +487,7 @@ def test_a_narrow_page_is_one_column_that_does_not_scroll_sideways(
 ) -> None:
     where = f"#/run/{shop.one(recovered=True).run_id}" if fragment == "run" else fragment
     page = reader.opens(shop.place, where, size=NARROW)
-    page.wait_for_selector(".card, a.run")
+    page.wait_for_selector(".kpi, .runhead, a.run")
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     lefts = page.locator(".kpi, a.run, .entry").evaluate_all(
         "all => all.map(each => each.getBoundingClientRect().left)"
@@ -583,3 +584,52 @@ def test_nothing_that_a_run_says_runs_asks_or_becomes_markup(reader: Reader, tmp
     told_of = reader.page.locator("main").inner_text()
     for what in ("question", "context", "option", "guidance", "rationale", "finding", "body", "reasoning", "direction"):
         assert f"{what}</script><script>alert(1)</script><img src=x onerror=alert(2)>" in told_of, what
+
+
+# --- going on and back ------------------------------------------------------------------------------------------------
+
+
+def test_whoever_goes_back_is_where_they_were(reader: Reader, shop: Written) -> None:
+    page = reader.opens(shop.place, "#/runs")
+    page.wait_for_selector("a.run")
+    row = page.locator("a.run").nth(30)
+    row.scroll_into_view_if_needed()
+    page.wait_for_timeout(100)
+    before = page.evaluate("scrollY")
+    assert before > 800
+    row.click()
+    page.wait_for_selector(".runhead")
+    assert page.evaluate("scrollY") < before
+    page.go_back()
+    page.wait_for_selector("a.run")
+    page.wait_for_timeout(100)
+    assert abs(page.evaluate("scrollY") - before) < 3
+    page.go_forward()
+    page.wait_for_selector(".runhead")
+    assert page.evaluate("scrollY") < before
+
+
+def test_filters_are_folded_on_a_phone_unless_one_is_set(reader: Reader, shop: Written) -> None:
+    page = reader.opens(shop.place, "#/runs", size=NARROW)
+    page.wait_for_selector("a.run")
+    assert not page.locator("#filter-status").is_visible()
+    assert page.locator("a.run").first.bounding_box()["y"] < NARROW["height"]
+    page.get_by_text("Filters", exact=True).click()
+    assert page.locator("#filter-status").is_visible()
+    page = reader.opens(shop.place, "#/runs?status=approved", size=NARROW)
+    page.wait_for_selector("a.run")
+    assert page.locator("#filter-status").is_visible()
+    page = reader.opens(shop.place, "#/runs")
+    page.wait_for_selector("a.run")
+    assert page.locator("#filter-status").is_visible()
+
+
+def test_a_vetoed_run_tells_the_disagreement_and_links_to_github(reader: Reader, shop: Written) -> None:
+    run = shop.one(recovered=True)
+    page = reader.opens(shop.place, f"#/run/{run.run_id}")
+    told = page.get_by_role("region", name="Disagreement").inner_text()
+    assert "the advisor vetoes it" in told
+    assert "then: retry, because vetoed" in told
+    assert "Findings (0)" not in page.locator("main").inner_text()
+    link = page.locator(".runhead a").get_attribute("href")
+    assert link == f"https://github.com/{run.repository}/pull/{run.pull_request}"

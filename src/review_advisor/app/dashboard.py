@@ -10,13 +10,13 @@ from pathlib import Path
 from review_advisor.adapters.dashboard.server import serving
 from review_advisor.adapters.dashboard.site import SiteError, writing
 from review_advisor.adapters.ledger.browsing import RecordedRun, count_ends, first_and_last, read_castings, read_reviews
-from review_advisor.app.rollup import roll_up
+from review_advisor.app.rollup import look_for_alarms, roll_up
 from review_advisor.app.runs import list_runs, show_run
 from review_advisor.core.ledger.periods import Period, periods
 from review_advisor.core.ledger.runs import RunFilter, RunLine
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.pages.costs import together
-from review_advisor.core.pages.overview import Stretch, list_json, overview_json
+from review_advisor.core.pages.overview import Stretch, alerts_json, list_json, overview_json
 from review_advisor.core.pages.pages import RunPage
 
 __all__ = ["SiteError", "Written", "serving", "write_dashboard"]
@@ -72,7 +72,8 @@ def write_dashboard(
             "apart_counts": apart_counts,
             "opens": opened and opened.run_id,
         }
-        site.finish(about | overview_json(rollup, _stretches(ledger, period), together(counted), since, made))
+        about |= overview_json(rollup, _stretches(ledger, period), together(counted), since, made)
+        site.finish(about | alerts_json(look_for_alarms(ledger, made)))
     return Written(folder, len(lines) + len(apart), left_out)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from tests.unit.ledger.test_runs import other
 
 from review_advisor.core.ledger.periods import MOST_PERIODS, Period, periods
 from review_advisor.core.ledger.row import Participant
-from review_advisor.core.metrics.kpis import Rollup, Sums, kpis
+from review_advisor.core.metrics.kpis import Rollup, Sums, alarms, kpis, windows
 from review_advisor.core.metrics.prices import Money
 from review_advisor.core.outcome.cost import role_costs
 from review_advisor.core.outcome.events import CallEnded
@@ -20,6 +21,7 @@ from review_advisor.core.pages.overview import (
     CHUNK,
     STATUSES,
     Stretch,
+    alerts_json,
     kpi_json,
     list_json,
     overview_json,
@@ -178,3 +180,12 @@ def test_the_list_has_each_column_that_the_page_shows() -> None:
     assert chunk["castings"] == [[]]
     (chunk,) = list_json([other(run_id="run-1", exhausted=True)], {}, {"run-1": "1.js"})
     assert chunk["columns"]["flags"] == [["degraded", "disabled", "recovered", "exhausted"]]
+
+
+def test_raised_alerts_are_told_in_words_and_quiet_ones_are_not() -> None:
+    quiet = alarms({window: Sums() for window in windows()})
+    assert alerts_json(quiet) == {"alerts": []}
+    raised = [replace(each, state="raised") for each in quiet[:1]]
+    (words,) = alerts_json(raised)["alerts"]
+    assert words.startswith(f"{quiet[0].rule.name}: ")
+    assert words.endswith(quiet[0].rule.means)

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+from review_advisor.core.ledger.disputes import dispute_lines
 from review_advisor.core.report.wording import and_unknown, printable_line, table
 
 ANY_ERROR = "any"
@@ -164,6 +165,9 @@ def run_text(record: RunRecord, width: int | None = None) -> str:
         *([("BROKEN", record.broken)] if record.broken else []),
     ]
     blocks = ["".join(f"{name:<10}  {printable_line(value)}\n" for name, value in about)]
+    disputes = dispute_lines(record.events)
+    if disputes:
+        blocks.append("disagreement\n" + "".join(f"{_indented(each)}\n" for each in disputes))
     for name, rows in record.tables.items():
         if rows:
             shown = [column for column in rows[0] if column in _SHOWN]
@@ -190,6 +194,11 @@ _SHOWN = (
     *("title", "question", "action"),
 )
 """The columns that a person is shown."""
+
+
+def _indented(line: str) -> str:
+    words = line.lstrip(" ")
+    return line[: len(line) - len(words)] + printable_line(words)
 
 
 def _value(value: object) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.readings import UNFINISHED
 from review_advisor.core.ledger.row import Participant
 from review_advisor.core.ledger.runs import RunLine
-from review_advisor.core.metrics.kpis import Kpi, Rollup
+from review_advisor.core.metrics.kpis import Alarm, Kpi, Rollup
 from review_advisor.core.metrics.targets import CONSULT_RATE, CONSULT_SHARE, Target, format_value
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.pages.costs import cost_json
@@ -83,6 +83,18 @@ def overview_json(
         "plots": plots_json(stretches),
         "costs": [cost_json(cost) for cost in costs],
     }
+
+
+def alerts_json(alarms: Iterable[Alarm]) -> dict[str, Any]:
+    """The alerts that are raised, in words, for the first page."""
+    return {"alerts": [_alert_words(alarm) for alarm in alarms if alarm.state == "raised"]}
+
+
+def _alert_words(alarm: Alarm) -> str:
+    kpi, rule = alarm.kpi, alarm.rule
+    value = "-" if kpi.value is None else format_value(kpi.value, kpi.unit)
+    hours = rule.window // timedelta(hours=1)
+    return f"{rule.name}: {value} in the last {hours} h, allowed {rule.allowed.words(kpi.unit)}; {rule.means}"
 
 
 def list_json(

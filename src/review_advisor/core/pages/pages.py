@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from review_advisor.core.answers.findings import merged_into
+from review_advisor.core.ledger.disputes import dispute_lines
 from review_advisor.core.ledger.runs import RunLine, money_words
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.cost import RoleCost, role_costs
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen, Ruled, Verified
 from review_advisor.core.outcome.questions import ends_of_calls
 from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.entries import entry_json, finding_json
 from review_advisor.core.pages.report_changes import changes
 from review_advisor.core.pages.text import page_lines, page_text
+from review_advisor.core.safety.fence import as_facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class RunPage:
             ],
             "became": self._became(""),
             "unlabelled": page_text(self.unlabelled),
+            "disputes": page_lines(dispute_lines(map(as_facts, self._judgements()))),
             "not_read": _not_read(document) if document else [],
             "repair": page_text(document.repair.patch) if document and document.repair else "",
             "entries": list(self._entries()),
@@ -66,6 +69,9 @@ class RunPage:
             for each in self.labels
             if each.finding == finding
         )
+
+    def _judgements(self) -> Iterator[Event]:
+        return (event for event in self.events if isinstance(event, Verified | Ruled))
 
     def _calls(self) -> list[tuple[int, CallEnded]]:
         return [(number, event) for number, event in enumerate(self.events) if isinstance(event, CallEnded)]
@@ -82,7 +88,8 @@ class RunPage:
         yield "Tokens", f"{line.executor_tokens:,} executor, {line.advisor_tokens:,} advisor"
         yield "Calls", str(sum(call.ended != "refused" for _, call in self._calls()))
         yield "Consults", str(line.consults)
-        yield "Findings", str(line.findings)
+        repaired = self.document is not None and self.document.repair is not None
+        yield "Findings", "none is left after the repair" if repaired and not line.findings else str(line.findings)
         merged = merged_into(self.document.findings) if self.document else 0
         if merged:
             yield "Merged into them", str(merged)

@@ -41,10 +41,18 @@
       element("span", { dir: "auto" }, finding.title), element("code", {}, finding.place));
   }
 
-  dashboard.finding = (finding) =>
+  const blob = (finding, run) => {
+    const path = finding.path.split("/").map(encodeURIComponent).join("/");
+    return `blob/${run.head_sha}/${path}#L${finding.line}`;
+  };
+
+  // `run` names the repository that the finding's line is linked to.
+  dashboard.finding = (finding, run = {}) =>
     element("details", { class: "finding" },
       element("summary", {}, dashboard.severity(finding.severity), " ", element("strong", { dir: "auto" }, finding.title), " ",
         element("code", {}, `${finding.path}:${finding.line}`)),
+      run.head_sha && !finding.removed && run.repository
+        && element("p", {}, dashboard.github(run, blob(finding, run), "The line on GitHub")),
       element("p", { class: "quiet" }, `${finding.id} · ${finding.category} · confidence ${words.share(finding.confidence)}`
         + (finding.removed ? " · on a removed line" : ` · ${finding.age}`) + (finding.corrected ? ` · ${finding.corrected}` : "")),
       finding.body && element("p", { class: "prose", dir: "auto" }, finding.body),

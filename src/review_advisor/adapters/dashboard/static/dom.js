@@ -1,4 +1,4 @@
-// Making elements. Text is only ever text, and a link leads to a place within this page or nowhere.
+// Making elements. Text is only ever text, and a link leads to a place within this page, or to the run's own on GitHub.
 (function () {
   "use strict";
   const ATTRIBUTES = /^(id|type|name|value|min|max|step|list|placeholder|for|scope|role|tabindex|lang|dir|open|selected|inputmode|autocomplete|aria-[a-z]+|datetime|title)$/;
@@ -36,6 +36,16 @@
     return made;
   }
 
+  // A place on GitHub; the text alone where the run names no repository of a form that GitHub has.
+  function github(run, place, ...children) {
+    const fits = /^[A-Za-z0-9-]+\/[A-Za-z0-9._-]+$/.test(run.repository || "") && /^[\w./%~#-]+$/.test(place);
+    if (!fits) return children;
+    const made = element("a", {}, ...children);
+    made.setAttribute("href", `https://github.com/${run.repository}/${place}`);
+    made.setAttribute("rel", "noopener noreferrer");
+    return made;
+  }
+
   function put(parent, ...children) {
     parent.replaceChildren();
     append(parent, children);
@@ -55,5 +65,5 @@
     document.getElementById("said").textContent = text;
   }
 
-  window.dashboard = { element, link, place, put, table, say };
+  window.dashboard = { element, link, github, place, put, table, say };
 })();

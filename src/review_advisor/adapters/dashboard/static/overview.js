@@ -9,7 +9,7 @@
     if (!about.sums.runs) {
       told.push(element("p", { class: "empty" }, "The ledger has no run of this time. The next review will be the first."));
     } else {
-      told.push(ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", lacking(about), costs(about)));
+      told.push(alerts(about), ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", lacking(about), costs(about)));
     }
     put(main, told);
   };
@@ -19,13 +19,20 @@
   }
 
   function period(about) {
-    const since = about.since ? `since ${words.moment(about.since)}` : "in the ledger";
+    const began = about.since || about.plots.starts[0];
+    const since = began ? `since ${words.moment(began)}` : "in the ledger";
     return `${words.count(about.sums.runs, "run")} ${since}; written ${words.moment(about.made)} (all times are UTC).`;
   }
 
   function leftOut(about) {
     return `${words.count(about.left_out, "run")} ${about.left_out === 1 ? "has no page here and counts" : "have no page here and count"} `
       + "in the KPIs and plots only: `review-advisor ui --limit` chooses.";
+  }
+
+  // What `review-advisor alerts` said when this was written.
+  function alerts({ alerts: raised }) {
+    return raised.length > 0 && element("section", { class: "notice bad", "aria-label": "Alerts" },
+      element("strong", {}, words.count(raised.length, "alert")), element("ul", {}, raised.map((told) => element("li", {}, told))));
   }
 
   function ends(about) {

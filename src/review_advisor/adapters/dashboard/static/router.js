@@ -6,6 +6,23 @@
   const TITLE = "review-advisor";
   let shown = ""; // the run that is on the page
   let turn = 0;
+  const places = new Map(); // how far each entry of the history was scrolled
+  let entry = 0;
+  let back = null; // where a reader who goes back was
+  history.scrollRestoration = "manual";
+
+  function remember() {
+    places.set(entry, scrollY);
+  }
+
+  // An entry that we have numbered is one that the reader has come back to.
+  function step() {
+    const known = history.state && history.state.entry;
+    back = known ? places.get(known) ?? 0 : null;
+    if (known) entry = known;
+    else history.replaceState({ entry: (entry = places.size + 1) }, "", location.href);
+    places.set(entry, back ?? 0);
+  }
 
   function read() {
     const [path, query] = location.hash.replace(/^#\/?/, "").split("?", 2);
@@ -22,7 +39,7 @@
   // What a page may know of the address; `isCurrent` is no longer so once the reader has gone on.
   const route = (mine) => ({
     query: () => read().query,
-    replace: (fragment) => history.replaceState(null, "", fragment),
+    replace: (fragment) => history.replaceState(history.state, "", fragment),
     isCurrent: () => mine === turn,
   });
 
@@ -87,14 +104,19 @@
     const heading = main.querySelector("h1");
     document.title = `${heading.textContent} · ${TITLE}`;
     if (isFirst) return;
-    scrollTo(0, 0);
     heading.focus({ preventScroll: true });
+    scrollTo(0, back ?? 0);
   }
 
   document.getElementById("skip").addEventListener("click", (event) => {
     event.preventDefault();
     main.focus();
   });
-  addEventListener("hashchange", () => go(false));
+  addEventListener("scroll", remember, { passive: true });
+  addEventListener("hashchange", () => {
+    step();
+    go(false);
+  });
+  step();
   go(true);
 })();

@@ -14,12 +14,15 @@
       element("header", { class: "runhead" },
         element("h1", { tabindex: "-1", dir: "auto" }, run.title || "(no title)"),
         element("p", {}, badge(run.status), " ", element("span", { class: "quiet" },
-          run.repository ? `${run.repository}#${run.pull_request}` : run.label, " · ", words.moment(run.started_at)))),
+          run.repository ? dashboard.github(run, `pull/${run.pull_request}`, `${run.repository}#${run.pull_request}`) : run.label,
+          " · ", words.moment(run.started_at)))),
       notices(page),
       page.why.length ? element("ul", { class: "why" }, page.why.map((why) => element("li", { dir: "auto" }, why))) : null,
       section("summary", "Summary", summary(page)),
-      section("findings", `Findings (${page.findings.length})`, page.findings.length ? page.findings.map(dashboard.finding)
-        : element("p", { class: "quiet" }, run.status === "unfinished" ? "Findings are settled when a review ends." : "Nothing was found.")),
+      section("findings", page.findings.length ? `Findings (${page.findings.length})` : "Findings",
+        page.findings.length ? page.findings.map((finding) => dashboard.finding(finding, run)) : element("p", { class: "quiet" }, noFinding(page))),
+      page.disputes.length > 0 && section("disputes", "Disagreement", page.disputes.map((line) =>
+        element("p", { class: line.startsWith("  ") ? "quiet prose" : "prose", dir: "auto" }, line.trim()))),
       page.unlabelled && section("became", "What became of the pull request", element("p", { class: "notice" }, page.unlabelled)),
       page.became.length > 0 && section("became", "What became of the pull request",
         element("ul", { class: "plain" }, page.became.map((fact) => element("li", { dir: "auto" }, fact)))),
@@ -41,6 +44,12 @@
     entry.scrollIntoView({ block: "start" });
     return true;
   };
+
+  function noFinding({ run, repair, disputes }) {
+    if (run.status === "unfinished") return "Findings are settled when a review ends.";
+    if (repair) return "With the suggested repair none is left; the head still has what was vetoed.";
+    return disputes.length ? "The executor reported none; what the advisor missed stands below." : "Nothing was found.";
+  }
 
   function notices({ run, trouble }) {
     if (trouble) return element("p", { class: "notice bad" }, trouble, " What follows is what the ledger's rows say.");

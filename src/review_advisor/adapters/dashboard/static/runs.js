@@ -18,9 +18,13 @@
     const heading = element("h1", { tabindex: "-1" }, "Runs");
     const form = element("form", { class: "filters card", role: "search", "aria-label": "Filter the runs" });
     form.addEventListener("submit", (event) => event.preventDefault());
-    put(main, heading, form, found, apart);
+    // Twelve fields would fill a phone before the first run is seen.
+    const narrow = matchMedia("(max-width: 900px)");
+    const used = filters.NAMES.some((name) => route.query()[name]);
+    const fold = element("details", { class: "fold", open: used || !narrow.matches }, element("summary", {}, "Filters"), form);
+    put(main, heading, fold, found, apart);
     if (!about.lists.length) {
-      form.remove();
+      fold.remove();
       put(found, element("p", { class: "empty" }, "No run is recorded in this time."));
       return;
     }
