@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.outcome.events import Reported, UnfoundedRejection
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -13,6 +14,7 @@ from review_advisor.mockworld.promises.played_review import Reading, answer_of
 
 SHORTEST = 4
 """Characters of a quote that proves something."""
+STRUCTURE = "adr-structure"
 
 
 def _reports(reading: Reading) -> Iterator[tuple[dict[str, Any], Reported | UnfoundedRejection]]:
@@ -26,12 +28,18 @@ def _reports(reading: Reading) -> Iterator[tuple[dict[str, Any], Reported | Unfo
             yield answer, event
 
 
+def _said_by_agent(event: Reported | UnfoundedRejection) -> list[Finding]:
+    """The findings without the doubts that the structural check of a decision record adds, which no agent said."""
+    found = event.report.findings
+    return [each for each in found if event.surface is not Surface.ADR_REVIEW or each.category != STRUCTURE]
+
+
 def no_finding_is_lost(reading: Reading) -> Iterator[str]:
     """Every finding that an executor reported is kept, part of one that is kept, or refused with a reason."""
     for answer, event in _reports(reading):
         said = Counter((str(each["severity"]), str(each["title"])) for each in answer["findings"])
         report = event.report
-        told: Counter[tuple[str, str]] = Counter((each.severity, each.title) for each in report.findings)
+        told: Counter[tuple[str, str]] = Counter((each.severity, each.title) for each in _said_by_agent(event))
         told.update((remark.severity, remark.title) for each in report.findings for remark in each.also)
         told.update((each.severity, each.title) for each in report.refused if each.why)
         if said != told:
@@ -41,7 +49,7 @@ def no_finding_is_lost(reading: Reading) -> Iterator[str]:
 def what_proves_nothing_is_refused(reading: Reading) -> Iterator[str]:
     """No finding is kept, and no disagreement settled, by a quote of less than four characters."""
     for answer, event in _reports(reading):
-        for each in event.report.findings:
+        for each in _said_by_agent(event):
             if len(each.evidence.strip()) < SHORTEST:
                 yield f"the finding {each.title!r} is kept with the quote {each.evidence!r}"
         proven = {each["disagreement"] for each in answer["answers"] if len(each["evidence"].strip()) >= SHORTEST}

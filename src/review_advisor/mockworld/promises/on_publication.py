@@ -30,7 +30,7 @@ GREEN = "\u2705"
 
 def title_due(review: PlayedReview) -> str:
     """How the title of the review's check must begin."""
-    if review.ended == "approved" and not (review.change.files or review.pictures):
+    if review.ended == "approved" and not review.change.files:
         return NOTHING_TO_REVIEW
     return VERDICTS.get(review.ended, DID_NOT_RUN)
 
@@ -53,7 +53,7 @@ def what_was_not_verified_is_seen_on_the_check(reading: Reading) -> Iterator[str
     document = reading.review.document
     if document is None:
         return
-    off = bool(document.flags.advisor_disabled)
+    off = bool(document.flags.advisor_disabled and reading.review.change.files)
     if not off and not document.flags.degraded:
         return
     title = reading.title.lower()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from review_advisor.core.facts.change import FileChange
 from review_advisor.core.outcome.events import CallEnded, Repaired, RoleSkipped, UnfoundedRejection, Verified
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.mockworld.promises.played_review import Reading, answer_of, fault_of
@@ -13,7 +14,7 @@ VETO_SURFACES = {"pr_review", "pre_merge_spec_check", "adr_review", "visual_gate
 DIFFS = {"pr_review", "adr_review"}
 """The surfaces on which a diff can be judged without a word about it."""
 OWN_ROOTS = (".github/workflows/",)
-OWN_NAMES = {".claude", ".mcp.json", "claude.md", ".review-advisor.toml"}
+OWN_NAMES = {".claude", ".mcp.json", "claude.md", "review.md", ".review-advisor.toml"}
 OWN_FILES = {"src/review_advisor.py", "src/review_phase.py"}
 OWN_HERE = ("src/review_advisor/", "requirements/", "tools/", ".ci/")
 OWN_FILES_HERE = {"action.yml", "makefile", "pyproject.toml", "src/review_advisor"}
@@ -24,8 +25,16 @@ ON = {"true", "1", "yes", "on"}
 
 
 def touches_itself(reading: Reading) -> bool:
-    """Whether the change touches the bot's own implementation, read from the paths alone."""
-    return any(is_its_own(path, reading) for path in reading.paths)
+    """Whether the change touches the bot's own implementation, read from the paths alone.
+
+    A workflow that is only deleted runs nothing any more; the bot's own one names it, and none of a world does.
+    """
+    files = [file for file in reading.review.change.files if not _deletes_a_workflow(file)]
+    return any(is_its_own(path, reading) for file in files for path in file.paths)
+
+
+def _deletes_a_workflow(file: FileChange) -> bool:
+    return file.status == "deleted" and file.path.casefold().startswith(".github/workflows/")
 
 
 def is_its_own(path: str, reading: Reading) -> bool:
