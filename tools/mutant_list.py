@@ -657,7 +657,7 @@ MUTANTS = (
         ("tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",),
     ),
     Mutant(
-        "a bump of the bot's own workflow is not watched",
+        "a bump of a workflow that the bot's own calls is not watched",
         "core/facts/workflows.py",
         "if called.names(path) or (in_folder",
         "if (called.names(path) and not in_folder) or (in_folder",

@@ -36,6 +36,8 @@ jobs:
           anthropic-api-key: ${{ secrets.MODEL_KEY }}
       - uses: ./.github/actions/prepare
       - run: bash scripts/prepare.sh && python notify.py
+  after:
+    uses: ./.github/workflows/shared.yml
 """
 OURS = ((".github/workflows/review.yml", REVIEW),)
 
@@ -102,6 +104,9 @@ HOSTILE: dict[str, Change] = {
     "is ours": edited_workflow(REVIEW, REVIEW.replace("review:", "other:"), ".github/workflows/review.yml"),
     "is ours and only bumped": edited_workflow(REVIEW, REVIEW.replace("@v1", "@v2"), ".github/workflows/review.yml"),
     "deletes ours": edited_workflow(REVIEW, "", ".github/workflows/review.yml", Status.DELETED),
+    "a workflow that ours calls, only bumped": edited_workflow(
+        CI, CI.replace(SHA, OTHER), ".github/workflows/shared.yml"
+    ),
     "an action that ours calls": _at(".github/actions/prepare/action.yml"),
     "a script that ours calls": _at("scripts/prepare.sh"),
     "a script that ours calls from another folder": _at("ci/notify.py"),
