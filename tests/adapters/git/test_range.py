@@ -516,3 +516,11 @@ def test_a_record_says_whether_its_decision_or_status_changes(
     repo.write("docs/adr/0001-keep.md", RECORD.replace(old, new))
     repo.commit("Change")
     assert last(repo).same_decisions == paths
+
+
+def test_a_record_that_is_too_long_to_compare_counts_as_decided_anew(repo: Repo) -> None:
+    repo.write("docs/adr/0001-keep.md", "x" * 300_000 + RECORD)
+    repo.commit("Decide")
+    repo.write("docs/adr/0001-keep.md", "x" * 300_000 + RECORD.replace("keep it", "drop it"))
+    repo.commit("Change")
+    assert last(repo).same_decisions == ()

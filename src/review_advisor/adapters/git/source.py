@@ -27,6 +27,9 @@ from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.ports.review import SourceError
 
 _SHORT = 12
+_LARGEST_RECORD = 200_000
+_MOST_RECORDS = 50
+"""A longer record, in bytes, and every further one count as decided anew: nobody compares them."""
 _LARGEST_TEXT = 10_000_000
 """Of a larger file, in bytes, nobody reads the whole text."""
 
@@ -201,9 +204,7 @@ class GitSource:
             base_sha=sides.base,
             head_sha=sides.head if sides.commits else None,
             files=files,
-            same_decisions=tuple(
-                file.path for file in files if may_be_record(file) and self._decides_the_same(file.path)
-            ),
+            same_decisions=tuple(path for path in _records(files)[:_MOST_RECORDS] if self._decides_the_same(path)),
             workflows=read_workflows(self._store, (self._rules_tree, sides.head_tree), files),
             own_repository=any(self._store.has(tree, OWN_PIPELINE) for tree in trees),
             config_in_pyproject=any(map(self._may_configure, trees)),
@@ -245,10 +246,11 @@ class GitSource:
     def _decides_the_same(self, path: str) -> bool:
         """Whether a record has the same decision and status on both sides, as far as can be known."""
         try:
-            sides = [
-                self._store.blob(tree, path, _LARGEST_TEXT) for tree in (self._sides.base_tree, self._sides.head_tree)
-            ]
+            trees = (self._sides.base_tree, self._sides.head_tree)
+            sides = [self._store.blob(tree, path, _LARGEST_RECORD) for tree in trees]
         except ContentMissingError:
+            return False
+        if any(raw is not None and len(raw) == _LARGEST_RECORD for raw in sides):
             return False
         before, after = (None if raw is None else raw.decode("utf-8", "replace") for raw in sides)
         return before is not None and after is not None and same_decision(before, after)
@@ -308,6 +310,10 @@ class GitSource:
 
     def _head_name(self) -> str:
         return f"head {self._sides.head[:_SHORT]}" if self._sides.commits else "the index"
+
+
+def _records(files: tuple[FileChange, ...]) -> list[str]:
+    return [file.path for file in files if may_be_record(file)]
 
 
 def _of_pull_request(change: Change, pull_request: PullRequest, about: About) -> Change:
