@@ -60,7 +60,10 @@ def test_a_configuration_that_the_change_breaks_does_not_matter(terminal: Termin
 def test_a_configuration_that_is_broken_at_the_base_is_a_refusal(terminal: Terminal) -> None:
     rewrite(terminal, "profile = \n", "profile = 'adr'\n")
     done = terminal.review()
-    assert (done.code, done.sentence) == (2, f"{CONFIG} is not valid TOML: Invalid value (at line 1, column 11).")
+    base = Repo(terminal.folder).rev("HEAD~1")[:12]
+    broken = f"{CONFIG} is not valid TOML: Invalid value (at line 1, column 11)."
+    mend = f" This is the file at the base, {base}: mend it there, or name another one with --config."
+    assert (done.code, done.sentence) == (2, broken + mend)
 
 
 @pytest.mark.every_case

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from review_advisor.core.ledger.disputes import dispute_lines
+from review_advisor.core.ledger.dispute_words import dispute_lines
 from review_advisor.core.report.wording import and_unknown, printable_line, table
 
 ANY_ERROR = "any"

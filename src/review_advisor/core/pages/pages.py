@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from review_advisor.core.answers.findings import merged_into
-from review_advisor.core.ledger.disputes import dispute_lines
+from review_advisor.core.ledger.dispute_words import dispute_lines
 from review_advisor.core.ledger.runs import RunLine, money_words
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.cost import RoleCost, role_costs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from review_advisor.core.ledger.disputes import dispute_lines
+from review_advisor.core.ledger.dispute_words import dispute_lines
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.safety.fence import as_facts
 from review_advisor.mockworld.lines import approve, confirm, veto
