@@ -19,8 +19,8 @@ from review_advisor.adapters.telemetry.export import LONGEST_SECONDS
 from review_advisor.app.settings import CRITICAL_PATHS, Config
 from review_advisor.cli import USAGE
 from review_advisor.core.answers.answers import PostVerifyResult
-from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
-from review_advisor.core.facts.risky_code import RISKY_CODE
+from review_advisor.core.facts.files.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
+from review_advisor.core.facts.files.risky_code import RISKY_CODE
 from review_advisor.core.metrics.kpis import Sums, kpis
 from review_advisor.core.metrics.metrics import METRICS, SECONDS_BUCKETS
 from review_advisor.core.metrics.targets import RULES

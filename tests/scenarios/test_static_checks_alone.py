@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.languages import language_of
+from review_advisor.core.facts.files.languages import language_of
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.forge_text.conclusion import conclusion_of, title_of
 from review_advisor.core.outcome.outcomes import Outcome

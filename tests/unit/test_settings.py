@@ -17,7 +17,7 @@ from review_advisor.app.settings import (
     parse_config,
 )
 from review_advisor.cli.effective import settings_json, settings_text
-from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
+from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
 from review_advisor.core.facts.guidelines import ConfiguredGuideline, GuidelineRules
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.judge_retries import OutageRules

@@ -14,6 +14,8 @@ from review_advisor.app.doctor import Diagnosis
 from review_advisor.app.settings import PYPROJECT, Config, ConfigError, Settings, guideline_rules
 from review_advisor.core.facts.adr_record import changed_records
 from review_advisor.core.facts.change import Change, FileChange, Status
+from review_advisor.core.facts.files.kinds import kind_of_path
+from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.core.facts.guidelines import (
     BaseText,
     FoundGuidelines,
@@ -22,8 +24,6 @@ from review_advisor.core.facts.guidelines import (
     found_guidelines,
     looked_for,
 )
-from review_advisor.core.facts.kinds import kind_of_path
-from review_advisor.core.facts.paths import PathRule
 from review_advisor.core.policy.guard import implementation_globs
 
 NONE_YET = "none: a REVIEW.md in the repository would hold your own rules for reviews"

@@ -17,7 +17,7 @@ from review_advisor.app.configuration import believed_base, files_of, load_confi
 from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
-from review_advisor.core.facts.paths import OWN_PIPELINE
+from review_advisor.core.facts.files.paths import OWN_PIPELINE
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import check_did_not_run
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome

@@ -16,13 +16,13 @@ from review_advisor.cli.doctor import doctor
 from review_advisor.cli.init import init
 from review_advisor.cli.ledger import ledger
 from review_advisor.cli.observe import observe
-from review_advisor.cli.output import drop, note, prepare
-from review_advisor.cli.problems import Ended
 from review_advisor.cli.publish import publish
 from review_advisor.cli.review import review
 from review_advisor.cli.rollup import rollup
 from review_advisor.cli.runs import runs
 from review_advisor.cli.simulate import simulate
+from review_advisor.cli.terminal.output import drop, note, prepare
+from review_advisor.cli.terminal.problems import Ended
 from review_advisor.cli.ui import ui
 
 USAGE = 2

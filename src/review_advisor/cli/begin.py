@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.output import note, plain, put
-from review_advisor.cli.problems import Ended, clear_refusals
+from review_advisor.cli.terminal.output import note, plain, put
+from review_advisor.cli.terminal.problems import Ended, clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.pull_request.begin import Begun

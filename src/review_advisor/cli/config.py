@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from review_advisor.cli.output import put
-from review_advisor.cli.problems import clear_refusals
+from review_advisor.cli.terminal.output import put
+from review_advisor.cli.terminal.problems import clear_refusals
 
 REPO = click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository's root.")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from review_advisor.cli.output import note
-from review_advisor.cli.problems import NOT_TO_ITS_END, clear_refusals
+from review_advisor.cli.terminal.output import note
+from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals
 
 ARTIFACTS = Path("review_logs")
 PAGE = "github.html"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.output import plain, put
-from review_advisor.cli.problems import clear_refusals
+from review_advisor.cli.terminal.output import plain, put
+from review_advisor.cli.terminal.problems import clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app.doctor import Diagnosis

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from review_advisor.app.applicable_rules import Applies
 from review_advisor.app.settings import Config, Settings
-from review_advisor.cli.output import plain
+from review_advisor.cli.terminal.output import plain
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.switches import (
     FAIL_AS_VETO,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from review_advisor.cli.output import put
-from review_advisor.cli.problems import NOTHING_ASKED, Ended
+from review_advisor.cli.terminal.output import put
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended
 
 _NEXT = """\
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.output import note, put
-from review_advisor.cli.problems import ledger_refusals
+from review_advisor.cli.terminal.output import note, put
+from review_advisor.cli.terminal.problems import ledger_refusals
 from review_advisor.core.ledger.chain import LEDGER_FILE
 
 if TYPE_CHECKING:

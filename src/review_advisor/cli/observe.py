@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
-from review_advisor.cli.output import note, put
-from review_advisor.cli.problems import NOT_TO_ITS_END, Ended, clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.output import note, put
+from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, Ended, clear_refusals, ledger_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app.observe import Observation

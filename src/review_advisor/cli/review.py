@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never, get_args
 
 import click
 
-from review_advisor.cli.output import note, put
-from review_advisor.cli.problems import NOT_TO_ITS_END, clear_refusals, told_beside
+from review_advisor.cli.terminal.output import note, put
+from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals, told_beside
 
 if TYPE_CHECKING:
     from review_advisor.app.change_source import Selection
@@ -238,7 +238,7 @@ class Performed(NamedTuple):
 def perform(options: ReviewOptions, shown: Shown) -> Performed:
     """Run the review with progress on stderr, and print its result on stdout."""
     from review_advisor.app.review import run_review
-    from review_advisor.cli.progress import progress
+    from review_advisor.cli.terminal.progress import progress
     from review_advisor.core.outcome.outcomes import Outcome
 
     with progress(quiet=shown.quiet or shown.gate) as show:
@@ -284,7 +284,7 @@ def _result(document: OutcomeDocument, shown: Shown) -> str | bytes:
 
 
 def _text(document: OutcomeDocument, shown: Shown) -> str:
-    from review_advisor.cli.colour import coloured, is_coloured
+    from review_advisor.cli.terminal.colour import coloured, is_coloured
     from review_advisor.core.report.report_text import headline
     from review_advisor.core.report.terminal_report import terminal_report
 

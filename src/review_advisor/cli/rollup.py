@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
-from review_advisor.cli.output import put
-from review_advisor.cli.problems import ledger_refusals
 from review_advisor.cli.runs import in_order, moment, note_unknown
+from review_advisor.cli.terminal.output import put
+from review_advisor.cli.terminal.problems import ledger_refusals
 
 
 @click.command(short_help="Show the KPIs of a period with their targets.")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.output import note, put
-from review_advisor.cli.problems import NOTHING_ASKED, Ended
+from review_advisor.cli.terminal.output import note, put
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended
 
 if TYPE_CHECKING:
     from review_advisor.mockworld.seeds.sweep import Sweep

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
-from review_advisor.cli.output import note, put
-from review_advisor.cli.problems import NOTHING_ASKED, Ended, ledger_refusals
 from review_advisor.cli.runs import moment
+from review_advisor.cli.terminal.output import note, put
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended, ledger_refusals
 
 
 @click.command(short_help="Write the dashboard: the reviews as pages for a browser.")

@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 
 from review_advisor.core.answers.answers import ReportedFinding
-from review_advisor.core.facts.kinds import Kind, kind_of_path
-from review_advisor.core.facts.languages import language_of
+from review_advisor.core.facts.files.kinds import Kind, kind_of_path
+from review_advisor.core.facts.files.languages import language_of
 from review_advisor.core.facts.patches.diff_text import ShownLine
 from review_advisor.core.facts.ruff_settings import RuffSettings, nearest
 from review_advisor.core.safety.secret_shapes import holds_mark, is_mark, kind_marked, secrets_in

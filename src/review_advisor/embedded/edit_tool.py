@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from review_advisor.core.facts.paths import PathRule
+from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.embedded.cli_session import CliSession
 
 _WRITING = "acceptEdits"

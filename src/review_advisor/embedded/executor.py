@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.answers.answers import Consult, DisagreementAnswer, Guidance, ReviewReport
-from review_advisor.core.facts.kinds import Kind, kind_of_path
+from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.patches.diff_text import ShownLine
 from review_advisor.embedded.advice import RUN, risks, security_question
 from review_advisor.embedded.checkers import CheckFinding, StaticChecks

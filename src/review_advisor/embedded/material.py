@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from review_advisor.core.answers.answers import ReviewPlan, ReviewReport
-from review_advisor.core.facts.kinds import Kind
+from review_advisor.core.facts.files.kinds import Kind
 from review_advisor.core.facts.patches.diff_text import ShownLine, changed_lines, shown_path
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.picture_prompt import PICTURES

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from review_advisor.core.facts.kinds import Kind, kind_of_path
+from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.ruff_run import RuffRemark
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from review_advisor.core.answers.answers import FocusArea, ReviewPlan
-from review_advisor.core.facts.kinds import Kind, kind_of_path
+from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.embedded.material import FileCount, Material
 
 _MOST_FOCUS_AREAS = 3

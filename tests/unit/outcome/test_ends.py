@@ -6,7 +6,7 @@ from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.change import Status
-from review_advisor.core.facts.kinds import Kind
+from review_advisor.core.facts.files.kinds import Kind
 from review_advisor.core.facts.repair_edits import RefusedPath, RepairState
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.outcome.ends import (

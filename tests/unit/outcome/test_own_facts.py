@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.facts.critical import CriticalPaths
+from review_advisor.core.facts.files.critical import CriticalPaths
 from review_advisor.core.outcome.events import FileFact, PolicyFrozen
 from review_advisor.core.outcome.own_facts import UNREADABLE, OwnFacts, contradiction
 from review_advisor.core.policy.blast import BlastRadius

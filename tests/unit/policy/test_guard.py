@@ -1,8 +1,8 @@
 import pytest
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
+from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.core.facts.guidelines import DEFAULT_RULES, ConfiguredGuideline, GuidelineRules
-from review_advisor.core.facts.paths import PathRule
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.guard import Guard, every_implementation, gives_orders, guard
 from review_advisor.core.policy.policy import Rules, _surface_policy, decide_policy

@@ -6,7 +6,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.facts.change import Change, FileChange, Spec, Status
-from review_advisor.core.facts.critical import CRITICAL_PATHS_HYDRAFLOW
+from review_advisor.core.facts.files.critical import CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.policy.policy import (
     Policy,

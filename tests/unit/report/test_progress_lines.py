@@ -12,9 +12,9 @@ from typing import NoReturn
 import pytest
 from rich.console import Console
 
-from review_advisor.cli.output import note, put
-from review_advisor.cli.problems import Ended
-from review_advisor.cli.progress import LiveProgress, PlainProgress, progress
+from review_advisor.cli.terminal.output import note, put
+from review_advisor.cli.terminal.problems import Ended
+from review_advisor.cli.terminal.progress import LiveProgress, PlainProgress, progress
 from review_advisor.core.outcome.events import CallStarted, Event
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.progress_lines import progress_line
@@ -68,7 +68,7 @@ def test_in_a_terminal_running_calls_are_the_live_line(events: tuple[Event, ...]
 
 def test_a_real_terminal_gets_the_live_line() -> None:
     code = (
-        "from review_advisor.cli.progress import progress, LiveProgress\n"
+        "from review_advisor.cli.terminal.progress import progress, LiveProgress\n"
         "with progress() as show:\n    assert isinstance(show, LiveProgress)\n    show.warning('seen')\n"
     )
     ours, theirs = pty.openpty()
@@ -96,7 +96,8 @@ def test_a_terminal_that_is_gone_does_not_end_a_review(events: tuple[Event, ...]
 
 
 def test_a_stderr_that_is_full_is_given_up() -> None:
-    code = "from review_advisor.cli.output import note, put\nnote('lost'); note('lost as well'); put('a result')\n"
+    code = "from review_advisor.cli.terminal.output import note, put\n"
+    code += "note('lost'); note('lost as well'); put('a result')\n"
     with open("/dev/full", "wb") as full:  # noqa: PTH123 (it is a device)
         done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=full, check=False)
     assert (done.returncode, done.stdout) == (0, b"a result")
@@ -110,7 +111,7 @@ def test_results_and_notes_go_where_they_belong(capsys: pytest.CaptureFixture[st
 
 def test_a_result_that_cannot_be_printed_ends_the_command_with_the_given_code() -> None:
     code = (
-        "from review_advisor.cli.output import put\nfrom review_advisor.cli.problems import Ended\n"
+        "from review_advisor.cli.terminal.output import put\nfrom review_advisor.cli.terminal.problems import Ended\n"
         "try:\n    put('x', otherwise=12)\nexcept Ended as end:\n    raise SystemExit(end.code)\n"
     )
     with open("/dev/full", "wb") as full:  # noqa: PTH123 (it is a device)

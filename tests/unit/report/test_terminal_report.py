@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from review_advisor.cli.colour import coloured
+from review_advisor.cli.terminal.colour import coloured
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role

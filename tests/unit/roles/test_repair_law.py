@@ -10,7 +10,7 @@ import pytest
 
 from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Hunk, Status
-from review_advisor.core.facts.paths import OWN_IMPLEMENTATION_ANYWHERE
+from review_advisor.core.facts.files.paths import OWN_IMPLEMENTATION_ANYWHERE
 from review_advisor.core.facts.repair_edits import WHOLE, Edits, RefusedPath, RepairState
 from review_advisor.core.policy.budgets import MOST_REPAIRED_FILES, MOST_REPAIRED_LINES
 from review_advisor.core.policy.policy import Policy, RepairMode, Rules, decide_policy

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.core.facts.change import Change, Spec, Status
+from review_advisor.core.facts.files.paths import OWN_NAME, OWN_PIPELINE
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.patches.patch import PatchError
 from review_advisor.core.facts.patches.patch_files import files_of_patch
-from review_advisor.core.facts.paths import OWN_NAME, OWN_PIPELINE
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.ports.review import SourceError

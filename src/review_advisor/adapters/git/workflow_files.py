@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 
 from review_advisor.adapters.git.object_store import ContentMissingError, ObjectStore
 from review_advisor.core.facts.change import FileChange, Workflows
+from review_advisor.core.facts.files.paths import OWN_NAME
+from review_advisor.core.facts.files.workflows import WORKFLOW_FOLDER, WORKFLOWS
 from review_advisor.core.facts.patches.patch_files import shown_name
-from review_advisor.core.facts.paths import OWN_NAME
-from review_advisor.core.facts.workflows import WORKFLOW_FOLDER, WORKFLOWS
 from review_advisor.ports.review import SourceError
 
 _CI = ".github"

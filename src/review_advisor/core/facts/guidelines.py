@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from review_advisor.core.facts.paths import PathRule, literal
+from review_advisor.core.facts.files.paths import PathRule, literal
 
 GuidelineFile = Literal["REVIEW.md", "CLAUDE.md", "AGENTS.md", ".github/copilot-instructions.md"]
 """A file of rules that is looked for. One without a folder in its name is looked for in every folder."""

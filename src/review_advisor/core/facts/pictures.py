@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from review_advisor.core.facts.change import Change, FileChange
-from review_advisor.core.facts.paths import PathRule
+from review_advisor.core.facts.files.paths import PathRule
 
 PictureState = Literal["identical", "differs", "added", "removed", "unreadable", "too_large", "vector"]
 

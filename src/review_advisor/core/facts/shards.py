@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from review_advisor.core.facts.change import EXECUTABLE_MODE, SUBMODULE_MODE, Change, FileChange, Hunk
-from review_advisor.core.facts.kinds import MEDIA
+from review_advisor.core.facts.files.kinds import MEDIA
 
 CHARACTERS_PER_TOKEN = 3.5
 LONGEST_SPEC = 100_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from review_advisor.core.facts.change import Change, Status
-from review_advisor.core.facts.kinds import kind_of
+from review_advisor.core.facts.files.kinds import kind_of
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import Extent, Shard, Unsent
 from review_advisor.core.outcome.events import Event, FileFact, PolicyFrozen, Reported

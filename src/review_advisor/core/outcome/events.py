@@ -11,8 +11,8 @@ from pydantic import Field
 from review_advisor.core.answers.answers import ReviewPlan
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.change import Status
+from review_advisor.core.facts.files.kinds import Kind
 from review_advisor.core.facts.guidelines import GuidelineFact
-from review_advisor.core.facts.kinds import Kind
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import RefusedPath
 from review_advisor.core.facts.shards import Unsent

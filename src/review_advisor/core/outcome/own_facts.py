@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from review_advisor.core.facts.paths import PathRule
+from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.policy.budgets import review_usd
 from review_advisor.core.policy.policy import Policy, Rules

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.paths import (
+from review_advisor.core.facts.files.paths import (
     NEVER_REPAIRED,
     OWN_IMPLEMENTATION_ANYWHERE,
     OWN_IMPLEMENTATION_HERE,
     OWN_NAME,
     PathRule,
 )
-from review_advisor.core.facts.workflows import WORKFLOW_FOLDER, watched
+from review_advisor.core.facts.files.workflows import WORKFLOW_FOLDER, watched
 
 _ORDERS = PathRule((*OWN_IMPLEMENTATION_ANYWHERE, *NEVER_REPAIRED))
 

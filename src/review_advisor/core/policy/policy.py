@@ -10,12 +10,12 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from review_advisor.core.facts.adr_record import changed_records
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CriticalPaths
+from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CriticalPaths
+from review_advisor.core.facts.files.kinds import changed_code_lines
+from review_advisor.core.facts.files.paths import OWN_NAME, literal
+from review_advisor.core.facts.files.risky_code import risky_code
 from review_advisor.core.facts.guidelines import DEFAULT_RULES, GuidelineRules
-from review_advisor.core.facts.kinds import changed_code_lines
-from review_advisor.core.facts.paths import OWN_NAME, literal
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.risky_code import risky_code
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, Blast, BlastRadius, blast_radius
 from review_advisor.core.policy.budgets import (

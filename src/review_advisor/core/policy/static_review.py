@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.languages import unread_code
+from review_advisor.core.facts.files.languages import unread_code
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import Extent, Unsent
 from review_advisor.core.policy.surfaces import Surface

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CriticalPaths
-from review_advisor.core.facts.paths import PathRule
-from review_advisor.core.facts.workflows import is_called
+from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CriticalPaths
+from review_advisor.core.facts.files.paths import PathRule
+from review_advisor.core.facts.files.workflows import is_called
 from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.pull_request.rules import PublicationRules
 

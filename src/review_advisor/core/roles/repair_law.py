@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
-from review_advisor.core.facts.kinds import TESTS
+from review_advisor.core.facts.files.kinds import TESTS
+from review_advisor.core.facts.files.paths import NEVER_REPAIRED, PathRule
 from review_advisor.core.facts.patches.diff_text import shown_path
-from review_advisor.core.facts.paths import NEVER_REPAIRED, PathRule
 from review_advisor.core.facts.repair_edits import WHOLE, Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards
 from review_advisor.core.policy.budgets import MOST_REPAIRED_FILES, MOST_REPAIRED_LINES

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from review_advisor.core.facts.critical import CRITICAL_PATHS_ADR, CriticalPaths
+from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
 from review_advisor.core.policy.judge_retries import OutageRules

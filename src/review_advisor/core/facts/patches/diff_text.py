@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import FileChange, Hunk
-from review_advisor.core.facts.kinds import kind_of
+from review_advisor.core.facts.files.kinds import kind_of
 
 LONGEST_PATH = 4_096
 _COLUMN = 7

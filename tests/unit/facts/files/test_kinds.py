@@ -3,7 +3,7 @@ from collections.abc import Iterable
 import pytest
 
 from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.facts.kinds import (
+from review_advisor.core.facts.files.kinds import (
     DOCS,
     GENERATED,
     LOCKS,
@@ -15,7 +15,7 @@ from review_advisor.core.facts.kinds import (
     kind_of,
     kind_of_path,
 )
-from review_advisor.core.facts.paths import PathRule
+from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.mockworld.world import edited, renamed
 
 KINDS = [

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
-from review_advisor.cli.output import note, without_secrets
+from review_advisor.cli.terminal.output import note, without_secrets
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
 from review_advisor.core.report.progress_lines import progress_line
 from review_advisor.core.safety.terminal import printable

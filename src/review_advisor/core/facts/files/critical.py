@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.kinds import MEDIA, Kind, kind_of_path
-from review_advisor.core.facts.paths import PathRule, path_words
+from review_advisor.core.facts.files.kinds import MEDIA, Kind, kind_of_path
+from review_advisor.core.facts.files.paths import PathRule, path_words
 
 _NEVER_BY_NAME = (Kind.DOCS, Kind.TESTS)
 

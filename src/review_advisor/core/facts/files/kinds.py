@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.paths import PathRule, path_words
+from review_advisor.core.facts.files.paths import PathRule, path_words
 
 
 class Kind(StrEnum):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import Change, FileChange, Status, Workflows
-from review_advisor.core.facts.paths import OWN_NAME, PathRule
+from review_advisor.core.facts.files.paths import OWN_NAME, PathRule
 
 WORKFLOW_FOLDER = ".github/workflows"
 WORKFLOWS = PathRule((f"/{WORKFLOW_FOLDER}",))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath
 
 from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.facts.kinds import Kind, kind_of
+from review_advisor.core.facts.files.kinds import Kind, kind_of
 
 _BY_SUFFIX: dict[str, str] = {
     suffix: language

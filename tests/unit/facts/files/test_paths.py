@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Status
-from review_advisor.core.facts.paths import (
+from review_advisor.core.facts.files.paths import (
     NEVER_REPAIRED,
     OWN_IMPLEMENTATION_ANYWHERE,
     OWN_IMPLEMENTATION_HERE,

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.kinds import Kind, kind_of
-from review_advisor.core.facts.paths import PathRule
-from review_advisor.core.facts.workflows import CI, edit_of, only_bumps
+from review_advisor.core.facts.files.kinds import Kind, kind_of
+from review_advisor.core.facts.files.paths import PathRule
+from review_advisor.core.facts.files.workflows import CI, edit_of, only_bumps
 
 RISKY_CODE: dict[str, str] = {
     "runs a process": (

@@ -9,7 +9,7 @@ from types import TracebackType
 
 import click
 
-from review_advisor.cli.problems import Ended
+from review_advisor.cli.terminal.problems import Ended
 
 
 def put(result: str | bytes, *, otherwise: int = 2) -> None:
