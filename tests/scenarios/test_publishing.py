@@ -54,11 +54,11 @@ def test_a_rejection_fails_the_check_and_stands_on_its_lines(desk: Desk) -> None
     assert "three is wrong" in desk.summaries[0].body
 
 
-def test_an_unsound_record_is_a_finding_like_any_other(desk: Desk) -> None:
+def test_a_doubt_about_a_records_structure_is_a_low_finding_like_any_other(desk: Desk) -> None:
     desk.world.source.texts["docs/adr/0007-values.md"] = "# Only a title\n"
     document = desk.reviewed(files=(edited(PATH, 30), edited("docs/adr/0007-values.md", 1, status=Status.ADDED)))
     desk.publish(document)
-    assert [run.conclusion for run in desk.checks] == ["failure"]
+    assert [run.conclusion for run in desk.checks] == ["success"]
     assert "section 'Decision' is missing" in desk.summaries[0].body
     assert desk.state is not None
     assert [known.id for known in desk.state.findings] == [found.id for found in document.findings]
