@@ -66,16 +66,15 @@ BANK = json.dumps(
         "urgency": "high",
     }
 )
-ADVICE = Line(
-    {
-        "action": "Take it for unsafe: report that a second try may pay twice.",
-        "rationale": "Nothing in the change shows that the bank compares order numbers, and one order may have several "
-        "refunds.",
-        "risk_flags": ["money paid twice"],
-        "evidence": ["send(order, cents)"],
-        "confidence": 0.85,
-    }
-)
+SAID_OF_THE_BANK = {
+    "action": "Take it for unsafe: report that a second try may pay twice.",
+    "rationale": "Nothing in the change shows that the bank compares order numbers, and one order may have several "
+    "refunds.",
+    "risk_flags": ["money paid twice"],
+    "evidence": ["send(order, cents)"],
+    "confidence": 0.85,
+}
+ADVICE = using(Line(SAID_OF_THE_BANK), 0.034, 14, 2_600, 900, 380)
 PLAN = plan(
     "Money is taken off a total by codes that customers type.", focus=(CART,), signals=("a code that counts twice",)
 )

@@ -51,7 +51,7 @@ def shots(ledger: Path) -> list[Shot]:
     run = next(line for line in list_runs(ledger, RunFilter(limit=RUNS)) if line.recovered)
     veto = next(n for n, event in enumerate(show_run(ledger, run.run_id).events) if event["kind"] == "verified")
     return [
-        Shot("overview", "#/overview", ".plot canvas", 1_262),
+        Shot("overview", "#/overview", ".plot canvas", 1_600),
         Shot("runs", "#/runs?repository=acme%2Fshop", "a.run", 820),
         Shot("run-dark", f"#/run/{run.run_id}/e{veto}", f"#e{veto}.named", 900, "dark"),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from review_advisor.core.roles.calls import Usage
@@ -119,6 +119,11 @@ def using(line: Line, usd: float, seconds: float, *tokens: int) -> Line:
     """The same line, as a call of this price, length and number of tokens."""
     fresh, cached, out = tokens
     return Measured(line.answer, stop=line.stop, cost_usd=usd, seconds=seconds, tokens=(fresh, cached, out))
+
+
+def doing(does: str, line: Line) -> Line:
+    """The same report, which begins with what the change does."""
+    return replace(line, answer={**(line.answer or {}), "does": does})
 
 
 def remark(path: str, text: str, quote: str, **said: Any) -> dict[str, Any]:

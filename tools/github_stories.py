@@ -23,6 +23,7 @@ from github_shop import (
     REFUNDS_AFTER,
     TWICE,
     UNKNOWN,
+    doing,
     using,
     vetoed,
 )
@@ -47,6 +48,8 @@ from review_advisor.pull_request.publish import PublishPhase
 
 REPOSITORY = "acme/shop"
 AUTHOR, MAINTAINER = "ada", "maria"
+VOUCHERS_DO = "Customers can redeem voucher codes in the cart and see what one piece costs on average."
+REFUNDS_DO = "A refund is sent up to three times when the bank times out."
 HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
 RULES = PublicationRules(reviewers=(MAINTAINER,))
 
@@ -156,7 +159,16 @@ def _rejected() -> Story:
     )
     story.publish(
         story.reviewed(
-            executor=(using(reject(TWICE, EMPTY, UNKNOWN, summary=summary), 0.0713, 48, 9_412, 21_330, 1_874),),
+            executor=(
+                using(
+                    doing(VOUCHERS_DO, reject(TWICE, EMPTY, UNKNOWN, summary=summary)),
+                    0.0713,
+                    48,
+                    9_412,
+                    21_330,
+                    1_874,
+                ),
+            ),
             post_verify=(using(confirm(), 0.0926, 31, 11_020, 18_112, 655),),
         )
     )
@@ -174,7 +186,7 @@ def _pushed_again() -> Story:
     summary = "Each code counts once now, and an empty cart costs nothing on average."
     story.publish(
         story.reviewed(
-            executor=(using(approve(summary=summary), 0.0522, 29, 8_800, 21_330, 702),),
+            executor=(using(doing(VOUCHERS_DO, approve(summary=summary)), 0.0522, 29, 8_800, 21_330, 702),),
             post_verify=(using(confirm(), 0.0871, 26, 10_314, 18_112, 512),),
         )
     )
@@ -198,7 +210,7 @@ def _escalated() -> Story:
         story.reviewed(
             executor=(
                 using(
-                    approve(summary="The tries are bounded, and the last failure is raised."),
+                    doing(REFUNDS_DO, approve(summary="The tries are bounded, and the last failure is raised.")),
                     0.0391,
                     24,
                     6_120,
@@ -206,7 +218,10 @@ def _escalated() -> Story:
                     611,
                 ),
                 using(
-                    approve(AGAIN, summary="The bank knows a refund by its order number, so trying again is safe."),
+                    doing(
+                        REFUNDS_DO,
+                        approve(AGAIN, summary="The bank knows a refund by its order number, so trying again is safe."),
+                    ),
                     0.0534,
                     33,
                     8_954,
