@@ -118,19 +118,13 @@ def peer_rows(case: Case, folder: Path) -> list[Row]:
     diff.write_bytes(case.diff)
     rows: list[Row] = []
     name = f"pr-agent {_pr_agent.version(executable)}"
-    for how, settings in (("as it comes", _pr_agent.AS_IT_COMES), ("large changes in chunks", _pr_agent.IN_CHUNKS)):
+    for how, settings in (("as it comes", _pr_agent.AS_IT_COMES), ("in chunks", _pr_agent.IN_CHUNKS)):
         made = _pr_agent.review_diff(executable, diff, settings)
         whole, lines = case.shown(made.prompts)
+        used = f"calls: {len(made.prompts)}, {made.run.seconds:.1f} s, {made.run.peak_mb:.0f} MB"
         review_said = "a review was published" if made.published else "no review was published"
-        rows += [
-            (f"{name}, {how}: time", f"{made.run.seconds:.1f} s", f"calls: {len(made.prompts)}, each answered at once"),
-            (f"{name}, {how}: peak memory", f"{made.run.peak_mb:.0f} MB", ""),
-            (
-                f"{name}, {how}: files shown whole",
-                f"{len(whole):,} of {len(case.lines):,}",
-                f"{lines:,} lines; {review_said}",
-            ),
-        ]
+        shown = f"{len(whole):,} of {len(case.lines):,}"
+        rows.append((f"{name}, {how}: files shown whole", shown, f"{lines:,} lines; {used}; {review_said}"))
     return rows
 
 

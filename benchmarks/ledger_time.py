@@ -47,8 +47,10 @@ def main() -> None:
         ledger = Path(folder, "ledger.sqlite3")
         made = seconds(lambda: generate(ledger, chosen.runs))
         size = ledger.stat().st_size / 1e6
+        answers = list(lists(ledger, filters(chosen.runs), chosen.times))
+        tell(Path(__file__).stem, {"runs list, by filter": answers}, write=False)
         tables = {
-            f"runs list of {chosen.runs:,} runs": list(lists(ledger, filters(chosen.runs), chosen.times)),
+            f"runs list of {chosen.runs:,} runs": fastest_and_slowest(answers),
             f"rollup of {chosen.runs:,} runs": list(sums(ledger, chosen.times)),
         }
         tables["the ledger"] = [("made", f"{made:.1f} s", f"{size:.0f} MB without events")]
@@ -99,6 +101,13 @@ def lists(ledger: Path, asked: Filters, times: int) -> Iterator[Row]:
     for what, (wanted, words) in asked.items():
         whole, alone = medians(times, command(BOT, "runs", "list", "--ledger", ledger, *words), _ask(ledger, wanted))
         yield (what, f"{alone:.3f} s", f"{held(alone, BAR_LIST, 's')}; the whole command {whole:.3f} s")
+
+
+def fastest_and_slowest(rows: list[Row]) -> list[Row]:
+    """The rows with the least and the most seconds, each named so."""
+    by_seconds = sorted(rows, key=lambda row: float(row[1].removesuffix(" s")))
+    ends = {f"fastest of {len(rows)} filters": by_seconds[0], "slowest": by_seconds[-1]}
+    return [(f"{which}: {what}", value, remark) for which, (what, value, remark) in ends.items()]
 
 
 def _ask(ledger: Path, wanted: RunFilter) -> Callable[[], object]:

@@ -88,10 +88,9 @@ def main() -> None:
     rules = sorted({rule for rule, _ in by_rule})
     verdict = "held" if share >= LEAST else "MISSED"
     table = [("useful", f"{share:.0%}", f"{counts[USEFUL]} of {told}; bar {LEAST:.0%}: {verdict}")]
-    table += [
-        (rule, f"{by_rule[rule, USEFUL]}", f"of {by_rule[rule, USEFUL] + by_rule[rule, NOISE]}") for rule in rules
-    ]
+    each = [(rule, f"{by_rule[rule, USEFUL]}", f"of {by_rule[rule, USEFUL] + by_rule[rule, NOISE]}") for rule in rules]
     tell(Path(__file__).stem, {f"findings of static checks in {len(ranges)} ranges": table}, write=options.write)
+    tell(Path(__file__).stem, {"useful, by rule": each}, write=False)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ DEFECTS_PAGE = ROOT / "docs" / "defects.md"
 DEFECTS = 44
 SCOPES = ("REVIEW", *(surface.upper() for surface in Surface))
 EXPECTED = 35
+MOST_WORDS = 20_000
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?<![\w/.-])review-advisor((?:[ \t]+[^\s`#|;&]+)*)")
 
@@ -86,6 +87,15 @@ def test_the_table_of_variables_has_every_variable_of_the_adr() -> None:
     named |= {surface_switch(surface) for surface in Surface}
     cells = [line.split(" | ")[0] for line in tables.switches().splitlines() if line.startswith("| `")]
     assert sorted(re.findall(r"`(\w+)`", " ".join(cells))) == sorted(named)
+
+
+def test_the_pages_together_stay_short_enough_to_be_read() -> None:
+    guides = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    pages = [*guides, *sorted((ROOT / "docs").glob("*.md"))]
+    lengths = {shown(page): len(page.read_text(encoding="utf-8").split()) for page in pages}
+    longest = ", ".join(f"{name} {words}" for name, words in sorted(lengths.items(), key=lambda each: -each[1])[:5])
+    over = sum(lengths.values()) - MOST_WORDS
+    assert over <= 0, f"cut {over} words from these pages, or say a thing once and link to it; the longest: {longest}"
 
 
 # --- links -----------------------------------------------------------------------------------------------------------
