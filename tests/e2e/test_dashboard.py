@@ -137,8 +137,11 @@ def test_the_overview_tells_what_rollup_tells_and_plots_have_tables(reader: Read
     approved = sum(line.status == "approved" for line in lines)
     assert tiles[0].split("\n")[:2] == [str(approved), "Approved"]
     assert page.locator(".kpi", has_text="Objections proved right").locator(".value").inner_text() == "not measured"
-    share = page.locator(".kpi", has_text="Advisor share").inner_text()
-    assert f"the advisors' part of all tokens; {len(lines):,} runs." in share
+    told = {"Consult share": "the consults' part of all tokens", "Assurance share": "the part of plan and judgement"}
+    for name, words in told.items():
+        share = page.locator(".kpi", has_text=name).inner_text()
+        assert f"{words}; {len(lines):,} runs." in share
+        assert "\n0.0%\n" not in share
     assert page.locator(".plot").count() == 5
     assert page.locator(".plot canvas").count() == 5
     plot = page.locator(".plot", has=page.get_by_role("heading", name="Reviews by outcome"))

@@ -141,15 +141,19 @@ def test_a_linked_spec_is_checked_with_the_plan_and_the_spec_in_every_prompt(wor
     ]
 
 
-def test_a_record_without_its_sections_is_refused_for_free(world: ReviewWorld) -> None:
-    """D36: the structural check comes before any paid call."""
+def test_a_doubt_about_a_records_sections_is_a_low_finding_and_the_record_is_read_all_the_same(
+    world: ReviewWorld,
+) -> None:
+    """D36: the structural check asks no model, and refuses nothing."""
     world.change({RECORD: "# 7. Cache\n\nStatus: proposed\n"})
-    world.says(EXECUTOR, report())
-    world.says(POST_VERIFY, confirm())
+    world.says(PRE_FLIGHT, plan())
+    world.says(EXECUTOR, report(), report())
+    world.says(POST_VERIFY, confirm(), confirm())
     done = world.review()
-    assert done.end == CHANGES
-    assert world.asked == ["executor", "post_verify"], "only pr_review asks"
-    assert {finding.category for finding in done.document.findings} == {"adr-structure"}
+    world.without_consults.append(world.of(EXECUTOR)[1])
+    assert done.end == APPROVED
+    assert world.asked == ["executor", "post_verify", "pre_flight", "executor", "post_verify"]
+    assert {(finding.category, finding.severity) for finding in done.document.findings} == {("adr-structure", "low")}
     assert RECORD in done.text("report.txt")
 
 

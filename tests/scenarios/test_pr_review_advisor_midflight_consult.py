@@ -1,8 +1,11 @@
 import json
+from dataclasses import replace
 
 import pytest
 from tests.scenarios.reading import own_words, shown
 
+from review_advisor.core.metrics.spending import spent
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.lines import approve, finding, guidance, lost, veto
@@ -29,6 +32,15 @@ def test_a_stuck_executor_asks_and_goes_on(world: MockWorld) -> None:
     assert note.guidance is not None
     assert (note.status, note.guidance.action, note.wrapped) == ("answered", "seven may repeat", False)
     assert note.resolved_model == "opus"
+
+
+@pytest.mark.parametrize("executor", ["sonnet", "opus"])
+def test_what_consults_use_is_counted_apart_from_what_the_executor_uses(world: MockWorld, executor: str) -> None:
+    world.switch("HYDRAFLOW_REVIEW_EXECUTOR_MODEL", executor)
+    world.agents.script(Role.EXECUTOR, replace(approve(), output_tokens=700).after_asking("one?", "two?"))
+    world.agents.script(Role.MID_FLIGHT, *(replace(guidance(), output_tokens=90) for _ in range(2)))
+    used = spent(event for event in world.review().events if isinstance(event, CallEnded))
+    assert (used.executor_tokens, used.consult_tokens, used.advisor_tokens) == (700, 180, 180)
 
 
 def test_every_consult_carries_the_runs_sentinel_and_is_granted_not_trusted_d27(world: MockWorld) -> None:

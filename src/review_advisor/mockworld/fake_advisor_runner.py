@@ -6,10 +6,11 @@ import json
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from review_advisor.core.outcome.cost import tokens, total_usage
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import (
     AgentCall,
@@ -20,6 +21,7 @@ from review_advisor.core.roles.calls import (
     Denied,
     Lost,
     LostReason,
+    ModelUsage,
     Receipt,
     Stop,
 )
@@ -131,7 +133,8 @@ class FakeAdvisorRunner:
         self.clock.sleep(seconds)
         if line.meanwhile is not None:
             line.meanwhile()
-        receipt = Receipt(usage=line.usage, resolved_model=call.model, duration_seconds=seconds, consults=records)
+        used = _used(call.model, line, played.advice)
+        receipt = replace(used, resolved_model=call.model, duration_seconds=seconds, consults=records)
         if line.bug is not None:
             raise line.bug
         if line.stop is not None:
@@ -204,6 +207,20 @@ class FakeAdvisorRunner:
             tokens=line.output_tokens,
             duration_ms=round(line.seconds * 1000),
         )
+
+
+def _used(model: str, line: Line, advice: list[Advice]) -> Receipt:
+    """What a call reports to have used: what its consults used is in it, as the CLI counts, and told by model."""
+    answers = [(each.grant.advisor_model, each.line.usage) for each in advice if each.line is not None]
+    consults = [ModelUsage(advisor, usage) for advisor, usage in answers if tokens(usage)]
+    if not consults:
+        return Receipt(usage=line.usage)
+    every = [ModelUsage(model, line.usage), *consults]
+    by_model = tuple(
+        ModelUsage(name, total_usage(each.usage for each in every if each.model == name))
+        for name in dict.fromkeys(each.model for each in every)
+    )
+    return Receipt(usage=total_usage(each.usage for each in every), by_model=by_model, own=line.usage)
 
 
 _AGREES = {
