@@ -398,8 +398,18 @@ class Actions:
                 assert [place for place, text in told.items() if form in text] == [], form
 
     def told(self) -> dict[str, bytes]:
-        """Everything that left the commands, by where it went."""
-        bodies = [f"{each.method} {each.address}\n".encode() + each.body for each in self.door.received]
+        """Everything that left the commands, by where it went.
+
+        Who pushed to a branch can only be asked by its name: GitHub gave that name, and is told nothing by it.
+        """
+        addresses = [
+            each.address.partition("&ref=")[0] if "/activity?" in each.address else each.address
+            for each in self.door.received
+        ]
+        bodies = [
+            f"{each.method} {address}\n".encode() + each.body
+            for each, address in zip(self.door.received, addresses, strict=True)
+        ]
         told = {f"request {number}": body for number, body in enumerate(bodies)}
         for ran in self.runs:
             written = [path for path in ran.place.rglob("*") if path.is_file() and path.name != "event.json"]

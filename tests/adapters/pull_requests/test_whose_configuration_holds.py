@@ -68,7 +68,8 @@ def test_the_summary_the_check_and_the_report_say_whose_configuration_held(actio
     for text in (actions.summary(pull), actions.check(pull).summary, (ran.place / "step-summary.md").read_text()):
         assert words in (text or "")
     assert (outcome(ran)["base_ref"], outcome(ran)["rules_ref"]) == ("mine", "main")
-    assert "configuration: that of main, which does not name mine" in ran.done["review"].out
+    (report,) = ran.home.rglob("report.txt")
+    assert "configuration: that of main, which does not name mine" in report.read_text()
     direct = actions.opens({APP: DEEP})
     actions.happens("opened", direct)
     assert "**Configuration**" not in actions.summary(direct)
