@@ -75,7 +75,7 @@ def test_the_page_says_what_was_decided_why_and_what_it_cost() -> None:
     summary = check_of(told(tell), RULES, 7, ("The label could not be put on.",)).summary
     for words in (
         "> two values clash\n\n**What next**: fix what is open and push.",
-        "somebody else who may write comments `/advisor dismiss FINDING reason` with its `f-` id; after the last one",
+        "not the author, can post `/advisor dismiss FINDING reason` with its `f-` id. After the last one",
         "| pr_review | changes requested | agrees | 1 |",
         "**Change**: 1 file, 30 changed lines of code, blast radius low.",
         "**Read**: 1 of 1 file.",
@@ -84,7 +84,7 @@ def test_the_page_says_what_was_decided_why_and_what_it_cost() -> None:
         f"Run `run-1`, head `{'a' * 40}`.",
     ):
         assert words in summary
-    assert f"somebody else with write permission lets the head pass: `/advisor override {'a' * 40} reason`." in summary
+    assert f"can let the head pass with `/advisor override {'a' * 40} reason`." in summary
 
 
 def test_a_cost_that_is_known_in_part_is_said_so() -> None:

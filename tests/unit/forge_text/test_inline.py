@@ -57,7 +57,8 @@ def test_a_comment_says_what_is_wrong_and_how_to_disagree() -> None:
         "```\n\n"
         "</details>\n\n"
         "<sub>correctness, confidence 0.90. Wrong or accepted?"
-        f" Somebody else who may write comments `/advisor dismiss {finding.id} reason` in the conversation.</sub>"
+        " Somebody with write permission, not the author, can post"
+        f" `/advisor dismiss {finding.id} reason` in the conversation.</sub>"
     )
 
 

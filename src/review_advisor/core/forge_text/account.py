@@ -132,15 +132,16 @@ def _mend(document: OutcomeDocument, *, is_open: bool) -> str:
     if is_open:
         dismiss = f"`{WORD} dismiss FINDING reason` with its `f-` id"
         words += (
-            f" If a finding is wrong or accepted, somebody else who may write comments {dismiss}; after the last one"
-            " that blocks, the head passes in that person's name."
+            f" Is a finding wrong or accepted? Somebody with write permission, not the author, can post {dismiss}."
+            " After the last one that blocks, the head passes in that person's name."
         )
     return words
 
 
 def _override(document: OutcomeDocument) -> str:
     head = document.head_sha or "SHA"
-    return f"Or somebody else with write permission lets the head pass: {code(f'{WORD} override {head} reason')}."
+    command = code(f"{WORD} override {head} reason")
+    return f"Somebody with write permission, not the author, can let the head pass with {command}."
 
 
 def how(document: OutcomeDocument, denied: Sequence[str] = ()) -> Section:

@@ -88,7 +88,7 @@ def _foot(finding: Finding, links: RuleLinks) -> str:
     category = _within(lambda most: phrase(finding.category, most), MOST_CATEGORY, 2 * MOST_CATEGORY)
     facts = f"{category}, confidence {finding.confidence:.2f}."
     rule = f" Team rule: {links.to(finding.rule)}." if finding.rule else ""
-    hint = f"Wrong or accepted? Somebody else who may write comments {dispute} in the conversation."
+    hint = f"Wrong or accepted? Somebody with write permission, not the author, can post {dispute} in the conversation."
     return f"<sub>{facts}{rule if len(rule) <= MOST_LINK else ''} {hint}</sub>"
 
 
