@@ -744,6 +744,13 @@ MUTANTS = (
         (f"{UNIT}facts/files/test_kinds.py::test_the_kind_of_a_path",),
     ),
     Mutant(
+        "a folder that is named like a document hides code",
+        "core/facts/files/paths.py",
+        'PathRule(globs).matches("/".join(parts[-depth:]))',
+        "PathRule(globs).matches(path)",
+        (f"{UNIT}facts/files/test_kinds.py::test_a_folder_tells_a_kind_only_where_the_pattern_is_of_a_folder",),
+    ),
+    Mutant(
         "twenty lines of code are planned",
         "core/policy/trigger.py",
         "if facts.code_lines > MANY_CODE_LINES:",

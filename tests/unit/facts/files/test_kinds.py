@@ -3,6 +3,7 @@ from collections.abc import Iterable
 import pytest
 
 from review_advisor.core.facts.change import FileChange, Status
+from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR
 from review_advisor.core.facts.files.kinds import (
     DOCS,
     GENERATED,
@@ -15,7 +16,7 @@ from review_advisor.core.facts.files.kinds import (
     kind_of,
     kind_of_path,
 )
-from review_advisor.core.facts.files.paths import PathRule
+from review_advisor.core.facts.files.paths import NameRule
 from review_advisor.mockworld.world import edited, renamed
 
 KINDS = [
@@ -137,7 +138,7 @@ NAMED_AFTER_THEIR_KIND: dict[Kind, str] = {
         src/test/resources/app.xml
     """,
 }
-RULES: dict[Kind, PathRule] = {
+RULES: dict[Kind, NameRule] = {
     Kind.LOCK: LOCKS,
     Kind.GENERATED: GENERATED,
     Kind.VENDORED: VENDORED,
@@ -158,6 +159,32 @@ def test_each_name_that_tells_a_kind_tells_it_at_any_depth_and_in_any_case(kind:
     assert patterns_without_example(RULES[kind], names) == []
 
 
+@pytest.mark.parametrize("rule", [*RULES.values(), MEDIA])
+def test_a_folder_tells_a_kind_only_where_the_pattern_is_of_a_folder(rule: NameRule) -> None:
+    names = [pattern.replace("*", "x").removeprefix("xx/") for pattern in rule.patterns if pattern[-1] != "/"]
+    for name in names:
+        for folder in (name, name.upper()):
+            assert rule.matches(folder)
+            assert not rule.matches(f"{folder}/login.c")
+            assert not rule.matches(f"src/{folder}/auth/login.c")
+            assert kind_of_path(f"src/{folder}/auth.c") in {Kind.CODE, kind_of_path(f"src/{folder}x/auth.c")}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/notice/auth.py",
+        "app/changes/session.py",
+        "sites/example.org/auth/login.py",
+        "x.lock/auth.go",
+        "a.png/auth.py",
+    ],
+)
+def test_a_folder_that_is_named_like_a_document_or_a_lock_hides_no_critical_code(path: str) -> None:
+    assert kind_of_path(path) is Kind.CODE
+    assert CRITICAL_PATHS_ADR.matches(path)
+
+
 def test_only_pictures_sounds_films_fonts_and_documents_may_stay_unread() -> None:
     names = [f"x.{extension}" for extension in MEDIA_EXTENSIONS.split()]
     assert [name for name in names if not MEDIA.matches(f"static/{name}")] == []
@@ -165,5 +192,5 @@ def test_only_pictures_sounds_films_fonts_and_documents_may_stay_unread() -> Non
     assert [name for name in ("x.exe", "x.so", "x.jar", "x.zip", "x.svg", "png") if MEDIA.matches(name)] == []
 
 
-def patterns_without_example(rule: PathRule, names: Iterable[str]) -> list[str]:
-    return [pattern for pattern in rule.patterns if not any(map(PathRule((pattern,)).matches, names))]
+def patterns_without_example(rule: NameRule, names: Iterable[str]) -> list[str]:
+    return [pattern for pattern in rule.patterns if not any(map(NameRule((pattern,)).matches, names))]

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.files.paths import PathRule, path_words
+from review_advisor.core.facts.files.paths import NameRule, path_words
 
 
 class Kind(StrEnum):
@@ -26,7 +26,7 @@ class Kind(StrEnum):
     CODE = "code"
 
 
-LOCKS = PathRule(
+LOCKS = NameRule(
     (
         "*.lock",
         "*.lockb",
@@ -40,7 +40,7 @@ LOCKS = PathRule(
         ".terraform.lock.hcl",
     )
 )
-GENERATED = PathRule(
+GENERATED = NameRule(
     (
         "*.min.js",
         "*.min.css",
@@ -54,8 +54,8 @@ GENERATED = PathRule(
         "*.snap",
     )
 )
-VENDORED = PathRule(("vendor/", "node_modules/", "third_party/", "thirdparty/", "bower_components/"))
-DOCS = PathRule(
+VENDORED = NameRule(("vendor/", "node_modules/", "third_party/", "thirdparty/", "bower_components/"))
+DOCS = NameRule(
     (
         "*.md",
         "*.mdx",
@@ -79,7 +79,7 @@ DOCS = PathRule(
         "CHANGES",
     )
 )
-TESTS = PathRule(
+TESTS = NameRule(
     (
         "test_*.py",
         "*_test.py",
@@ -139,7 +139,7 @@ _MEDIA_EXTENSIONS = (
     "apng avif bmp eot flac gif heic heif ico jpeg jpg m4a m4v mkv mov mp3 mp4 oga ogg ogv otf pdf png psd tif tiff ttf"
     " wav webm webp woff woff2"
 )
-MEDIA = PathRule(tuple(f"*.{extension}" for extension in _MEDIA_EXTENSIONS.split()))
+MEDIA = NameRule(tuple(f"*.{extension}" for extension in _MEDIA_EXTENSIONS.split()))
 """Names under which binary content is expected and runs nowhere: it may be approved, named as not read."""
 
 

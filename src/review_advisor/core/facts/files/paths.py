@@ -144,3 +144,25 @@ class PathRule:
                 if self.matches(path) or (as_folder and self.matches(f"{path}/x")):
                     hits[path] = None
         return tuple(hits)
+
+
+@lru_cache(maxsize=64)
+def _by_depth(patterns: tuple[str, ...]) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    depths = {pattern: pattern.removeprefix("**/").count("/") + 1 for pattern in patterns}
+    return tuple((depth, tuple(p for p in patterns if depths[p] == depth)) for depth in sorted(set(depths.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class NameRule:
+    """A list of globs of file names at any depth. Only a pattern that ends in a slash matches a folder."""
+
+    patterns: tuple[str, ...]
+
+    def matches(self, path: str) -> bool:
+        """Whether the name of ``path``, or a folder of it that a pattern names as one, is covered, in any case."""
+        if PathRule(tuple(pattern for pattern in self.patterns if pattern.endswith("/"))).matches(path):
+            return True
+        parts = path.split("/")
+        names = _by_depth(tuple(pattern for pattern in self.patterns if not pattern.endswith("/")))
+        # The whole pattern has to match the tail, so that its last part cannot match a folder.
+        return any(PathRule(globs).matches("/".join(parts[-depth:])) for depth, globs in names if len(parts) >= depth)
