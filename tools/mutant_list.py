@@ -119,6 +119,20 @@ MUTANTS = (
         (f"{UNIT}pull_request/test_settling.py::test_every_condition_of_a_dismissal_is_asked",),
     ),
     Mutant(
+        "a dismissal passes over a grave finding whose quote was refused",
+        "core/pull_request/settling.py",
+        'any(each.severity != "low" for each in report.refused)',
+        "False",
+        (f"{DECIDES}where_the_findings_are_not_all_that_is_known_a_new_review_decides",),
+    ),
+    Mutant(
+        "a dismissal passes over a rejection whose findings were all refused at first",
+        "core/pull_request/settling.py",
+        "unseen = bool(part.unfounded) or any(",
+        "unseen = any(",
+        (f"{DECIDES}where_the_findings_are_not_all_that_is_known_a_new_review_decides",),
+    ),
+    Mutant(
         "an override holds for a review that nobody has read",
         "core/pull_request/settling.py",
         "if state.run_id != present.review:",

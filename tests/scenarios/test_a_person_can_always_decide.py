@@ -17,6 +17,7 @@ from review_advisor.pull_request.publish import DidNotRun
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 WORSE = finding(PATH, 5, "value = 5", "medium", title="five is wrong")
 ODD = finding(PATH, 7, "value = 7", "low", title="seven is odd")
+UNPROVEN = finding(PATH, 4, "os.system(user_input)", "critical", title="its quote stands nowhere")
 IDS = {n: finding_id(PATH, "correctness", f"value = {n}") for n in (3, 5, 7)}
 
 
@@ -154,7 +155,30 @@ def escalated_with_a_finding(desk: Desk) -> None:
     desk.publish(desk.reviewed(reject(FAULT), reject(FAULT), judged=[veto("no fault")]))
 
 
-@pytest.mark.parametrize("came", [not_confirmed, escalated_with_a_finding])
+def rejected_with_a_finding_that_was_refused(desk: Desk) -> None:
+    desk.publish(desk.reviewed(reject(FAULT, UNPROVEN)))
+
+
+def rejected_with_a_finding_only_when_asked_again(desk: Desk) -> None:
+    desk.publish(desk.reviewed(reject(UNPROVEN), reject(FAULT)))
+
+
+def test_a_low_finding_that_was_refused_does_not_hold_a_dismissal_up() -> None:
+    desk = Desk()
+    desk.publish(desk.reviewed(reject(FAULT, {**UNPROVEN, "severity": "low"})))
+    dismisses(desk, 3)
+    assert conclusions(desk) == ["success"]
+
+
+@pytest.mark.parametrize(
+    "came",
+    [
+        not_confirmed,
+        escalated_with_a_finding,
+        rejected_with_a_finding_that_was_refused,
+        rejected_with_a_finding_only_when_asked_again,
+    ],
+)
 def test_where_the_findings_are_not_all_that_is_known_a_new_review_decides(came: object) -> None:
     desk = Desk()
     came(desk)  # type: ignore[operator]

@@ -60,7 +60,9 @@ def _settles_own(permission: Permission, self_settle: SelfSettle) -> bool:
 def rests_on_findings(document: OutcomeDocument) -> bool:
     """Whether findings of the executor reject the change, the advisor confirmed each of them, and nothing else rejects.
 
-    A part that our own check rejected, that has no judgement, or whose fault only a veto names, is something else.
+    A part that our own check rejected, that has no judgement, or whose fault only a veto names, is something else. So
+    is one whose executor also said what nobody can dismiss: a finding above low that was refused, or a rejection
+    without a finding that stands.
     """
     if document.outcome is not Outcome.CHANGES_REQUESTED or document.flags.degraded:
         return False
@@ -77,7 +79,8 @@ def _approved_or_by_findings(part: PartRecord) -> bool:
         return False
     report, judged = part.reports[-1], part.post_verify[-1]
     confirmed = (judged.number, judged.result.verdict) == (len(part.reports) - 1, "APPROVE")
-    return confirmed and report.verdict == "reject" and bool(report.findings)
+    unseen = bool(part.unfounded) or any(each.severity != "low" for each in report.refused)
+    return confirmed and report.verdict == "reject" and bool(report.findings) and not unseen
 
 
 def still_blocking(state: State) -> tuple[KnownFinding, ...]:
