@@ -689,6 +689,15 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "paths are left unreviewed against a base that the author made",
+        "pull_request/begin.py",
+        "if pull_request.base_ref != self._bot.believed_branch:",
+        "if pull_request.base_ref == '':",
+        (
+            "tests/scenarios/test_when_a_review_starts.py::test_paths_are_left_out_only_against_the_base_whose_configuration_is_believed",
+        ),
+    ),
+    Mutant(
         "a change of one critical path is left unreviewed",
         "core/pull_request/unreviewed.py",
         "all(skipped.matches(path) and not never.covers(path) for path in changed)",
@@ -1701,8 +1710,8 @@ MUTANTS = (
     Mutant(
         "a merge queue goes by what is queued before it",
         "app/begin_and_publish.py",
-        "return event.base_sha if queued is None else",
-        "return event.base_sha if queued else",
+        'return BelievedBase("", event.base_sha) if queued is None else',
+        'return BelievedBase("", event.base_sha) if queued else',
         (f"{HOLDS}test_a_merge_queue_goes_by_the_rules_of_its_pull_request",),
     ),
     Mutant(

@@ -65,6 +65,7 @@ class Desk:
             redactor=self.redactor,
             repository=REPOSITORY,
             state_key=self.key,
+            believed_branch="main",
         )
 
     @property

@@ -108,6 +108,16 @@ def test_a_base_branch_that_is_left_out_passes_and_another_base_is_reviewed() ->
     assert [conclusion for conclusion, _ in stands(desk)] == [None]
 
 
+def test_paths_are_left_out_only_against_the_base_whose_configuration_is_believed() -> None:
+    desk = Desk(PublicationRules(skip_paths=("docs/",)))
+    desk.github.commits(REPOSITORY, "adas-own", {PATH: LINES + "evil = 1\n"}, by=AUTHOR)
+    desk.pull = desk.github.opens(REPOSITORY, {PAGE: LINES}, by=AUTHOR, base="adas-own")
+    assert [each.path for each in desk.forge.changed_files(desk.pull.number)] == [PAGE]
+    assert happens(desk, "opened").review
+    desk.github.retargets(desk.pull, "main")
+    assert [conclusion for conclusion, _ in stands(desk)] == [None]
+
+
 def test_a_head_that_another_pull_request_has_does_not_pass_for_both() -> None:
     desk = changing(PATH, rules=PublicationRules(skip_bases=("playground",)), base="playground")
     desk.github.opens(REPOSITORY, by=AUTHOR, branch=desk.pull.head_ref, sha=desk.pull.head_sha)

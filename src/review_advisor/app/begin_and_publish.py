@@ -18,7 +18,7 @@ from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.files.paths import OWN_PIPELINE
-from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
 from review_advisor.core.forge_text.check import check_did_not_run
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome
 from review_advisor.core.outcome.events import PolicyFrozen
@@ -76,17 +76,18 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     event = github.event(event_file)
     forge = open_forge(github, event.repository)
     believed = _believed(forge, event)
-    rules, broken = rules_at(forge, believed)
+    rules, broken = rules_at(forge, believed.commit)
     if broken is not None and not isinstance(event, MergeGroupEvent):
         if not _counts(event, forge, rules):
             return Begun(review=False, because="nobody who may write asks for anything")
-        if mended_on(forge, forge.pull_request(event.number), believed) is None:
+        if mended_on(forge, forge.pull_request(event.number), believed.commit) is None:
             return _refused(_bot(forge, rules, event.repository, github, environ), event.number, broken)
     bot = _bot(forge, rules, event.repository, github, environ)
     if broken is not None:
         bot = replace(bot, rules=rules.model_copy(update={"skip_paths": (), "skip_bases": ()}))
     elif rules.skip_paths:
-        bot = replace(bot, never_left_out=_never_left_out(forge, believed, github))
+        never = _never_left_out(forge, believed.commit, github)
+        bot = replace(bot, never_left_out=never, believed_branch=believed.branch)
     return BeginPhase(bot).begin(event)
 
 
@@ -244,16 +245,16 @@ def open_forge(github: GithubEnvironment, repository: str) -> Forge:
     return connect(repository, token=github.token, api_url=github.api_url, clock=SystemClock())
 
 
-def _believed(forge: Forge, event: Event) -> str:
-    """The commit whose configuration holds for what an event is about.
+def _believed(forge: Forge, event: Event) -> BelievedBase:
+    """The branch and the commit whose configuration holds for what an event is about.
 
     A merge queue's own base may be another queued commit, so its pull request's is asked. Where its branch names none,
     the event's has to do: the check that this makes never passes.
     """
     if not isinstance(event, MergeGroupEvent):
-        return believed_base(forge, forge.pull_request(event.number)).commit
+        return believed_base(forge, forge.pull_request(event.number))
     queued = queued_pull_request(event.head_ref)
-    return event.base_sha if queued is None else believed_base(forge, forge.pull_request(queued)).commit
+    return BelievedBase("", event.base_sha) if queued is None else believed_base(forge, forge.pull_request(queued))
 
 
 def rules_at(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:

@@ -103,6 +103,8 @@ class BeginPhase:
         by_base = left_out_by_base(pull_request.base_ref, rules)
         if by_base is not None or not rules.skip_paths:
             return by_base
+        if pull_request.base_ref != self._bot.believed_branch:  # its author may have put anything on that base
+            return None
         files = forge.changed_files(pull_request.number)
         if len(files) >= MOST_LISTED:
             return None

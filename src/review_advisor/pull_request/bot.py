@@ -20,6 +20,7 @@ class Bot:
     empty outside of one, which leaves nothing to another run. ``redactor`` knows what a review's outcome and memory are
     not to say: names are compared as it leaves them. ``repository`` is ``owner/name``. ``state_key`` signs what is
     remembered; None where nothing is signed. ``never_left_out`` is reviewed whatever the rules leave out.
+    ``believed_branch`` is the one whose configuration the rules are; where it is empty, no path is left out.
     """
 
     forge: Forge
@@ -31,6 +32,7 @@ class Bot:
     repository: str = ""
     state_key: bytes | None = field(default=None, repr=False)
     never_left_out: NeverLeftOut = DEFAULT
+    believed_branch: str = ""
 
     def writer(self, number: int) -> PullRequestWriter:
         """Whoever writes for it on a pull request."""
