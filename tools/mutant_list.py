@@ -666,6 +666,23 @@ MUTANTS = (
         ("tests/unit/facts/files/test_workflows.py::test_a_bump_moves_the_same_action_and_never_unpins_it",),
     ),
     Mutant(
+        "a bump hides a line behind a lone carriage return",
+        "core/facts/files/workflows.py",
+        "if any(map(_BREAK_WITHIN.search, changed)):",
+        "if not changed:",
+        (
+            "tests/unit/facts/files/test_workflows.py::test_a_bump_hides_nothing_behind_a_line_end_that_git_does_not_see",
+            "tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",
+        ),
+    ),
+    Mutant(
+        "publishing loses what follows a lone carriage return",
+        "app/own_facts.py",
+        'file.patch.split("\\n") if',
+        "file.patch.splitlines() if",
+        ("tests/attacks/test_workflow_edits_are_watched.py::test_the_forge_shows_publishing_what_hides_behind_a_bump",),
+    ),
+    Mutant(
         "a script that the bot's workflow calls is not watched",
         "core/facts/files/workflows.py",
         "return any(name in self._words for name in (*tails, *folders))",

@@ -8,15 +8,19 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.git_repository import Repo
-from tests.attacks.workflow_edits import CI, HOSTILE, ORDINARY, RELEASE, REVIEW, SHA
+from tests.attacks.workflow_edits import CI, HOSTILE, ORDINARY, OTHER, PATH, RELEASE, REVIEW, SHA
+from tests.scenarios.publishing import AUTHOR, REPOSITORY, Desk
 
 from review_advisor.adapters.git.open import open_range
+from review_advisor.app.own_facts import own_facts
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.own_facts import OwnFacts
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.policy import Policy, Rules, decide_policy
 from review_advisor.core.policy.surfaces import Authority, Role
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.roles.calls import LostReason
+from review_advisor.mockworld.github.records import PullFile
 from review_advisor.mockworld.lines import lost
 from review_advisor.mockworld.world import MockWorld
 
@@ -57,6 +61,19 @@ def repo(tmp_path: Path) -> Repo:
         repo.write(path, text)
     repo.commit("Begin")
     return repo
+
+
+@pytest.mark.parametrize("hidden", ["", "\r      - run: make evil", "\u2028      - run: make evil"])
+def test_the_forge_shows_publishing_what_hides_behind_a_bump(hidden: str) -> None:
+    old, new = f"      - uses: actions/checkout@{SHA} # v4.1.0", f"      - uses: actions/checkout@{OTHER} # v5{hidden}"
+    desk = Desk()
+    desk.github.commits(REPOSITORY, "main", {PATH: RELEASE}, by=AUTHOR)
+    listing = (PullFile(PATH, patch=f"@@ -12 +12 @@\n-{old}\n+{new}"),)
+    pull = desk.github.opens(REPOSITORY, {PATH: RELEASE.replace(old, new)}, by=AUTHOR, listing=listing)
+    stated = desk.forge.pull_request(pull.number)
+    known = own_facts(desk.forge, stated, stated.base_sha, {})
+    assert isinstance(known, OwnFacts)
+    assert known.watched == ((PATH,) if hidden else ())
 
 
 def decided(repo: Repo, path: str, text: str) -> Policy:

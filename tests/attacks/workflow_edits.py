@@ -44,7 +44,7 @@ OURS = ((".github/workflows/review.yml", REVIEW),)
 
 def edited_workflow(before: str, after: str, path: str = PATH, status: Status = Status.MODIFIED) -> Change:
     """The change that makes ``before`` into ``after``, in a repository whose workflow ``review.yml`` runs the bot."""
-    lines = tuple(line[0] + line[2:] for line in ndiff(before.splitlines(), after.splitlines()) if line[0] in "+-")
+    lines = tuple(line[0] + line[2:] for line in ndiff(before.split("\n"), after.split("\n")) if line[0] in "+-")
     hunk = Hunk(1, 1, 1, 1, "", lines)
     added = sum(line[0] == "+" for line in lines)
     file = FileChange(status, path, added=added, removed=len(lines) - added, hunks=(hunk,))
@@ -100,6 +100,9 @@ HOSTILE: dict[str, Change] = {
     "unpins an action where it may write": edited_workflow(RELEASE, RELEASE.replace(SHA, "main")),
     "swaps an action for another where it may write": edited_workflow(
         RELEASE, RELEASE.replace(f"actions/checkout@{SHA}", f"evil/checkout@{OTHER}")
+    ),
+    "hides a permission behind a bump": edited_workflow(
+        CI, CI.replace(f"{SHA} # v4.1.0", f"{OTHER} # v5\rpermissions: write-all")
     ),
     "is ours": edited_workflow(REVIEW, REVIEW.replace("review:", "other:"), ".github/workflows/review.yml"),
     "is ours and only bumped": edited_workflow(REVIEW, REVIEW.replace("@v1", "@v2"), ".github/workflows/review.yml"),

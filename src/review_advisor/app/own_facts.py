@@ -60,9 +60,7 @@ def _watched(forge: Forge, files: Iterable[ListedFile], head: str, check_name: s
     """The changed workflows that concern the bot, as far as the forge shows it."""
     names = own_names(check_name)
     for file in filter(lambda listed: WORKFLOWS.matches(listed.path), files):
-        lines = (
-            None if file.patch is None else tuple(line for line in file.patch.splitlines() if line[:1] in {"+", "-"})
-        )
+        lines = None if file.patch is None else tuple(line for line in file.patch.split("\n") if line[:1] in {"+", "-"})
         gone = file.status == "removed"
         text = b"" if gone else _at(forge, file.path, head)
         after = None if text is None else text.decode("utf-8", "replace")

@@ -46,6 +46,17 @@ def test_a_bump_moves_the_same_action_and_never_unpins_it(old: str, new: str, ye
     assert not only_bumps((f"-{old}", f"+{new}", "+      - run: make"))
 
 
+@pytest.mark.parametrize("end", ["\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"])
+def test_a_bump_hides_nothing_behind_a_line_end_that_git_does_not_see(end: str) -> None:
+    old, new = f"-      - uses: actions/checkout@{SHA}", f"+      - uses: actions/checkout@{OTHER}"
+    hidden = f"# v5{end}permissions: write-all"
+    assert not only_bumps((old, f"{new} {hidden}"))
+    assert not only_bumps((f"{old} {hidden}", new))
+    assert not only_bumps((old, f"{new} # v5{end}\r"))
+    assert not only_bumps((old, new.replace("uses:", f"uses:{end}")))
+    assert only_bumps((f"{old}\r", f"{new} # v5\r"))
+
+
 def test_nothing_is_no_bump_and_a_bump_has_two_sides() -> None:
     assert not only_bumps(())
     assert not only_bumps((f"+      - uses: actions/checkout@{SHA}",))

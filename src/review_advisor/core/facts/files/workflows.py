@@ -22,6 +22,8 @@ OWN_SECRETS = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "REVIEW_ADVISOR_S
 _USES = re.compile(
     r"""[+-](?P<before>\s*(?:-\s+)?uses:\s*["']?(?!\./|docker:)[^@\s"'#]+)@(?P<ref>[^\s"'#]+)["']?\s*(?:\#.*)?"""
 )
+_BREAK_WITHIN = re.compile(r"[\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029](?!(?<=\r)\Z)")
+"""What YAML or a reader may take for a line's end where git sees none: whatever follows it hides behind the line."""
 _PINNED = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*")
 _OTHER_SCOPES = (
@@ -73,6 +75,8 @@ def only_bumps(lines: Iterable[str]) -> bool:
     A commit's full name never gives way to a name that can move: that would unpin the action.
     """
     changed = list(lines)
+    if any(map(_BREAK_WITHIN.search, changed)):
+        return False
     old, new = ([_USES.fullmatch(line) for line in changed if line[0] == mark] for mark in "-+")
     return bool(old) and len(old) == len(new) and all(map(_bump, old, new))
 
