@@ -133,6 +133,20 @@ MUTANTS = (
         (f"{DECIDES}where_the_findings_are_not_all_that_is_known_a_new_review_decides",),
     ),
     Mutant(
+        "a dismissal passes over the low finding for which a review rejects",
+        "core/pull_request/memory.py",
+        'update={"blocks": each.id in blocking}',
+        'update={"blocks": each.severity != "low"}',
+        (f"{DECIDES}a_low_finding_blocks_beside_one_that_was_there_before",),
+    ),
+    Mutant(
+        "what an earlier version remembered does not block",
+        "core/pull_request/state.py",
+        "    blocks: bool = True\n",
+        "    blocks: bool = False\n",
+        (f"{UNIT}pull_request/test_settling.py::test_a_finding_that_an_earlier_version_remembered_blocks",),
+    ),
+    Mutant(
         "an override holds for a review that nobody has read",
         "core/pull_request/settling.py",
         "if state.run_id != present.review:",

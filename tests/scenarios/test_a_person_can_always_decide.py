@@ -8,8 +8,10 @@ from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REP
 
 from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.settling import still_blocking
 from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, lost, reject, veto
 from review_advisor.pull_request.comment_commands import Heard
 from review_advisor.pull_request.publish import DidNotRun
@@ -145,6 +147,29 @@ def test_where_all_findings_are_low_each_of_them_blocks() -> None:
     desk.publish(desk.reviewed(reject(ODD, {**ODD, "line": 9, "evidence": "value = 9"})))
     dismisses(desk, 7)
     assert conclusions(desk) == ["failure"]
+
+
+def test_a_low_finding_blocks_beside_one_that_was_there_before() -> None:
+    """The head passes for the finding that blocks, and for no other."""
+    desk = Desk()
+    there = {**WORSE, "pre_existing": True}
+    desk.publish(desk.reviewed(reject(there, ODD), judged=[confirm(pre_existing=(IDS[5],))]))
+    dismisses(desk, 5)
+    assert conclusions(desk) == ["failure"]
+    dismisses(desk, 7)
+    assert conclusions(desk) == ["success"]
+
+
+def test_what_blocks_is_what_the_last_review_rejects_for() -> None:
+    """A low finding that stands alone blocks; beside a worse one it does not any more, and the other way round."""
+    desk = Desk()
+    for findings, blocking in (((ODD,), {7}), ((WORSE, ODD), {5}), ((ODD,), {7})):
+        desk.github.pushes(desk.pull, {PATH: LINES + f"more = {len(findings)}{desk.pull.head_sha[:4]!r}\n"})
+        document = desk.reviewed(reject(*findings))
+        desk.publish(document)
+        assert desk.state is not None
+        assert {each.id for each in still_blocking(desk.state)} == {IDS[n] for n in blocking}
+        assert blocking_findings(document) == {IDS[n] for n in blocking}
 
 
 def not_confirmed(desk: Desk) -> None:

@@ -15,8 +15,8 @@ SEVERITIES = ("critical", "high", "medium", "low")
 STATUSES = ("open", "fixed", "dismissed")
 
 
-def known(number: int, severity: str, status: str) -> KnownFinding:
-    about: dict[str, Any] = {"severity": severity, "status": status}
+def known(number: int, severity: str, status: str, *, blocks: bool = True) -> KnownFinding:
+    about: dict[str, Any] = {"severity": severity, "status": status, "blocks": blocks}
     return KnownFinding(id=f"f-{number:032x}", path="src/a.py", line=number, title="a fault", **about)
 
 
@@ -53,12 +53,19 @@ def test_every_condition_of_a_dismissal_is_asked(but: dict[str, object]) -> None
     assert why_not_dismissed(REJECTED.model_copy(update=but)) is not None
 
 
-@given(st.lists(st.tuples(st.sampled_from(SEVERITIES), st.sampled_from(STATUSES)), max_size=6))
-def test_no_open_finding_above_low_is_ever_passed_over(found: list[tuple[str, str]]) -> None:
-    state = REJECTED.model_copy(update={"findings": tuple(known(n, *each) for n, each in enumerate(found))})
-    left = still_blocking(state)
-    assert set(left) >= {each for each in state.findings if each.status == "open" and each.severity != "low"}
-    if is_settled_by_dismissal(state):
-        unsettled = [each for each in state.findings if each.status == "open"]
-        assert all(each.severity == "low" for each in unsettled)
-        assert not unsettled or any(each.status == "dismissed" and each.severity != "low" for each in state.findings)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(SEVERITIES), st.sampled_from(STATUSES), st.sampled_from([True, False])), max_size=6
+    )
+)
+def test_no_open_finding_that_blocks_is_ever_passed_over(found: list[tuple[str, str, bool]]) -> None:
+    findings = tuple(known(n, severity, status, blocks=blocks) for n, (severity, status, blocks) in enumerate(found))
+    state = REJECTED.model_copy(update={"findings": findings})
+    open_ones = {each for each in findings if each.status == "open" and each.blocks}
+    assert set(still_blocking(state)) == open_ones
+    assert is_settled_by_dismissal(state) is not bool(open_ones)
+
+
+def test_a_finding_that_an_earlier_version_remembered_blocks() -> None:
+    told = known(1, "low", "open").model_dump(exclude={"blocks"})
+    assert KnownFinding.model_validate(told).blocks

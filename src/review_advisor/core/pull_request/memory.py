@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from review_advisor.core.answers.findings import Finding, id_at
 from review_advisor.core.facts.earlier_review import CompleteReview, Earlier, EarlierFinding
+from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
@@ -46,7 +47,9 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
         return failed(before, document.run_id, document.head_sha or "", "; ".join(document.because))
     settled = _settles(document)
     known = _moved(before.findings, document) if before is not None else {}
-    findings = {each.id: _raised(each, known.get(each.id), document.run_id) for each in document.findings}
+    blocking = blocking_findings(document)
+    raised = [_raised(each, known.get(each.id), document.run_id) for each in document.findings]
+    findings = {each.id: each.model_copy(update={"blocks": each.id in blocking}) for each in raised}
     for each in known.values():
         fixed = each.status == "open" and settled(each.path)
         now = each.model_copy(update={"status": "fixed", "changed_in": document.run_id}) if fixed else each

@@ -6,7 +6,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from review_advisor.core.facts.pull_request import Makers, Permission, PullRequest
-from review_advisor.core.outcome.blocking import in_the_way
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.surface_records import PartRecord
@@ -84,9 +83,8 @@ def _approved_or_by_findings(part: PartRecord) -> bool:
 
 
 def still_blocking(state: State) -> tuple[KnownFinding, ...]:
-    """The open findings that keep a rejected head from passing: all but the low ones, or those too if all were low."""
-    unfixed = [each for each in state.findings if each.status != "fixed"]
-    return tuple(each for each in in_the_way(unfixed) if each.status == "open")
+    """The open findings that keep a rejected head from passing."""
+    return tuple(each for each in state.findings if each.blocks and each.status == "open")
 
 
 def is_settled_by_dismissal(state: State) -> bool:

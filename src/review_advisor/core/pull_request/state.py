@@ -46,6 +46,7 @@ class KnownFinding(_Kept):
     ``changed_in`` is the run in which it got its status; ``reason`` and ``by`` are of who dismissed it.
     ``dismissed_under``: there a person dismissed the same lines, and nobody knows that they were moved from there.
     ``occurrences`` is in how many places of its file its quote stood when it was last raised, or ``UNKNOWN_PLACES``.
+    ``blocks``: the review that last raised it rejected the change for it, or nobody knows whether it did.
     """
 
     id: Annotated[str, Field(pattern=rf"^{FINDING_ID}$")]
@@ -59,6 +60,7 @@ class KnownFinding(_Kept):
     by: str = ""
     dismissed_under: str = ""
     occurrences: int = 1
+    blocks: bool = True
 
 
 class Whole(_Kept):
