@@ -17,6 +17,7 @@ class Mutant:
 
 
 SCENARIOS = "tests/scenarios/"
+STARTS = f"{SCENARIOS}test_when_a_review_starts.py::"
 NUMBERS = "tests/unit/outcome/test_numbering.py::"
 BESIDE = "test_two_advisors_who_are_asked_side_by_side_build_on_one_another_in_nothing"
 ADVISOR = f"{SCENARIOS}test_pr_review_advisor_"
@@ -718,6 +719,27 @@ MUTANTS = (
         (
             "tests/scenarios/test_when_a_review_starts.py::test_a_head_that_another_pull_request_has_does_not_pass_for_both",
         ),
+    ),
+    Mutant(
+        "an event of the author takes back the check of a review",
+        "core/pull_request/unreviewed.py",
+        "    return said and (",
+        "    return (",
+        (f"{STARTS}test_no_event_of_the_author_passes_a_head_whose_review_is_in_progress",),
+    ),
+    Mutant(
+        "what is left out passes although a review of it is remembered",
+        "core/pull_request/unreviewed.py",
+        "    return said and (state is None or head_sha not in (state.head_sha, sealed_on(state)))",
+        "    return said",
+        (f"{STARTS}test_a_merge_queue_takes_no_left_out_head_that_a_remembered_review_rejects",),
+    ),
+    Mutant(
+        "a merge queue passes what is no longer left out",
+        "pull_request/begin.py",
+        "checks, state) and self._left_out(pull_request) is not None",
+        "checks, state)",
+        (f"{STARTS}test_a_merge_queue_takes_what_is_left_out",),
     ),
     Mutant(
         "paths are left unreviewed against a base that the author made",

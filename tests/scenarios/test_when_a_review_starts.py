@@ -5,7 +5,8 @@ from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITO
 
 from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.mockworld.lines import approve
+from review_advisor.mockworld.lines import approve, finding, reject
+from review_advisor.mockworld.world import edited
 from review_advisor.pull_request.begin import BeginPhase, Begun
 
 PAGE = "docs/guide.md"
@@ -134,13 +135,71 @@ def test_no_label_and_no_branch_name_leaves_anything_out() -> None:
     assert happens(desk, "synchronize").review
 
 
+def rejected(base: str | None) -> Desk:
+    """What is left out, and was rejected all the same, because a person asked for a review."""
+    desk = changing(PAGE, rules=PublicationRules(skip_paths=("docs/",), skip_bases=("playground",)), base=base)
+    happens(desk, "opened")
+    assert asks(desk).review
+    fault = finding(PAGE, 3, "value = 3", title="three is wrong")
+    desk.publish(desk.reviewed(reject(fault), files=(edited(PAGE, 30),)), asked=True)
+    assert [conclusion for conclusion, _ in stands(desk)] == ["failure"]
+    return desk
+
+
+@pytest.mark.parametrize("action", ["edited", "reopened", "synchronize", "ready_for_review"])
+@pytest.mark.parametrize("base", [None, "playground"])
+def test_no_event_of_the_author_turns_a_rejection_into_a_pass(action: str, base: str | None) -> None:
+    desk = rejected(base)
+    assert happens(desk, action).review
+    assert queued(desk) == "action_required"
+    assert [conclusion for conclusion, _ in stands(desk)] == [None]
+
+
+@pytest.mark.parametrize("action", ["edited", "reopened"])
+def test_no_event_of_the_author_passes_a_head_whose_review_is_in_progress(action: str) -> None:
+    desk = changing(PAGE, rules=PublicationRules(skip_paths=("docs/",)))
+    happens(desk, "opened")
+    assert asks(desk).review
+    happens(desk, action)
+    assert [conclusion for conclusion, _ in stands(desk)] == [None]
+
+
+def test_a_remembered_rejection_holds_where_its_check_is_gone() -> None:
+    desk = rejected(None)
+    desk.key = None
+    desk.github.repository(REPOSITORY).checks.clear()
+    assert happens(desk, "reopened").review
+
+
+def test_what_is_left_out_stays_so_at_the_next_event() -> None:
+    desk = changing(PAGE, rules=PublicationRules(skip_paths=("docs/",)))
+    for action in ("opened", "edited", "reopened"):
+        assert not happens(desk, action).review
+        assert stands(desk) == [("success", "Not reviewed: configured")]
+
+
+def test_a_merge_queue_takes_no_left_out_head_that_a_remembered_review_rejects() -> None:
+    desk = rejected(None)
+    (check,) = desk.checks
+    check.conclusion, check.title = "success", "Not reviewed: configured"
+    assert queued(desk) == "action_required"
+
+
 def test_a_merge_queue_takes_what_is_left_out() -> None:
     desk = changing(PAGE, rules=PublicationRules(skip_paths=("docs/",)))
     happens(desk, "opened")
+    assert queued(desk) == "success"
+    desk.rules = PublicationRules()
+    assert queued(desk) == "action_required"
+
+
+def queued(desk: Desk) -> str | None:
+    """What the check of the merge queue's commit concludes."""
     queue = f"gh-readonly-queue/main/pr-{desk.pull.number}-{'b' * 40}"
     head = desk.github.commits(REPOSITORY, queue, {PAGE: LINES}, by="github-merge-queue[bot]")
     BeginPhase(desk.bot()).begin(MergeGroupEvent("checks_requested", REPOSITORY, head, f"refs/heads/{queue}", "b" * 40))
-    assert [check.conclusion for check in desk.checks_on(head)] == ["success"]
+    (check,) = desk.checks_on(head)
+    return check.conclusion
 
 
 def test_a_draft_that_is_left_out_passes_and_any_other_draft_waits() -> None:

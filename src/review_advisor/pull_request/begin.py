@@ -11,7 +11,8 @@ from review_advisor.core.forge_text.check import check_in_progress, check_left_o
 from review_advisor.core.pull_request.base_branch import not_against
 from review_advisor.core.pull_request.beginning import OPENING_ACTIONS, beginning, queued_pull_request
 from review_advisor.core.pull_request.seals import sealed_on
-from review_advisor.core.pull_request.unreviewed import left_out_by_base, left_out_by_paths
+from review_advisor.core.pull_request.state import State
+from review_advisor.core.pull_request.unreviewed import LEFT_OUT, is_untouched, left_out_by_base, left_out_by_paths
 from review_advisor.core.pull_request.waiting import same_head
 from review_advisor.core.pull_request.writes import Conclusion
 from review_advisor.ports.forge import MOST_LISTED
@@ -82,9 +83,9 @@ class BeginPhase:
         self, writer: PullRequestWriter, pull_request: PullRequest, *, asked: bool, opening: bool = False
     ) -> Begun:
         left_out = None if asked else self._left_out(pull_request)
-        if left_out is not None:
-            return self._passed_over(writer, pull_request, left_out)
         recalled = writer.recalled()
+        if left_out is not None and self._is_untouched(writer, pull_request.head_sha, recalled.state):
+            return self._passed_over(writer, pull_request, left_out)
         decision = beginning(pull_request, recalled.state, self._bot.rules, asked=asked, opening=opening)
         if decision.drop_fork_label:
             writer.label(self._bot.rules.fork_label, wanted=False, present=True)
@@ -94,6 +95,9 @@ class BeginPhase:
         elif decision.waiting is not None:
             writer.checks.stand(head, check_waiting(self._bot.rules, number, decision.waiting, self._bot.details_url))
         return Begun(decision.review, decision.because, pull_request, asked, recalled.word)
+
+    def _is_untouched(self, writer: PullRequestWriter, head: str, state: State | None) -> bool:
+        return is_untouched(head, writer.checks.standing(head, self._bot.rules.check_name), state)
 
     def _left_out(self, pull_request: PullRequest) -> str | None:
         """Why the configuration leaves it unreviewed, in a few words; None if it does not."""
@@ -133,10 +137,12 @@ class BeginPhase:
         """Why its head has not passed by the last review, against its present base branch; None if it has."""
         writer = self._bot.writer(number)
         pull_request, state = writer.pull_request(), writer.remembered()
-        if writer.checks.conclusions(pull_request.head_sha, self._bot.rules.check_name) != {Conclusion.SUCCESS}:
+        checks = writer.checks.standing(pull_request.head_sha, self._bot.rules.check_name)
+        if {each.conclusion for each in checks} != {Conclusion.SUCCESS}:
             return "Its own head did not pass."
-        if self._left_out(pull_request) is not None:
-            return None
+        if any(each.title == LEFT_OUT for each in checks):
+            holds = is_untouched(pull_request.head_sha, checks, state) and self._left_out(pull_request) is not None
+            return None if holds else "Its head was left unreviewed, which the configuration or a review contradicts."
         if state is not None and sealed_on(state) != pull_request.head_sha:
             return "The last review is of another head."
         return not_against(state, pull_request.base_ref, self._bot.redactor)

@@ -123,10 +123,14 @@ class CheckRunWriter:
                 undecided = check_waiting(self._rules, other, same_head(self._number))
                 self._forge.update_check(each.id, replace(undecided, external_id=each.external_id))
 
-    @retried
     def conclusions(self, commit: str, name: str) -> set[str | None]:
         """What our check runs on ``commit`` conclude; None is one in progress."""
-        return {each.conclusion for each in self._own(self._forge.checks(commit, name))}
+        return {each.conclusion for each in self.standing(commit, name)}
+
+    @retried
+    def standing(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
+        """Our check runs on ``commit``."""
+        return tuple(self._own(self._forge.checks(commit, name)))
 
     @retried
     def in_progress(self, commit: str, name: str) -> StandingCheck | None:

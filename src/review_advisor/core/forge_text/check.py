@@ -30,6 +30,7 @@ from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import external_id
 from review_advisor.core.pull_request.rounds import Posting
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.unreviewed import LEFT_OUT
 from review_advisor.core.pull_request.waiting import Waiting
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Annotation, Check, Conclusion, Level
 from review_advisor.core.safety.markdown import code, phrase, plain_line, plain_text, whole
@@ -180,7 +181,7 @@ def check_waiting(rules: PublicationRules, number: int, waiting: Waiting, detail
 def check_left_out(rules: PublicationRules, number: int, because: str, details_url: str | None = None) -> Check:
     """The configuration leaves this pull request unreviewed. The check passes, and does not say that it is approved."""
     words = f"Nothing was read: {phrase(because)}. `{WORD} review` in a comment reviews this head."
-    return _ended(rules, number, "Not reviewed: configured", words, Conclusion.SUCCESS, details_url=details_url)
+    return _ended(rules, number, LEFT_OUT, words, Conclusion.SUCCESS, details_url=details_url)
 
 
 def check_overridden_by(

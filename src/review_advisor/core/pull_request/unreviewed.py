@@ -10,6 +10,13 @@ from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.core.facts.files.workflows import is_called
 from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.seals import sealed_on
+from review_advisor.core.pull_request.standing import StandingCheck
+from review_advisor.core.pull_request.state import State
+from review_advisor.core.pull_request.writes import Conclusion
+
+LEFT_OUT = "Not reviewed: configured"
+"""The title of the check of what is left unreviewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,15 @@ class NeverLeftOut:
 
 
 DEFAULT = NeverLeftOut()
+
+
+def is_untouched(head_sha: str, checks: Iterable[StandingCheck], state: State | None) -> bool:
+    """Whether leaving this head unreviewed takes nothing back: no review of it began or is remembered.
+
+    ``checks`` are the bot's own on it: none, or only those that say that it is left unreviewed.
+    """
+    said = all(each.conclusion == Conclusion.SUCCESS and each.title == LEFT_OUT for each in checks)
+    return said and (state is None or head_sha not in (state.head_sha, sealed_on(state)))
 
 
 def left_out_by_base(base_ref: str, rules: PublicationRules) -> str | None:
