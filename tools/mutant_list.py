@@ -662,7 +662,7 @@ MUTANTS = (
     Mutant(
         "write leave goes unseen",
         "core/facts/files/workflows.py",
-        'if _WRITE.search(_OTHER_WRITE.sub("", edit.after)):',
+        'if _WRITE.search(_OTHER_WRITE.sub("", after)):',
         'if _WRITE.search(""):',
         ("tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",),
     ),
@@ -696,6 +696,34 @@ MUTANTS = (
         'file.patch.split("\\n") if',
         "file.patch.splitlines() if",
         ("tests/attacks/test_workflow_edits_are_watched.py::test_the_forge_shows_publishing_what_hides_behind_a_bump",),
+    ),
+    Mutant(
+        "a folded word is not read as one",
+        "core/facts/files/workflows.py",
+        "{_FOLD.sub('', edit.after)}",
+        "",
+        ("tests/unit/facts/files/test_workflows.py::test_a_word_that_goes_on_in_the_next_line_is_the_whole_word",),
+    ),
+    Mutant(
+        "an escape spells a trigger unseen",
+        "core/facts/files/workflows.py",
+        "if any(map(_OTHERWISE_SPELT.search, lines)):",
+        "if edit.lines == ('',):",
+        ("tests/unit/facts/files/test_workflows.py::test_an_edit_that_may_spell_a_word_in_another_way_is_watched",),
+    ),
+    Mutant(
+        "secrets pass as an operand",
+        "core/facts/files/workflows.py",
+        'r"(?<![\\w.-])secrets(?![\\w-]|',
+        'r"[(]secrets(?![\\w-]| |',
+        ("tests/unit/facts/files/test_workflows.py::test_secrets_as_a_whole_are_whichever_secret_it_likes",),
+    ),
+    Mutant(
+        "a comment about another scope hides the leave to write",
+        "core/facts/files/workflows.py",
+        "[ \\t]*:[ \\t]*",
+        "[ \\t]*:\\s*",
+        ("tests/unit/facts/files/test_workflows.py::test_no_other_scope_hides_the_leave_to_write_checks",),
     ),
     Mutant(
         "a script that the bot's workflow calls is not watched",

@@ -77,6 +77,7 @@ HOSTILE: dict[str, Change] = {
             "    permissions: {issues: &w write, checks: *w}",
             '    permissions: {checks: "wr\\x69te"}',
             "    permissions: {CHECKS: WRITE}",
+            '    permissions:\n      checks: "wr\\\n        ite"',
         )
     },
     "drops the limit of its permissions": edited_workflow(CI, CI.replace("permissions:\n  contents: read\n", "")),
@@ -86,10 +87,14 @@ HOSTILE: dict[str, Change] = {
     "takes the model's key": _with("    env: {K: '${{ secrets.ANTHROPIC_API_KEY }}'}"),
     "takes the model's key under the repository's own name": _with("    env: {K: '${{ secrets.model_key }}'}"),
     "takes every secret": _with("    env: {K: '${{ toJSON(secrets) }}'}"),
+    "takes every secret as the operand of an expression": _with("    env: {K: '${{ toJSON(true && secrets) }}'}"),
     "takes a secret by a computed name": _with("    env: {K: '${{ secrets[matrix.name] }}'}"),
     "hands on every secret": _with("    secrets: inherit"),
     "runs with the base's rights on others' changes": edited_workflow(
         CI, CI.replace("[push, pull_request]", "pull_request_target")
+    ),
+    "runs with the base's rights under a folded name": edited_workflow(
+        CI, CI.replace("[push, pull_request]", '\n  "pull_request_\\\n    target":')
     ),
     "is new": edited_workflow("", CI, status=Status.ADDED),
     "is a copy": edited_workflow("", CI, status=Status.COPIED),
@@ -122,6 +127,9 @@ ORDINARY: dict[str, Change] = {
     "a pinned action is bumped": edited_workflow(CI, CI.replace(f"{SHA} # v4.1.0", f"{OTHER} # v4.2.0")),
     "a pinned action is bumped where it may write": edited_workflow(RELEASE, RELEASE.replace(SHA, OTHER)),
     "write leave for issues": _with("    permissions: {issues: write, pull-requests: write}"),
+    "a command of two lines": edited_workflow(
+        CI, CI.replace("make test", "|\n          make test \\\n            --fast")
+    ),
     "less leave": _with("    permissions: {}"),
     "a formatter that writes files": edited_workflow(CI, CI.replace("make test", "npx prettier --write .")),
     "it is deleted": edited_workflow(CI, "", status=Status.DELETED),

@@ -57,6 +57,67 @@ def test_a_bump_hides_nothing_behind_a_line_end_that_git_does_not_see(end: str) 
     assert only_bumps((f"{old}\r", f"{new} # v5\r"))
 
 
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        ('      checks: "wr\\', '        ite"'),
+        ('    "secr\\', '      ets": "${{ toJSON(secrets) }}"'),
+        ('    "secrets": "inh\\', '      erit"'),
+        ('    name: "review-\\', '      advisor"'),
+        ('    name: "our \\', '      check"'),
+        ("    name: our", "      check"),
+        ('  "pull_request_\\', '    target":'),
+    ],
+)
+def test_a_word_that_goes_on_in_the_next_line_is_the_whole_word(first: str, second: str) -> None:
+    for end in ("", "\r"):
+        after = f"on: push\n{first}{end}\n{second}{end}\n"
+        assert concern(CiEdit((f"+{first}{end}", f"+{second}{end}"), in_place=True, after=after), ("our check",))
+        unchanged = CiEdit(("+ x: 1",), in_place=True, after=after)
+        assert "target" in second or concern(unchanged, ("review-advisor", "our check"))
+
+
+@pytest.mark.parametrize(
+    "line", ['  name: "\\x72eview"', '  - "\\u0070ull_request"', '-  "permissio\\', '  "a\\\x85b"']
+)
+def test_an_edit_that_may_spell_a_word_in_another_way_is_watched(line: str) -> None:
+    assert concern(CiEdit((f"+{line}",), in_place=True, after="on: push\n"), ())
+
+
+def test_a_shells_line_that_goes_on_in_the_next_one_is_ordinary() -> None:
+    edit = CiEdit(("+        make test \\", "+          --fast"), in_place=True, after="make test \\\n  --fast\n")
+    assert concern(edit, ("review-advisor",)) is None
+
+
+@pytest.mark.parametrize(
+    "text, whichever",
+    [
+        ("${{ toJSON(true && secrets) }}", True),
+        ("${{ toJSON(secrets || 1) }}", True),
+        ("${{ toJSON(\n secrets\n) }}", True),
+        ("${{ (secrets)['A'] }}", True),
+        ("${{ case(true, secrets, 1) }}", True),
+        ("${{ secrets [matrix.name] }}", True),
+        ("${{ join(secrets.*) }}", True),
+        ("secrets: &all inherit", True),
+        ("secrets: # all\n  inherit", True),
+        ("env: {A: &x inherit}\nsecrets: *x", True),
+        ("${{ secrets.NPM }}", False),
+        ("secrets:\n  token: ${{ secrets.NPM }}", False),
+        ('{"secrets": {}}', False),
+        ("run: detect-secrets scan", False),
+    ],
+)
+def test_secrets_as_a_whole_are_whichever_secret_it_likes(text: str, whichever: bool) -> None:
+    edit = CiEdit(("+ x: 1",), in_place=True, after=text)
+    assert (concern(edit, ()) == "it takes whichever secret it likes") is whichever
+
+
+@pytest.mark.parametrize("scope", ["checks: # pages:\n    write", "checks: &issues: write", "checks: write"])
+def test_no_other_scope_hides_the_leave_to_write_checks(scope: str) -> None:
+    assert concern(CiEdit(("+ x: 1",), in_place=True, after=f"permissions:\n  {scope}\n"), ())
+
+
 def test_nothing_is_no_bump_and_a_bump_has_two_sides() -> None:
     assert not only_bumps(())
     assert not only_bumps((f"+      - uses: actions/checkout@{SHA}",))

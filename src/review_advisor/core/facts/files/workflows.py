@@ -30,15 +30,20 @@ _OTHER_SCOPES = (
     "actions attestations deployments discussions id-token issues models packages pages pull-requests security-events"
 )
 _OTHER_WRITE = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(_OTHER_SCOPES.split())})[\"']?\s*:\s*[\"']?write(?![\w-])", re.IGNORECASE
+    rf"(?<![\w&*!-])(?:{'|'.join(_OTHER_SCOPES.split())})[\"']?[ \t]*:[ \t]*[\"']?write(?![\w-])", re.IGNORECASE
 )
 _WRITE = re.compile(r"(?<![\w-])write(?:-all)?(?![\w-])|\\[xuU]", re.IGNORECASE)
 """The word, wherever it stands, and what could spell it in another way."""
 _LOOSENS = re.compile(r"^-.*(?:\bpermissions\b|:\s*[\"']?(?:read|none)\b)", re.IGNORECASE)
 _TRUSTED_RUN = re.compile(r"^\+.*\b(?:pull_request_target|workflow_run)\b", re.IGNORECASE)
+_FOLD = re.compile(r"\\(?:\r\n|[\n\r\x85\u2028\u2029])\s*")
+"""Where a word in double quotes goes on in the next line."""
+_OTHERWISE_SPELT = re.compile(r"\\[xuU]|(?<!\s)\\(?:[\r\x85\u2028\u2029]|\Z)")
+"""What spells a word in another way in a single line. A shell's line that goes on has a space before the backslash."""
 _ANY_SECRET = re.compile(
-    r"\bsecrets\s*\[|\bsecrets[\"']?\s*:\s*[\"']?inherit\b|\(\s*secrets\s*[,)]|\bsecrets\.\*", re.IGNORECASE
+    r"(?<![\w.-])secrets(?![\w-]|\.[A-Za-z_]|[\"']?\s*:)|(?<![\w-])inherit(?![\w-])", re.IGNORECASE
 )
+"""The secrets as a whole, in whatever expression; a mapping's key is none, but its value may be ``inherit``."""
 _SECRET = re.compile(r"\bsecrets\.([A-Za-z_]\w*)", re.IGNORECASE)
 _ROOT_ACTION = re.compile(r"uses:\s*[\"']?\./?[\"']?\s*$", re.MULTILINE)
 _WORD = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
@@ -96,19 +101,27 @@ def concern(edit: CiEdit, ours: Iterable[str]) -> str | None:
     if edit.after is None:
         return "its text is unknown"
     lines = edit.lines or ()
-    text = "\n".join((edit.after, *lines))
-    named = next((name for name in ours if name.casefold() in text.casefold()), None)
+    after = f"{edit.after}\n{_FOLD.sub('', edit.after)}"
+    named = _names("\n".join((after, *lines)), ours)
     if named is not None:
-        return f"it names {named}"
-    if _ANY_SECRET.search(text):
-        return "it takes whichever secret it likes"
+        return named
+    if any(map(_OTHERWISE_SPELT.search, lines)):
+        return "it may spell a word in another way"
     if edit.lines is None or not edit.after or only_bumps(lines):
         return None
-    if _WRITE.search(_OTHER_WRITE.sub("", edit.after)):
+    if _WRITE.search(_OTHER_WRITE.sub("", after)):
         return "it may write checks, statuses or contents"
     if any(map(_LOOSENS.match, lines)):
         return "a limit of its permissions is gone"
     return "it runs with the base's rights now" if any(map(_TRUSTED_RUN.match, lines)) else None
+
+
+def _names(text: str, ours: Iterable[str]) -> str | None:
+    words = " ".join(text.replace("\\/", "/").casefold().split())
+    named = next((name for name in ours if " ".join(name.casefold().split()) in words), None)
+    if named is not None:
+        return f"it names {named}"
+    return "it takes whichever secret it likes" if _ANY_SECRET.search(text) else None
 
 
 def own_names(check_name: str, workflows: Workflows | None = None) -> tuple[str, ...]:
