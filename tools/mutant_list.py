@@ -726,6 +726,24 @@ MUTANTS = (
         ("tests/unit/facts/files/test_workflows.py::test_no_other_scope_hides_the_leave_to_write_checks",),
     ),
     Mutant(
+        "what an action of the bot's workflow calls is not watched",
+        "adapters/git/workflow_files.py",
+        'texts[path] = raw.decode("utf-8", "replace")',
+        "asked.add(path)",
+        (
+            "tests/attacks/test_workflow_edits_are_watched.py::test_what_the_bots_workflow_calls_is_watched_however_many_steps_away",
+        ),
+    ),
+    Mutant(
+        "a bot's workflow that calls too much is watched as far as it was read",
+        "core/facts/files/workflows.py",
+        "not facts.followed and (CI.matches(path) or in_folder)",
+        "not facts.heads and not facts.running",
+        (
+            "tests/attacks/test_workflow_edits_are_watched.py::test_where_the_bots_workflow_calls_too_much_all_of_ci_is_watched",
+        ),
+    ),
+    Mutant(
         "a script that the bot's workflow calls is not watched",
         "core/facts/files/workflows.py",
         "return any(name in self._words for name in (*tails, *folders))",
@@ -735,8 +753,8 @@ MUTANTS = (
     Mutant(
         "a bump of a workflow that the bot's own calls is not watched",
         "core/facts/files/workflows.py",
-        "if called.names(path) or (in_folder",
-        "if (called.names(path) and not in_folder) or (in_folder",
+        "called.names(path) or (in_folder",
+        "(called.names(path) and not in_folder) or (in_folder",
         ("tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",),
     ),
     Mutant(

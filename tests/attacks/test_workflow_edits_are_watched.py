@@ -100,6 +100,33 @@ def test_git_shows_the_guard_what_it_looks_for(repo: Repo, path: str, text: str)
     assert {row.authority for row in policy.surfaces} == {Authority.VETO}
 
 
+PREPARE, CREDS = ".github/actions/prepare/action.yml", "ci/creds/action.yaml"
+
+
+@pytest.mark.parametrize("path", [CREDS, "ci/creds/login.py", "tools/creds.sh", "tools/shared.sh", "tools/deep.sh"])
+def test_what_the_bots_workflow_calls_is_watched_however_many_steps_away(repo: Repo, path: str) -> None:
+    repo.write(PREPARE, "runs:\n  steps:\n    - uses: ./ci/creds\n    - uses: './.github/actions/none'\n")
+    repo.write(CREDS, "runs:\n  steps:\n    - run: bash tools/creds.sh\n    - uses: ./.github/actions/prepare\n")
+    repo.write(".github/workflows/shared.yml", "jobs: {a: {uses: ./.github/workflows/deep.yml}} # tools/shared.sh\n")
+    repo.write(".github/workflows/deep.yml", "run: tools/deep.sh\n")
+    repo.commit("Call further")
+    assert decided(repo, path, "evil\n").guard.paths == (path,)
+    assert not decided(repo, "tools/other.sh", "make\n").guard.holds
+
+
+@pytest.mark.parametrize(
+    "text", ["".join(f"- uses: ./ci/{n}\n" for n in range(101)), "- uses: ./ci/large\n"], ids=["many", "large"]
+)
+@pytest.mark.parametrize("path", [".github/workflows/ci.yml", ".github/actions/another/run.sh", "lib/action.yml"])
+def test_where_the_bots_workflow_calls_too_much_all_of_ci_is_watched(repo: Repo, text: str, path: str) -> None:
+    repo.write(PREPARE, text)
+    repo.write("ci/large/action.yml", "#" * 1_000_001 if "large" in text else "")
+    repo.write(path, CI)
+    repo.commit("Call much")
+    assert decided(repo, path, CI.replace("3.12", "3.13")).guard.paths == (path,)
+    assert not decided(repo, "src/app.py", "value = 1\n").guard.holds
+
+
 @pytest.mark.parametrize(
     "path, text, radius",
     [

@@ -108,12 +108,13 @@ class Spec:
 class Workflows:
     """What was read of a repository's CI, as pairs of path and text.
 
-    ``running`` are the files below ``.github`` that name the bot, or such a file, before or after the change;
-    ``heads`` the changed workflows at the head.
+    ``running`` are the files below ``.github`` that name the bot, or such a file, and what they call, before or after
+    the change; ``heads`` the changed workflows at the head. ``followed``: all that they call was read.
     """
 
     running: tuple[tuple[str, str], ...] = ()
     heads: tuple[tuple[str, str], ...] = ()
+    followed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

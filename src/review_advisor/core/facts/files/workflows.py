@@ -141,7 +141,8 @@ def watched(change: Change, check_name: str) -> Iterator[str]:
         for path in file.paths:
             in_folder = WORKFLOWS.matches(path) or (as_folder and WORKFLOWS.matches(f"{path}/x"))
             edit = edit_of(file, heads.get(file.path) if facts else None)
-            if called.names(path) or (in_folder and concern(edit, ours) is not None):
+            unfollowed = facts is not None and not facts.followed and (CI.matches(path) or in_folder)
+            if unfollowed or called.names(path) or (in_folder and concern(edit, ours) is not None):
                 yield path
 
 
