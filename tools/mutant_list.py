@@ -1751,6 +1751,20 @@ MUTANTS = (
         (f"{BEFORE}test_a_critical_finding_that_nobody_can_look_up_is_not_called_pre_existing",),
     ),
     Mutant(
+        "a grave finding on lines that the change alone brings counts as pre-existing",
+        "core/answers/evidence.py",
+        "pre_existing=kept.pre_existing and self._may_be_older(reported, found)",
+        "pre_existing=kept.pre_existing",
+        (f"{BEFORE}test_what_stands_on_added_lines_alone_is_not_called_pre_existing",),
+    ),
+    Mutant(
+        "a high finding on lines that the change alone brings counts as pre-existing",
+        "core/answers/evidence.py",
+        'reported.severity in ("medium", "low") or before',
+        'reported.severity != "critical" or before',
+        (f"{BEFORE}test_only_grave_findings_must_be_quoted_from_what_was_there",),
+    ),
+    Mutant(
         "a critical finding in an approval counts as pre-existing whatever it says of that",
         "core/answers/spoken_no.py",
         'finding.get("pre_existing") is True and',

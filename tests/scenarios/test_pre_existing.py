@@ -8,6 +8,7 @@ import pytest
 from tests.scenarios.publishing import PATH, Desk
 
 from review_advisor.core.answers.findings import finding_id
+from review_advisor.core.facts.change import FileChange, Hunk
 from review_advisor.core.forge_text.sarif import sarif
 from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
@@ -32,8 +33,15 @@ def old(severity: str = "critical", **more: object) -> Json:
 NEW = finding(PATH, 5, "value = 5", "high", "five is wrong")
 
 
-def reviewed(world: MockWorld, report: Line, *judged: Line) -> OutcomeDocument:
-    world.change(edited(PATH, 12))
+def indented(path: str, lines: int) -> FileChange:
+    """A file in which the change indents every line: what is quoted from it was there before."""
+    numbers = range(1, lines + 1)
+    body = (*(f"-value = {n}" for n in numbers), *(f"+    value = {n}" for n in numbers))
+    return replace(edited(path, lines), removed=lines, hunks=(Hunk(1, lines, 1, lines, "", body),))
+
+
+def reviewed(world: MockWorld, report: Line, *judged: Line, file: FileChange | None = None) -> OutcomeDocument:
+    world.change(file or indented(PATH, 12))
     world.agents.script(Role.EXECUTOR, report)
     world.agents.script(Role.POST_VERIFY, *judged)
     document = world.review()
@@ -63,6 +71,38 @@ def test_a_critical_finding_that_nobody_can_look_up_is_not_called_pre_existing(w
     """Its quote stands nowhere in the change, so that its judge cannot find it either."""
     invented = old(evidence="invented = 1")
     document = reviewed(world, approve(invented), confirm(pre_existing=(OLD_ID,)))
+    assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
+
+
+def test_what_stands_on_added_lines_alone_is_not_called_pre_existing(world: MockWorld) -> None:
+    """Whatever talks both of them into it: the change itself shows that it brought these lines."""
+    document = reviewed(world, approve(old()), confirm(pre_existing=(OLD_ID,)), file=edited(PATH, 12))
+    assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
+    assert [each.pre_existing for each in document.findings] == [False]
+
+
+@pytest.mark.parametrize("severity, believed", [("high", False), ("medium", True), ("low", True)])
+def test_only_grave_findings_must_be_quoted_from_what_was_there(
+    world: MockWorld, severity: str, believed: bool
+) -> None:
+    document = reviewed(world, reject(old(severity), NEW), confirm(pre_existing=(OLD_ID,)), file=edited(PATH, 12))
+    assert [each.pre_existing for each in document.findings if each.id == OLD_ID] == [believed]
+    assert (OLD_ID in blocking_findings(document)) is not believed
+
+
+@pytest.mark.parametrize("sign", [" ", "-"])
+def test_a_quote_from_unchanged_or_removed_lines_may_be_pre_existing(world: MockWorld, sign: str) -> None:
+    body = (f"{sign}if value = 3:", "+guard(value = 3)")
+    file = replace(edited(PATH, 1), hunks=(Hunk(3, 1, 3, 2, "", body),))
+    document = reviewed(world, approve(old()), confirm(pre_existing=(OLD_ID,)), file=file)
+    assert document.outcome is Outcome.APPROVED
+
+
+def test_an_unchanged_line_beside_an_added_one_proves_nothing_of_it(world: MockWorld) -> None:
+    file = replace(edited(PATH, 1), hunks=(Hunk(3, 1, 3, 2, "", (" total = 0", "+value = 3")),))
+    both = "total = 0\nvalue = 3"
+    listed = finding_id(PATH, "correctness", both)
+    document = reviewed(world, approve(old(evidence=both)), confirm(pre_existing=(listed,)), file=file)
     assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
 
 

@@ -184,7 +184,12 @@ class ShownChange:
     def _kept(self, reported: ReportedFinding, found: _Found) -> Finding:
         kept = _kept(reported, found)
         age = age_of(self._whole._touched, kept.path, kept.line, kept.end_line, removed=kept.removed)  # noqa: SLF001
-        return replace(kept, age=age)
+        return replace(kept, age=age, pre_existing=kept.pre_existing and self._may_be_older(reported, found))
+
+    def _may_be_older(self, reported: ReportedFinding, found: _Found) -> bool:
+        """Whether the change need not have brought a finding. A grave one must be quoted from what was there before."""
+        before = self._whole._sides_of(found.file)[1]  # noqa: SLF001
+        return reported.severity in ("medium", "low") or before.holds(self._quote(reported.evidence))
 
     def _refused(self, reported: ReportedFinding) -> RefusedFinding:
         if reported.path in self._files:

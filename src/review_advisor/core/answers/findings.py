@@ -45,6 +45,7 @@ class Finding:
     merged into it, the worst first. ``rule`` is the rule of the team's own that it rests on, such as ``REVIEW.md:12``;
     empty if it rests on none. ``age`` is that of its lines: what is not known is new.
     ``pre_existing``: the executor says that the change did not bring it; in an outcome, that the advisor confirms it.
+    Of a critical or high one that holds only if its quote stands among the unchanged or removed lines.
     """
 
     id: str

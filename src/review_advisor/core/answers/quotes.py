@@ -53,6 +53,10 @@ class Side:
         starts = array("Q", (each for each in self._starts(quote) if self._changed[each + size] > self._changed[each]))
         return Places(starts, self._numbers, lambda start: self._place(start, size))
 
+    def holds(self, quote: Sequence[str]) -> bool:
+        """Whether the lines of ``quote`` stand one below the other, changed or not."""
+        return next(self._starts(quote), None) is not None
+
     def _place(self, start: int, size: int) -> Place:
         first, last = start, start + size - 1
         if self._removed:

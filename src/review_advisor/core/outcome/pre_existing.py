@@ -1,6 +1,7 @@
 """Findings that a change did not bring: the executor's claim counts where the advisor confirms it, and nowhere else.
 
-Unchanged lines prove nothing: a check that is taken out exposes the call beside it.
+Unchanged lines prove nothing: a check that is taken out exposes the call beside it. Of a critical or high finding whose
+quote the change alone brings, the claim is dropped when the report is held against the change.
 """
 
 from __future__ import annotations
