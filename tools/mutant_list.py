@@ -73,15 +73,15 @@ MUTANTS = (
     Mutant(
         "whoever pushed the head under another name settles its review",
         "adapters/github/forge.py",
-        "(*found, *self._pushers(pull_request))",
+        "(*found, *self._pushers(pull_request, {each.sha for each in commits}))",
         "(*found,)",
-        ("tests/adapters/github/test_reading_github.py::test_whoever_made_a_commit_or_pushed_the_head_is_a_maker",),
+        ("tests/adapters/github/test_reading_github.py::test_whoever_made_or_pushed_a_commit_is_a_maker",),
     ),
     Mutant(
         "the makers of commits that GitHub does not list are nobody",
         "adapters/github/forge.py",
-        "whole=len(commits) < MOST_LISTED_COMMITS",
-        "whole=True",
+        "whole=named and len(commits) < MOST_LISTED_COMMITS",
+        "whole=named",
         ("tests/adapters/github/test_reading_github.py::test_of_a_very_long_pull_request_not_all_makers_are_known",),
     ),
     Mutant(
@@ -2089,6 +2089,27 @@ MUTANTS = (
         "if login.casefold() in {maker.casefold() for maker in makers.logins}:",
         "if login in makers.logins:",
         (f"{SCENARIOS}test_conversation.py::test_whoever_made_the_head_commit_cannot_approve_its_escalation",),
+    ),
+    Mutant(
+        "whoever pushed an earlier commit settles their own work",
+        "mockworld/github/forge.py",
+        "if each.after in shas)",
+        "if each.after == pull_request.head_sha)",
+        (f"{DECIDES}whoever_made_or_pushed_any_commit_settles_nothing",),
+    ),
+    Mutant(
+        "GitHub's pushers of earlier commits are no makers",
+        "adapters/github/forge.py",
+        "if each.actor and each.after in commits)",
+        "if each.actor and each.after == pull_request.head_sha)",
+        ("tests/adapters/github/test_reading_github.py::test_whoever_made_or_pushed_a_commit_is_a_maker",),
+    ),
+    Mutant(
+        "a commit that names no account counts as known",
+        "adapters/github/forge.py",
+        "whole=named and len(commits)",
+        "whole=len(commits)",
+        ("tests/adapters/github/test_reading_github.py::test_a_commit_that_names_no_account_leaves_its_maker_open",),
     ),
     Mutant(
         "what a pull request taught is written into the checkout",

@@ -271,19 +271,31 @@ def test_the_next_review_believes_a_dismissal_as_the_configuration_says(rule: st
 
 
 @pytest.mark.parametrize("command", [dismisses_the_last, overrides], ids=["dismiss", "override"])
-def test_whoever_made_any_commit_or_pushed_the_head_settles_nothing(command: Callable[[Desk, str], Heard]) -> None:
+def test_whoever_made_or_pushed_any_commit_settles_nothing(command: Callable[[Desk, str], Heard]) -> None:
     desk = Desk()
-    for login in ("Max", "Eve"):
+    for login in ("Max", "Eve", "Mallory"):
         desk.github.grants(REPOSITORY, login, Permission.WRITE)
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 0\n"}, by="Mallory", maker=AUTHOR)
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"}, by="Max")
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 2\n"}, by="Eve", maker=AUTHOR)
     rejected(desk)
-    for login in ("Max", "eve"):
-        assert "made a commit or pushed the head" in command(desk, login).because
+    for login in ("Max", "eve", "mallory"):
+        assert "made or pushed a commit" in command(desk, login).because
         assert conclusions(desk) == ["failure"]
         desk.pull.comments[-2:] = []
     command(desk, MAINTAINER)
     assert conclusions(desk) == ["success"]
+
+
+@pytest.mark.parametrize("command", [dismisses_the_last, overrides], ids=["dismiss", "override"])
+def test_nobody_settles_a_pull_request_with_a_commit_of_an_unknown_maker(
+    command: Callable[[Desk, str], Heard],
+) -> None:
+    desk = Desk()
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 0\n"}, by=AUTHOR, maker="")
+    rejected(desk)
+    assert "does not name whoever made each commit" in command(desk, MAINTAINER).because
+    assert conclusions(desk) == ["failure"]
 
 
 def test_each_command_is_answered_at_once_by_a_reaction() -> None:

@@ -32,7 +32,7 @@ class Forge(Protocol):
         ...
 
     def makers(self, pull_request: PullRequest) -> Makers:
-        """Authors and committers of its commits, and whoever pushed its head, as far as the forge names them."""
+        """Authors and committers of its commits, and whoever pushed one of them, as far as the forge names them."""
         ...
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:

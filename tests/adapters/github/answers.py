@@ -84,7 +84,8 @@ def git_commit(commit: Commit) -> Json:
 
 
 def commit(write: Payloads, shown: Commit) -> Json:
-    return {"sha": shown.sha, "author": write.account(shown.author), "committer": write.account(shown.author)}
+    maker = write.account(shown.author) if shown.author else {}
+    return {"sha": shown.sha, "author": maker, "committer": maker}
 
 
 def push(write: Payloads, made: Push) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, Scene, open_scene
 
-from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.facts.pull_request import Makers, Permission
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import Thread
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
@@ -77,13 +77,23 @@ def makers(scene: Scene, number: int) -> list[set[str]]:
     return [set(forge.makers(forge.pull_request(number)).logins) for forge in (scene.forge, scene.fake)]
 
 
-def test_whoever_made_a_commit_or_pushed_the_head_is_a_maker(scene: Scene) -> None:
+def test_whoever_made_or_pushed_a_commit_is_a_maker(scene: Scene) -> None:
     pull = scene.opens()
     scene.github.pushes(pull, {"more.txt": "more\n"}, by=scene.github.user("hubot").login)
     scene.github.pushes(pull, {"last.txt": "last\n"}, by=scene.github.user("max").login, maker="mona")
     assert makers(scene, pull.number) == [{"mona", "hubot", "max"}] * 2
     scene.github.pushes(pull, {"last.txt": "more\n"}, by="hubot", maker="mona")
-    assert makers(scene, pull.number) == [{"mona", "hubot"}] * 2, "who pushed an older head is no maker by that"
+    assert makers(scene, pull.number) == [{"mona", "hubot", "max"}] * 2, "also whoever pushed an earlier commit"
+    scene.github.force_pushes(pull, {"last.txt": "anew\n"}, by="mona")
+    assert makers(scene, pull.number) == [{"mona"}] * 2, "who pushed what is no part of it any more is no maker"
+
+
+def test_a_commit_that_names_no_account_leaves_its_maker_open(scene: Scene) -> None:
+    pull = scene.opens()
+    for maker, known in (("mona", True), ("", False), ("mona", False)):
+        scene.github.pushes(pull, {"more.txt": f"{pull.head_sha}\n"}, by="mona", maker=maker)
+        for forge in (scene.forge, scene.fake):
+            assert forge.makers(forge.pull_request(pull.number)) == Makers(("mona",), whole=known)
 
 
 def test_who_pushed_to_a_fork_that_is_gone_is_not_known(scene: Scene) -> None:

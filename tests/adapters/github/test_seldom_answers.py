@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.adapters.github.scripted import PULL_REQUEST, Reply, github_answers
 
-from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.facts.pull_request import Makers, Permission
 from review_advisor.ports.forge import ForgeDenied, ForgeUnavailable
 
 HEAD = "a" * 40
@@ -31,8 +31,10 @@ def test_a_deleted_author_is_githubs_ghost() -> None:
 def test_a_commit_whose_mail_address_is_no_accounts_was_made_by_nobody() -> None:
     nobodies: tuple[dict[str, str] | None, ...] = (None, {})
     for nobody in nobodies:
-        with github_answers(Reply(200, [{"author": nobody, "committer": {"login": "web-flow"}}])) as github:
-            assert github.forge().makers(PULL_REQUEST).logins == ("web-flow",)
+        with github_answers(
+            Reply(200, [{"sha": HEAD, "author": nobody, "committer": {"login": "web-flow"}}])
+        ) as github:
+            assert github.forge().makers(PULL_REQUEST) == Makers(("web-flow",), whole=False)
 
 
 def test_an_editor_whose_account_is_gone_has_still_edited() -> None:

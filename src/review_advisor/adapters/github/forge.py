@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
@@ -90,27 +91,28 @@ class GitHubForge(GitData):
         return tuple(found[number].value(self._repository) for number in sorted(found))
 
     def makers(self, pull_request: PullRequest) -> Makers:
-        """The accounts that GitHub knows the commits' authors and committers by, and the pusher of the head.
+        """The accounts that GitHub knows the commits' authors and committers by, and whoever pushed any of the commits.
 
-        It goes by the mail addresses in a commit. Of a fork that the token cannot read, the pusher is not known.
+        It goes by the mail addresses in a commit. Of a fork that the token cannot read, no pusher is known.
         """
         doing = f"list the commits of pull request #{pull_request.number}"
         pages = self._wire.pages(doing, f"{self._pull(pull_request.number)}/commits", list[CommitAnswer])
         commits = [each for page in pages for each in page]
         found = (login for each in commits for login in each.makers())
-        logins = tuple(dict.fromkeys((*found, *self._pushers(pull_request))))
-        return Makers(logins, whole=len(commits) < MOST_LISTED_COMMITS)
+        logins = tuple(dict.fromkeys((*found, *self._pushers(pull_request, {each.sha for each in commits}))))
+        named = all(each.names_author for each in commits)
+        return Makers(logins, whole=named and len(commits) < MOST_LISTED_COMMITS)
 
-    def _pushers(self, pull_request: PullRequest) -> tuple[str, ...]:
+    def _pushers(self, pull_request: PullRequest, commits: AbstractSet[str]) -> tuple[str, ...]:
         if pull_request.head_repository is None:
             return ()
         path = f"/repos/{quote(pull_request.head_repository)}/activity"
         asked = {"ref": f"refs/heads/{pull_request.head_ref}", "per_page": "100"}
         try:
-            found = self._wire.get("read who pushed the head", path, list[ActivityAnswer], asked)
+            found = self._wire.get("read who pushed the commits", path, list[ActivityAnswer], asked)
         except (ForgeMissing, ForgeDenied):
             return ()
-        return tuple(each.actor.login for each in found if each.actor and each.after == pull_request.head_sha)
+        return tuple(each.actor.login for each in found if each.actor and each.after in commits)
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
         """The issues that it closes, the lowest number first; one that the token may not see is left out."""

@@ -94,12 +94,20 @@ class PullRequestAnswer(Read):
 class CommitAnswer(Read):
     """Who made a commit: accounts, or nothing that names one where a mail address is no account's."""
 
+    sha: str
     author: RestAccount | dict[str, Any] | None
     committer: RestAccount | dict[str, Any] | None
 
+    @property
+    def names_author(self) -> bool:
+        """Whether the author has an account."""
+        return isinstance(self.author, RestAccount) and bool(self.author.login)
+
     def makers(self) -> tuple[str, ...]:
         """The accounts."""
-        return tuple(each.login for each in (self.author, self.committer) if isinstance(each, RestAccount))
+        return tuple(
+            each.login for each in (self.author, self.committer) if isinstance(each, RestAccount) and each.login
+        )
 
 
 class ActivityAnswer(Read):

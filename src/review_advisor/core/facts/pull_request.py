@@ -31,9 +31,9 @@ class Permission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Makers:
-    """Whom the forge names for the work in a pull request: the makers of its commits, and the pusher of its head.
+    """Whom the forge names for the work in a pull request: the makers and the pushers of its commits.
 
-    ``whole``: it named all commits; of very long pull requests it does not.
+    ``whole``: it named all commits, which it does not of very long pull requests, and the author of each.
     """
 
     logins: tuple[str, ...]

@@ -31,18 +31,16 @@ def may_settle(
 ) -> Leave:
     """Nobody settles what was found in their own work, unless the believed configuration says so.
 
-    Own is a pull request of one's own, one that has a commit of one's own, and one whose head one pushed.
+    Own is a pull request of one's own, one that has a commit of one's own, and one to which one pushed a commit.
     """
     if _settles_own(permission, self_settle):
         return Leave(granted=True)
     if login.casefold() == pull_request.author.casefold():
         return Leave(granted=False, because=f"The author of a pull request {_SETTLES_NOTHING}")
     if login.casefold() in {maker.casefold() for maker in makers.logins}:
-        return Leave(granted=False, because=f"Whoever made a commit or pushed the head {_SETTLES_NOTHING}")
+        return Leave(granted=False, because=f"Whoever made or pushed a commit {_SETTLES_NOTHING}")
     if not makers.whole:
-        return Leave(
-            granted=False, because="GitHub does not name all commits of so long a pull request, nor their makers."
-        )
+        return Leave(granted=False, because="GitHub does not name whoever made each commit of this pull request.")
     return Leave(granted=True)
 
 

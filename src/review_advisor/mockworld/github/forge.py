@@ -66,12 +66,12 @@ class FakeForge:
     def makers(self, pull_request: PullRequest) -> Makers:
         """See ``Forge``."""
         commits = self._read(lambda: self._session.facts.commits(pull_request.number))
-        head, place = pull_request.head_sha, pull_request.head_repository
+        shas, place = {each.sha for each in commits}, pull_request.head_repository
         pushes = self._read(lambda: self._session.facts.pushes(place, pull_request.head_ref)) if place else ()
-        pushers = (each.login for each in pushes if each.after == head)
+        pushers = (each.login for each in pushes if each.after in shas)
         return Makers(
-            tuple(dict.fromkeys((*(each.author for each in commits), *pushers))),
-            whole=len(commits) < MOST_LISTED_COMMITS,
+            tuple(dict.fromkeys((*(each.author for each in commits if each.author), *pushers))),
+            whole=all(each.author for each in commits) and len(commits) < MOST_LISTED_COMMITS,
         )
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:

@@ -113,11 +113,11 @@ class GitHub(Ground):
     ) -> str:
         """Somebody pushes a commit to a branch, which is made from the default branch if it is new; its sha.
 
-        ``maker`` is the account that the commit names, if that is another one.
+        ``maker`` is the account that the commit names, if that is another one; empty where it names none.
         """
         place = self.repository(repository)
         parent = place.branches.get(branch, place.branches[place.default_branch])
-        made = self._commit(parent, contents, message, maker or by, sha=sha)
+        made = self._commit(parent, contents, message, by if maker is None else maker, sha=sha)
         self._pushed(place, branch, made.sha, by)
         self.move_branch(place, branch, made.sha)
         return made.sha
