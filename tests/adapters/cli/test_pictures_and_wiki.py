@@ -34,9 +34,9 @@ def test_the_static_checks_see_no_picture_and_call_a_human(terminal: Terminal) -
     repo.commit()
     repo.write("a.png", png("blue"))
     repo.commit()
-    done = terminal.examine()
+    done = terminal.examine("--explain")
     assert done.code == 11, done.err
-    assert "no static check sees a picture" in done.out
+    assert "a.png was not checked: no rule sees a picture" in done.out
     assert "Pictures: 1\n  a.png: 1600 pixels differ" in done.out
     assert list(terminal.temporary.iterdir()) == []
 
