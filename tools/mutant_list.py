@@ -760,8 +760,8 @@ MUTANTS = (
     Mutant(
         "a head that is left out passes for another pull request",
         "pull_request/begin.py",
-        "        if others:\n",
-        '        if others and because == "":\n',
+        "        if others:\n            return check_waiting(",
+        '        if others and because == "":\n            return check_waiting(',
         (
             "tests/scenarios/test_when_a_review_starts.py::test_a_head_that_another_pull_request_has_does_not_pass_for_both",
         ),
@@ -786,6 +786,20 @@ MUTANTS = (
         "checks, state) and self._left_out(pull_request) is not None",
         "checks, state)",
         (f"{STARTS}test_a_merge_queue_takes_what_is_left_out",),
+    ),
+    Mutant(
+        "the files of a later push leave the head before it unreviewed",
+        "pull_request/begin.py",
+        "if (now.head_sha, now.base_ref) != (head, seen.base_ref):",
+        "if now.base_ref != seen.base_ref:",
+        (f"{STARTS}test_files_of_a_later_push_do_not_pass_the_head_before_it",),
+    ),
+    Mutant(
+        "a head that is left unreviewed is not looked at again once it passes",
+        "pull_request/begin.py",
+        "if (now.head_sha, now.base_ref) != (head, seen.base_ref):",
+        "if now.head_sha != head:",
+        (f"{STARTS}test_a_base_branch_that_changes_while_the_head_passes_is_looked_at_again",),
     ),
     Mutant(
         "paths are left unreviewed against a base that the author made",

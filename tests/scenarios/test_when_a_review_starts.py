@@ -1,12 +1,16 @@
 """When a review starts, and what the believed configuration leaves unreviewed on purpose."""
 
+from collections.abc import Callable
+
 import pytest
-from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Desk
+from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.lines import approve, finding, reject
 from review_advisor.mockworld.world import edited
+from review_advisor.ports.forge import ListedFile
 from review_advisor.pull_request.begin import BeginPhase, Begun
 
 PAGE = "docs/guide.md"
@@ -117,6 +121,46 @@ def test_paths_are_left_out_only_against_the_base_whose_configuration_is_believe
     assert happens(desk, "opened").review
     desk.github.retargets(desk.pull, "main")
     assert [conclusion for conclusion, _ in stands(desk)] == [None]
+
+
+EVIL = LINES + "evil = 1\n"
+
+
+@pytest.mark.parametrize("read", [1, 2])
+def test_files_of_a_later_push_do_not_pass_the_head_before_it(read: int) -> None:
+    desk = Desk(PublicationRules(skip_paths=("docs/",)))
+    desk.pull = desk.github.opens(REPOSITORY, {PATH: EVIL} if read == 1 else {PAGE: LINES}, by=AUTHOR)
+    head, later = desk.pull.head_sha, PAGE if read == 1 else PATH
+    racing = Meanwhile(desk, read, lambda: desk.github.force_pushes(desk.pull, {later: LINES}))
+    begun = BeginPhase(desk.bot(forge=racing)).begin(opened(desk, head))
+    assert not begun.review
+    assert [check.conclusion for check in desk.checks_on(head)] == ["cancelled"]
+
+
+def test_a_base_branch_that_changes_while_the_head_passes_is_looked_at_again() -> None:
+    desk = changing(PATH, rules=PublicationRules(skip_paths=("src/",)))
+    desk.github.commits(REPOSITORY, "release", {"README.md": "x"}, by=MAINTAINER)
+    racing = Meanwhile(desk, 2, lambda: desk.github.retargets(desk.pull, "release"))
+    BeginPhase(desk.bot(forge=racing)).begin(opened(desk, desk.pull.head_sha))
+    assert [conclusion for conclusion, _ in stands(desk)] == ["cancelled"]
+
+
+def opened(desk: Desk, head: str) -> PullRequestEvent:
+    return PullRequestEvent("opened", REPOSITORY, desk.pull.number, head, AUTHOR, None)
+
+
+class Meanwhile(FakeForge):
+    """Something happens right before the files are listed for the n-th time."""
+
+    def __init__(self, desk: Desk, read: int, happening: Callable[[], object]) -> None:
+        super().__init__(desk.github, REPOSITORY, BOT)
+        self._left, self._happening = read, happening
+
+    def changed_files(self, number: int) -> tuple[ListedFile, ...]:
+        self._left -= 1
+        if self._left == 0:
+            self._happening()
+        return super().changed_files(number)
 
 
 def test_a_head_that_another_pull_request_has_does_not_pass_for_both() -> None:

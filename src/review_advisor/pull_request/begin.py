@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.forge_text.check import check_in_progress, check_left_out, check_of_queue, check_waiting
+from review_advisor.core.forge_text.check import (
+    check_in_progress,
+    check_left_out,
+    check_of_queue,
+    check_superseded,
+    check_waiting,
+)
 from review_advisor.core.pull_request.base_branch import not_against
 from review_advisor.core.pull_request.beginning import OPENING_ACTIONS, beginning, queued_pull_request
 from review_advisor.core.pull_request.seals import sealed_on
-from review_advisor.core.pull_request.state import State
 from review_advisor.core.pull_request.unreviewed import LEFT_OUT, is_untouched, left_out_by_base, left_out_by_paths
 from review_advisor.core.pull_request.waiting import same_head
-from review_advisor.core.pull_request.writes import Conclusion
+from review_advisor.core.pull_request.writes import Check, Conclusion
 from review_advisor.ports.forge import MOST_LISTED
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.comment_commands import Comment, Conversation
@@ -82,10 +87,10 @@ class BeginPhase:
     def _decided(
         self, writer: PullRequestWriter, pull_request: PullRequest, *, asked: bool, opening: bool = False
     ) -> Begun:
-        left_out = None if asked else self._left_out(pull_request)
+        passed_over = None if asked or not self._may_leave_out() else self._passed_over(writer, pull_request)
+        if passed_over is not None:
+            return passed_over
         recalled = writer.recalled()
-        if left_out is not None and self._is_untouched(writer, pull_request.head_sha, recalled.state):
-            return self._passed_over(writer, pull_request, left_out)
         decision = beginning(pull_request, recalled.state, self._bot.rules, asked=asked, opening=opening)
         if decision.drop_fork_label:
             writer.label(self._bot.rules.fork_label, wanted=False, present=True)
@@ -96,8 +101,8 @@ class BeginPhase:
             writer.checks.stand(head, check_waiting(self._bot.rules, number, decision.waiting, self._bot.details_url))
         return Begun(decision.review, decision.because, pull_request, asked, recalled.word)
 
-    def _is_untouched(self, writer: PullRequestWriter, head: str, state: State | None) -> bool:
-        return is_untouched(head, writer.checks.standing(head, self._bot.rules.check_name), state)
+    def _may_leave_out(self) -> bool:
+        return bool(self._bot.rules.skip_paths or self._bot.rules.skip_bases)
 
     def _left_out(self, pull_request: PullRequest) -> str | None:
         """Why the configuration leaves it unreviewed, in a few words; None if it does not."""
@@ -115,15 +120,46 @@ class BeginPhase:
         paths = (path for file in files for path in (file.path, file.old_path) if path is not None)
         return left_out_by_paths(paths, rules, self._bot.never_left_out)
 
-    def _passed_over(self, writer: PullRequestWriter, pull_request: PullRequest, because: str) -> Begun:
-        """The check passes, unless it would pass for another pull request, too: a check belongs to a commit."""
-        bot, number, head = self._bot, pull_request.number, pull_request.head_sha
-        others = [each.number for each in bot.forge.open_pull_requests(head) if each.number != number]
+    def _passed_over(self, writer: PullRequestWriter, seen: PullRequest) -> Begun | None:
+        """What came of leaving it unreviewed; None where it is to begin as any other does.
+
+        Everything is read anew for the check, and once more when it passes: a push may come in between.
+        """
+        passed = False
+
+        def words() -> Check | None:
+            nonlocal passed
+            check = self._left_out_now(writer, seen)
+            if check is None:
+                return check_in_progress(self._bot.rules, seen.number, self._bot.details_url) if passed else None
+            passed = passed or check.conclusion is Conclusion.SUCCESS
+            return check
+
+        stands = writer.checks.conclude(seen.head_sha, self._bot.rules.check_name, words)
+        if stands is None or (isinstance(stands, Check) and stands.conclusion is None):
+            return None
+        return Begun(review=False, because=f"the check of its head says: {stands.title}", pull_request=seen)
+
+    def _left_out_now(self, writer: PullRequestWriter, seen: PullRequest) -> Check | None:
+        """The check of a head that is left unreviewed; None where it is not left out.
+
+        It passes, unless it would pass for another pull request, too: a check belongs to a commit.
+        """
+        bot, number, head = self._bot, seen.number, seen.head_sha
+        state = writer.remembered()
+        if not is_untouched(head, writer.checks.standing(head, bot.rules.check_name), state):
+            return None
+        because = self._left_out(seen)
+        now = writer.pull_request()  # after the files, which may be those of a later push
+        if (now.head_sha, now.base_ref) != (head, seen.base_ref):
+            shown = replace(now, base_ref=bot.redactor.redact(now.base_ref))
+            return check_superseded(bot.rules, shown, head, bot.details_url)
+        if because is None:
+            return None
+        others = [each for each in writer.open_with(head) if each != number]
         if others:
-            writer.checks.stand(head, check_waiting(bot.rules, number, same_head(others[0]), bot.details_url))
-            return Begun(review=False, because=f"pull request {others[0]} has the same head", pull_request=pull_request)
-        writer.checks.stand(head, check_left_out(bot.rules, number, because, bot.details_url))
-        return Begun(review=False, because=because, pull_request=pull_request)
+            return check_waiting(bot.rules, number, same_head(others[0]), bot.details_url)
+        return check_left_out(bot.rules, number, because, bot.details_url)
 
     def _queued(self, event: MergeGroupEvent) -> Begun:
         """A queue's commit passes on the word of its pull request's own check; it is not reviewed again."""
