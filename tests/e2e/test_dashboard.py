@@ -204,7 +204,7 @@ def test_pages_turn_and_filters_are_cleared(reader: Reader, shop: Written) -> No
     page.wait_for_selector("a.run")
     first = shown_runs(page)
     page.get_by_role("link", name="Older").click()
-    page.wait_for_function("document.querySelector('.turning').textContent.includes('Page 2 of')")
+    page.locator(".turning", has_text="Page 2 of").wait_for()
     assert not set(first) & set(shown_runs(page))
     page.get_by_role("button", name="Clear").click()
     assert page.locator("#count").inner_text() == f"{RUNS} runs"
