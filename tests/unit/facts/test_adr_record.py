@@ -162,3 +162,13 @@ def test_only_a_line_that_begins_with_a_word_is_underlined(line: str) -> None:
 def test_the_line_under_a_heading_counts_as_no_part_of_the_decision() -> None:
     text = UNDERLINED.format("").replace(f"Decision\n--------\n{DECIDED}", "Decision\n" + "-" * 80 + "\n\n")
     assert structure_faults(text) == ("its decision is empty",)
+
+
+HIDDEN = "# Use SQLite\n\n<!--\n## Decision\n\nWe use SQLite.\n-->\n\n## Amendment\n\nWe use MySQL.\n"
+AMENDED = "# Use SQLite\n\n## Decision\n\nWe use SQLite.\n\n## Amendment\n\nWe use MySQL.\n"
+RENAMED = "# Use MySQL\n\n## Decision\n\nWe use SQLite.\n"
+
+
+@pytest.mark.parametrize("after", [HIDDEN, AMENDED, RENAMED])
+def test_a_decision_hidden_in_a_comment_or_overruled_under_a_new_heading_is_another_one(after: str) -> None:
+    assert not same_decision("# Use SQLite\n\n## Decision\n\nWe use SQLite.\n", after)

@@ -47,8 +47,17 @@ def is_record(path: str, folders: tuple[str, ...]) -> bool:
 
 
 def same_decision(before: str, after: str) -> bool:
-    """Whether two versions of a record decide the same and have the same status; blanks and case are no difference."""
+    """Whether two versions of a record decide the same and have the same status; blanks and case are no difference.
+
+    Nobody can tell where a comment may hide a section from readers, or where a heading comes, goes or changes.
+    """
+    if "<!--" in before + after or _headings(before) != _headings(after):
+        return False
     return _decided(before) == _decided(after)
+
+
+def _headings(text: str) -> list[str]:
+    return [" ".join(words.casefold().split()) for depth, words in _lines(text) if depth and words]
 
 
 def _decided(text: str) -> tuple[str, ...]:
