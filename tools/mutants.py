@@ -74,7 +74,8 @@ def main() -> int:
     started = time.monotonic()
     with ThreadPoolExecutor(options.jobs) as pool:
         ends = list(pool.map(lambda mutant: tried(mutant, ROOT), chosen))
-    for mutant, end in zip(chosen, ends, strict=True):
+    # Those that live come last, where a reader of a long log looks first.
+    for mutant, end in sorted(zip(chosen, ends, strict=True), key=lambda row: row[1] != KILLED):
         print(f"{end.partition(chr(10))[0]:<18}  {mutant.fault:<58}  {mutant.tests[0].rpartition('::')[2]}")
         print(end.partition("\n")[2], end="")
     killed = ends.count(KILLED)
