@@ -2761,6 +2761,20 @@ MUTANTS = (
         (f"{LIVES}a_second_comment_beside_one_that_stands_is_caught_though_it_is_outdated",),
     ),
     Mutant(
+        "the promise lets a second review post what is low on reworked lines",
+        "mockworld/promises/on_github.py",
+        '2: ("medium",)}',
+        '2: ("medium", "low")}',
+        (f"{LIVES}a_comment_that_is_milder_than_its_round_allows_is_caught",),
+    ),
+    Mutant(
+        "the author's own deeds count as clicks of whoever disagrees",
+        "mockworld/expectations.py",
+        " and told.by != played.pull.author",
+        "",
+        (f"{STORIES}a_click_is_whatever_somebody_but_the_author_does_after_the_first_red_check",),
+    ),
+    Mutant(
         "a check may be green that nobody approved",
         "mockworld/promises/on_github.py",
         "and not after.passed.get(run.commit)",

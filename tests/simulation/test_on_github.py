@@ -65,7 +65,7 @@ LIES: dict[str, tuple[After, Callable[[], After]]] = {
     "one_summary_stands": (REJECTED, lambda: standing(REJECTED, summaries=REJECTED.stands.summaries * 2)),
     "every_finding_is_said": (REJECTED, lambda: standing(REJECTED, summaries=("",), said=())),
     "a_finding_is_said_once": (REJECTED, lambda: standing(REJECTED, said=REJECTED.stands.said * 2)),
-    "nothing_mild_is_said_of_lines_that_did_not_change": (HELD, posted),
+    "nothing_milder_than_the_round_allows_is_posted": (HELD, posted),
     "a_person_is_called_to_an_escalation_alone": (
         REJECTED,
         lambda: standing(REJECTED, labels=frozenset({"needs-human-review"})),
@@ -86,6 +86,41 @@ def test_a_lie_about_what_stands_on_github_is_caught(name: str) -> None:
     truth, lie = LIES[name]
     assert list(BY_NAME[name](truth)) == []
     assert list(BY_NAME[name](lie()))
+
+
+REWORKED = {"push": {"files": [{"path": "src/app.py", "added": 30, "text": "value = one({n})"}]}}
+AGAIN_REWORKED = {"push": {"files": [{"path": "src/app.py", "added": 30, "text": "value = two({n})"}]}}
+ODD = {"path": "src/app.py", "line": 3, "title": "three is odd"}
+
+
+@pytest.mark.parametrize(
+    "before, text, severity, allowed",
+    [
+        ((), "value = 3", "low", True),
+        (("review", REWORKED), "value = one(3)", "low", False),
+        (("review", REWORKED), "value = one(3)", "medium", True),
+        (("review", REWORKED, "review", AGAIN_REWORKED), "value = two(3)", "medium", False),
+        (("review", REWORKED, "review", AGAIN_REWORKED), "value = two(3)", "high", True),
+    ],
+)
+def test_a_comment_that_is_milder_than_its_round_allows_is_caught(
+    before: tuple[Any, ...], text: str, severity: str, allowed: bool
+) -> None:
+    found = {**ODD, "evidence": text, "severity": severity}
+    after = last(*before, {"review": {"executor": [{"says": "approve", "findings": [found]}]}})
+    assert after.told is not None
+    (finding,) = after.told[1].findings
+    said = standing(after, said=(DiffComment(finding.id, finding.path, finding.line, finding.title, "open"),))
+    assert bool(list(BY_NAME["nothing_milder_than_the_round_allows_is_posted"](said))) is not allowed
+    assert [each.finding for each in after.stands.said] == ([finding.id] if allowed else [])
+
+
+def test_a_comment_of_low_confidence_is_caught() -> None:
+    after = last({"review": {"executor": [{"says": "approve", "findings": [{**MILD, "confidence": 0.5}]}]}})
+    assert after.told is not None
+    (finding,) = after.told[1].findings
+    said = standing(after, said=(DiffComment(finding.id, finding.path, finding.line, finding.title, "open"),))
+    assert list(BY_NAME["nothing_milder_than_the_round_allows_is_posted"](said))
 
 
 def test_a_check_that_a_review_leaves_in_progress_is_caught() -> None:
@@ -142,8 +177,8 @@ def test_what_seeded_worlds_leave_on_github_breaks_no_promise(first: int) -> Non
 def test_seeded_lives_hold_everything_that_can_happen() -> None:
     kinds = {step.kind for seed in range(1, 1_001) if (story := story_of(seed)).published for step in story.steps}
     assert kinds == {
-        "push", "force_push", "rename", "review", "publish", "comment", "command", "label", "react", "pending", "queue",
-        "close", "switches",
+        "push", "force_push", "rename", "review", "publish", "comment", "command", "label", "react", "resolve",
+        "pending", "queue", "close", "switches",
     }  # fmt: skip
 
 

@@ -12,12 +12,12 @@ import yaml
 from jsonschema import Draft202012Validator
 from tests.simulation.command import ROOT, STORIES, simulate
 
-from review_advisor.mockworld.expectations import differences, unmet
+from review_advisor.mockworld.expectations import clicks_since_red, differences, unmet
 from review_advisor.mockworld.github.page import pull_page
 from review_advisor.mockworld.seeds.tally import HARMLESS
 from review_advisor.mockworld.stories.roster import LOST
 from review_advisor.mockworld.stories.stage import play
-from review_advisor.mockworld.stories.story import StepBlock, Story
+from review_advisor.mockworld.stories.story import DEFAULT_FILE, StepBlock, Story
 from review_advisor.mockworld.stories.story_expect import ExpectBlock
 from review_advisor.mockworld.stories.story_file import Loader, StoryError, read_story, story_schema, story_text
 from review_advisor.mockworld.stories.story_lines import FAULTS
@@ -26,10 +26,11 @@ from review_advisor.mockworld.trace import trace_text
 NAMES = pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
 LIVES = (
     "closed_and_observed", "dismissed_finding", "force_push", "fork_waits", "killed_publisher", "merge_queue",
-    "refused_command", "renamed_file", "three_pushes", "two_publishers",
+    "refused_command", "renamed_file", "three_pushes", "two_publishers", "whole_life",
 )  # fmt: skip
 """The examples that tell more of a pull request than its reviews."""
 HEAD = "story: s\nsteps:\n"
+FINDING = {"path": "src/app.py", "line": 3, "evidence": "value = 3", "title": "three is odd"}
 
 
 @NAMES
@@ -75,6 +76,8 @@ WRONG: dict[str, Callable[[Any], Any]] = {
     "title": lambda said: f"not {said}",
     "comments": lambda said: said + 1,
     "open": lambda said: said + 1,
+    "comments_per_finding": lambda said: said + 1,
+    "clicks": lambda said: said + 1,
     "findings": lambda said: {title: "open" if status != "open" else "fixed" for title, status in said.items()},
     "summary": lambda said: f"not {said}",
     "labels": lambda said: [] if said else ["x"],
@@ -191,7 +194,7 @@ def test_every_fault_of_the_vocabulary_can_be_played() -> None:
             HEAD + "  - {push: {}, review: {}}\n",
             (
                 "s.yaml, line 3: steps.1: a step is exactly one of push, force_push, rename, review, publish, comment,"
-                " command, label, react, pending, queue, close, switches."
+                " command, label, react, resolve, pending, queue, close, switches."
             ),
         ),
     ],
@@ -284,6 +287,51 @@ def test_a_push_ends_the_review_of_the_head_before_it() -> None:
     assert second.stands is not None
     assert (second.stands.check_on(first.head), second.stands.check_on(second.head)) == ("cancelled", "in_progress")
     assert review.head == second.head
+
+
+MOST_CLICKS = 4
+"""So many may a maintainer who disagrees need from the first red check to the merge."""
+
+
+def test_who_disagrees_needs_few_clicks_from_red_to_merged() -> None:
+    story = read_story((ROOT / "stories" / "whole_life.yaml").read_text(encoding="utf-8"), "whole_life.yaml")
+    life = play(story)
+    assert life.pull.merged
+    assert [step.told.kind for step in life.steps].count("push") == 3
+    assert clicks_since_red(life, life.steps[-1]) <= MOST_CLICKS
+    for command in ("dismiss", "override"):
+        decided = next(s for s in life.steps if s.told.command is not None and s.told.command.says == command)
+        assert decided.stands is not None
+        assert decided.stands.check_on(decided.head) == "success"  # one click, and the next one may be the merge
+
+
+def test_a_click_is_whatever_somebody_but_the_author_does_after_the_first_red_check() -> None:
+    rejects = {"review": {"executor": [{"says": "reject", "findings": [FINDING]}]}}
+    about = {"finding": FINDING["title"]}
+    steps = [
+        {"comment": {"says": "before it is red"}},
+        rejects,
+        {"comment": {"by": "ada", "says": "the author's"}},
+        {"comment": {"says": "one"}},
+        {"react": {"thumb": "down", **about}},
+        {"resolve": about},
+        {"push": {}},
+        "review",
+        {"close": {}},
+    ]
+    life = play(Story.model_validate({"story": "clicks", "loose": True, "steps": steps}))
+    assert [clicks_since_red(life, step) for step in life.steps] == [0, 0, 0, 1, 2, 3, 3, 3, 4]
+
+
+def test_a_finding_with_a_second_comment_is_not_as_the_story_says() -> None:
+    rejects = {"review": {"executor": [{"says": "reject", "findings": [FINDING]}]}}
+    expects = {"review": {**rejects["review"], "expect": {"comments_per_finding": 1}}}
+    away = {"path": "src/app.py", "added": 30, "text": "value = 0"}
+    resolved = {"resolve": {"finding": FINDING["title"]}}
+    back = {"push": {"files": [DEFAULT_FILE.model_dump()]}}
+    steps = [rejects, resolved, {"push": {"files": [away]}}, "review", back, expects]
+    life = play(Story.model_validate({"story": "it comes back", "loose": True, "steps": steps}))
+    assert differences(life) == ("step 6, review: expected a finding to have 1 comment at most, were 2",)
 
 
 def test_a_story_that_is_not_published_knows_no_life() -> None:

@@ -12,6 +12,7 @@ from review_advisor.mockworld.promises.on_github import broken_on_github
 from review_advisor.mockworld.seeds.sweep import judge
 from review_advisor.mockworld.stories.snapshot import Snapshot
 from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
+from review_advisor.mockworld.stories.story_events import Deed
 from review_advisor.mockworld.stories.story_expect import ExpectBlock
 
 
@@ -28,6 +29,7 @@ def differences(played: PlayedStory) -> tuple[str, ...]:
     before: Snapshot | None = None
     for step in played.steps:
         found += [f"{_name(step)}: {words}" for words in _of_step(step, before, loose=played.story.loose)]
+        found += [f"{_name(step)}: {words}" for words in _of_the_whole_life(played, step)]
         before = step.stands
     return (*found, *(() if played.story.loose else played.unplayed))
 
@@ -54,6 +56,37 @@ def _of_step(step: PlayedStep, before: Snapshot | None, *, loose: bool) -> Itera
         yield from _on_github(expect, step, step.stands, before)
     elif expect.model_fields_set & ON_GITHUB:
         yield "expected something on GitHub, and the story is not published"
+
+
+def _of_the_whole_life(played: PlayedStory, step: PlayedStep) -> Iterator[str]:
+    """What is counted over the life of the pull request so far, and not at this moment."""
+    happening = step.told.happening
+    if happening is None or step.stands is None:
+        return
+    expect = happening.expect
+    most = max(Counter(each.finding for each in step.stands.said).values(), default=0)
+    if expect.comments_per_finding is not None and expect.comments_per_finding != most:
+        yield f"expected a finding to have {counted(expect.comments_per_finding, 'comment')} at most, were {most}"
+    clicks = clicks_since_red(played, step)
+    if expect.clicks is not None and expect.clicks != clicks:
+        yield f"expected {counted(expect.clicks, 'click')} since the check first failed, were {clicks}"
+
+
+def clicks_since_red(played: PlayedStory, until: PlayedStep) -> int:
+    """How often somebody but the author did something since a review first left the check red, up to this step.
+
+    A comment, a label, a reaction, a resolved thread, a draft and the merge are one each; typing is not counted.
+    """
+    red, clicks = False, 0
+    for step in played.steps[: until.number]:
+        red = red or (step.review is not None and step.stands is not None and not _passes(step, step.stands))
+        told = step.told.happening
+        clicks += red and isinstance(told, Deed) and told.by != played.pull.author
+    return clicks
+
+
+def _passes(step: PlayedStep, stands: Snapshot) -> bool:
+    return stands.check_on(step.head) == "success"
 
 
 OF_REVIEWS = frozenset(("outcome", "exit_code", "asked", "calls", "reads", "flags", "repairs", "because"))

@@ -191,10 +191,11 @@ def _thread(thread: ReviewThread, patches: Mapping[str, str]) -> str:
         for each in thread.comments
     )
     rows = "".join(_rows(patch, begin, last))
+    button = "Unresolve" if thread.resolved_by else "Resolve"
     return (
         f'<div class="thread"><div class="file"><code>{html.escape(first.path)}</code>{tags}</div>'
         f'<div class="lines">{about}</div><table class="diff">{rows}</table>'
-        f'{said}<div class="below"><span class="button">Resolve conversation</span></div></div>'
+        f'{said}<div class="below"><span class="button">{button} conversation</span></div></div>'
     )
 
 

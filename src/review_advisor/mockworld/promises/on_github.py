@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.promises import Broken
 from review_advisor.mockworld.promises.on_publication import CONCLUSIONS, title_due
@@ -15,6 +16,9 @@ from review_advisor.mockworld.stories.story_events import CommandStep
 
 ESCALATED = 11
 LABEL = "needs-human-review"
+LEAST_CONFIDENCE = 0.6
+MILD_ALLOWED: Mapping[int, tuple[str, ...]] = {1: ("medium", "low"), 2: ("medium",)}
+"""What may be posted on reworked lines, beside what is grave or blocks, in the complete review of this number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +126,24 @@ def a_finding_is_said_once(after: After) -> Iterator[str]:
             yield f"the finding {finding} has {count} comments that are open"
 
 
-def nothing_mild_is_said_of_lines_that_did_not_change(after: After) -> Iterator[str]:
-    """A new comment on lines that the last complete review saw is about what is grave, or in a rejection."""
+def nothing_milder_than_the_round_allows_is_posted(after: After) -> Iterator[str]:
+    """A new comment is about what blocks or is grave, or about what its lines and the number of the review allow."""
     if after.told is None:
         return
     _, document = after.told
-    reports = (part.reports[-1] for surface in document.surfaces for part in surface.parts if part.reports)
-    if any(report.verdict == "reject" for report in reports):
-        return
+    blocking = blocking_findings(document)
     known = {each.finding for each in after.before.said} if after.before is not None else set()
-    new = {each.finding for each in after.stands.said} - known
+    new = {each.finding for each in after.stands.said} - known - blocking
+    whole = after.stands.memory.whole if after.stands.memory is not None else None
+    number = whole.number if whole is not None and whole.run_id == document.run_id else 1
     for finding in document.findings:
-        if finding.id in new and finding.age == "unchanged" and finding.severity in ("medium", "low"):
-            yield f"the {finding.severity} finding {finding.title!r} is new on lines that did not change"
+        allowed = {"new": ("medium", "low"), "reworked": MILD_ALLOWED.get(number, ()), "unchanged": ()}[finding.age]
+        if finding.id not in new or finding.severity not in ("medium", "low"):
+            continue
+        if finding.severity not in allowed:
+            yield f"{finding.title!r}, {finding.severity}, is posted on {finding.age} lines in review {number}"
+        if finding.confidence < LEAST_CONFIDENCE:
+            yield f"the finding {finding.title!r} is posted with a confidence of {finding.confidence}"
 
 
 def a_person_is_called_to_an_escalation_alone(after: After) -> Iterator[str]:
@@ -196,7 +205,7 @@ PROMISES_ON_GITHUB: tuple[Callable[[After], Iterator[str]], ...] = (
     one_summary_stands,
     every_finding_is_said,
     a_finding_is_said_once,
-    nothing_mild_is_said_of_lines_that_did_not_change,
+    nothing_milder_than_the_round_allows_is_posted,
     a_person_is_called_to_an_escalation_alone,
     publishing_again_writes_nothing,
     nobody_elses_draft_is_touched,

@@ -22,6 +22,7 @@ from review_advisor.mockworld.stories.story_events import (
     QueueStep,
     ReactStep,
     RenameStep,
+    ResolveStep,
 )
 
 PEOPLE = (MAINTAINER, "grace", "eve")
@@ -79,7 +80,8 @@ class Happenings:
                 (self._command, 40),
                 (self._comment, 12),
                 (self._label, 12),
-                (self._reaction, 12),
+                (self._reaction, 6),
+                (self._resolution, 6),
                 (self._draft, 12),
                 (self._queue, 12),
             )
@@ -108,6 +110,11 @@ class Happenings:
             return self._comment()
         thumb: Literal["up", "down"] = "up" if self._dice.chance(0.5) else "down"
         return StepBlock(react=ReactStep(finding=self._dice.pick(self._titles), thumb=thumb, **self._who()))
+
+    def _resolution(self) -> StepBlock:
+        if not self._titles:
+            return self._comment()
+        return StepBlock(resolve=ResolveStep(finding=self._dice.pick(self._titles), **self._who()))
 
     def _draft(self) -> StepBlock:
         return StepBlock(pending=PendingStep(by=self._dice.pick(PEOPLE)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import finding_in
+from review_advisor.mockworld.github.records import Reaction, ReviewThread
 from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.stories.snapshot import snapshot
 from review_advisor.mockworld.stories.story import StepBlock
@@ -19,6 +20,7 @@ from review_advisor.mockworld.stories.story_events import (
     PendingStep,
     QueueStep,
     ReactStep,
+    ResolveStep,
 )
 from review_advisor.mockworld.stories.unknown_words import nearest
 from review_advisor.mockworld.stories.workflow import Workflow
@@ -57,7 +59,10 @@ class Life:
             case CloseStep():
                 return Came(observed=self._closed(told))
             case ReactStep():
-                self._reacted(told)
+                thumb: Reaction = "THUMBS_UP" if told.thumb == "up" else "THUMBS_DOWN"
+                self._branch.github.reacts(self._thread_of(told.finding).comments[0], thumb, by=told.by)
+            case ResolveStep():
+                self._branch.github.resolves(self._thread_of(told.finding), by=told.by)
             case PendingStep():
                 self._drafted(told)
             case _:
@@ -95,13 +100,14 @@ class Life:
             raise StoryStepError(f"the label {told.take} is not on")
         return Begun(review=False, because="the workflow does not run for a label that is taken off")
 
-    def _reacted(self, told: ReactStep) -> None:
-        identity = self._id_of(told.finding)
+    def _thread_of(self, title: str) -> ReviewThread:
+        """The last thread about a finding."""
+        identity = self._id_of(title)
         threads = [thread for review in self._branch.pull.reviews for thread in review.threads]
-        found = [thread.comments[0] for thread in threads if finding_in(thread.comments[0].body) == identity]
+        found = [thread for thread in threads if finding_in(thread.comments[0].body) == identity]
         if not found:
-            raise StoryStepError(f"no comment in the diff is about {told.finding!r}")
-        self._branch.github.reacts(found[-1], "THUMBS_UP" if told.thumb == "up" else "THUMBS_DOWN", by=told.by)
+            raise StoryStepError(f"no comment in the diff is about {title!r}")
+        return found[-1]
 
     def _drafted(self, told: PendingStep) -> None:
         pull = self._branch.pull

@@ -24,6 +24,7 @@ from review_advisor.mockworld.stories.story_events import (
     QueueStep,
     ReactStep,
     RenameStep,
+    ResolveStep,
 )
 from review_advisor.mockworld.stories.story_lines import AdviceLine, ExecutorLine, JudgementLine, PlanLine
 
@@ -143,6 +144,7 @@ class StepBlock(Block):
     command: CommandStep | None = Field(default=None, description="A command to the bot.")
     label: LabelStep | None = Field(default=None, description="A label is put on or taken off.")
     react: ReactStep | None = Field(default=None, description="A reaction to a finding.")
+    resolve: ResolveStep | None = Field(default=None, description="The thread of a finding is resolved.")
     pending: PendingStep | None = Field(default=None, description="A person's own draft review.")
     queue: QueueStep | None = Field(default=None, description="The merge queue asks for its check.")
     close: CloseStep | None = Field(default=None, description="The end, and what is observed.")

@@ -130,6 +130,17 @@ class ReactStep(Deed):
         return f"thumb {self.thumb} for {self.finding!r}"
 
 
+class ResolveStep(Deed):
+    """Somebody resolves the thread of the bot's comment on a finding."""
+
+    finding: str = Field(min_length=1, description="The finding's title.")
+
+    @property
+    def what(self) -> str:
+        """Which thread."""
+        return f"the thread of {self.finding!r}"
+
+
 class PendingStep(Deed):
     """Somebody writes a review of their own and does not submit it."""
 

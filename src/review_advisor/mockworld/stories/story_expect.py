@@ -40,6 +40,12 @@ class ExpectBlock(Block):
     title: Words | None = Field(default=None, description="Words in the check's title.")
     comments: Count | None = Field(default=None, description="How many comments the bot has made in the diff so far.")
     open: Count | None = Field(default=None, description="How many of them are open and stand on their lines.")
+    comments_per_finding: Count | None = Field(
+        default=None, description="How many comments in the diff the finding with the most has had so far."
+    )
+    clicks: Count | None = Field(
+        default=None, description="What people other than the author have done since a review first failed the check."
+    )
     findings: dict[str, FindingStatus] | None = Field(
         default=None, description="Every finding that the bot remembers, by title."
     )
