@@ -79,7 +79,7 @@ def clicks_since_red(played: PlayedStory, until: PlayedStep) -> int:
     """
     red, clicks = False, 0
     for step in played.steps[: until.number]:
-        red = red or (step.review is not None and step.stands is not None and not _passes(step, step.stands))
+        red = red or (step.told.review is not None and step.stands is not None and not _passes(step, step.stands))
         told = step.told.happening
         clicks += red and isinstance(told, Deed) and told.by != played.pull.author
     return clicks

@@ -181,7 +181,7 @@ def _answer(spoken: SpokenLine) -> Json | None:
         case PlanLine():
             return lines.plan(spoken.risk, spoken.focus, spoken.signals).answer
         case ExecutorLine():
-            return _report(spoken).answer
+            return report_line(spoken).answer
         case AdviceLine():
             return lines.guidance(spoken.action, stop=spoken.says == "stop").answer
         case JudgementLine():
@@ -190,7 +190,8 @@ def _answer(spoken: SpokenLine) -> Json | None:
             raise TypeError(f"nobody speaks {type(spoken).__name__}")
 
 
-def _report(spoken: ExecutorLine) -> Line:
+def report_line(spoken: ExecutorLine) -> Line:
+    """The report that a line of the executor says, whatever its fault."""
     found = [
         lines.finding(f.path, f.line, f.evidence, f.severity, f.title, confidence=f.confidence)
         | ({"rule": f.rule} if f.rule else {})
