@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import yaml
 from tests.adapters.git_remote import NAME
-from tests.adapters.pull_request_world import MAINTAINER, ROOT, Actions, WorkflowRun
+from tests.adapters.pull_request_world import MAINTAINER, Actions, WorkflowRun
+from tests.project.workflow_files import ROOT
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.observation.labels import ObservedLabel
@@ -23,8 +24,7 @@ from review_advisor.mockworld.stories.roster import report_line
 from review_advisor.mockworld.stories.snapshot import Snapshot, snapshot
 from review_advisor.mockworld.stories.stage import PlayedStep, PlayedStory
 from review_advisor.mockworld.stories.story import ReviewBlock, StepBlock, Story
-from review_advisor.mockworld.stories.story_change import PushBlock
-from review_advisor.mockworld.stories.story_events import CloseStep, CommandStep, ResolveStep
+from review_advisor.mockworld.stories.story_events import CloseStep, CommandStep, PushStep, ResolveStep
 from review_advisor.mockworld.stories.story_file import Loader
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
@@ -68,7 +68,7 @@ class ThroughTheDoor:
 
     def _step(self, told: StepBlock) -> tuple[bool, tuple[ObservedLabel, ...]]:
         match told.happening:
-            case PushBlock() as push:
+            case PushStep() as push:
                 return self._pushed(push), ()
             case ReviewBlock() as review:
                 self._reviewed(review)
@@ -87,7 +87,7 @@ class ThroughTheDoor:
                 raise AssertionError(f"the door plays no {type(other).__name__}")
         return False, ()
 
-    def _pushed(self, push: PushBlock) -> bool:
+    def _pushed(self, push: PushStep) -> bool:
         files = push.files or ()
         contents: dict[str, str | bytes | None] = dict.fromkeys(self.paths)
         contents |= {each.path: "".join(f"{each.line(n)}\n" for n in range(1, each.added + 1)) for each in files}
