@@ -2400,7 +2400,7 @@ MUTANTS = (
     Mutant(
         "a review that goes to a human teaches",
         "core/outcome/ends.py",
-        'return f"the review so far is {so_far.outcome.value}"',
+        'return NotRun(f"the review so far is {so_far.outcome.value}")',
         "return None",
         (f"{SCENARIOS}test_wiki_ingest.py::test_a_review_that_goes_to_a_human_stores_nothing",),
     ),
@@ -2843,5 +2843,19 @@ MUTANTS = (
         "and event.requested_model in models[:1]",
         "",
         (f"{DOWN}test_a_record_cannot_name_a_judge_that_the_policy_does_not",),
+    ),
+    Mutant(
+        "the switch of one surface loosens the guard",
+        "core/outcome/ends.py",
+        "NotRun(because, row.left_out_by, held if guarded else None)",
+        "NotRun(because, row.left_out_by)",
+        (f"{SCENARIOS}test_adr_review.py::test_no_switch_of_a_surface_loosens_the_guard",),
+    ),
+    Mutant(
+        "a record can leave out any surface by a switch",
+        "core/outcome/soundness.py",
+        'row.left_out_by in ("", surface_switch(row.surface) if optional else "")',
+        "True",
+        (f"{UNIT}outcome/test_soundness.py::test_a_record_that_is_wrong_in_one_place_is_refused_for_that",),
     ),
 )

@@ -240,7 +240,7 @@ MEANINGS = (
     (r"HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON", "pr_review's trigger always fires"),
     (r"HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "consults of one review, all surfaces and attempts together"),
     (r"HYDRAFLOW_REVIEW_(ADVISOR|EXECUTOR)_MODEL", "the {0}'s model on every surface"),
-    (r"HYDRAFLOW_\w+_ADVISOR_ENABLED", "all advisor roles on that surface"),
+    (r"HYDRAFLOW_\w+_ADVISOR_ENABLED", "all advisor roles on that surface; of `adr_review` the executor too"),
     (r"HYDRAFLOW_\w+_(ADVISOR|EXECUTOR)_MODEL", "the {0}'s model on that surface"),
 )
 

@@ -1,15 +1,21 @@
 import json
 from dataclasses import replace
 
+import pytest
 from tests.scenarios.reading import moves, shown
 
 from review_advisor.core.facts.change import Status
+from review_advisor.core.forge_text.conclusion import title_of
+from review_advisor.core.forge_text.sections import surfaces
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.mockworld.lines import finding, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld, deleted, edited
 
+SWITCH = "HYDRAFLOW_ADR_REVIEW_ADVISOR_ENABLED"
 RECORD = "docs/adr/0007-keep-values.md"
 ADR = Surface.ADR_REVIEW
 SOUND = """# Keep values
@@ -62,12 +68,47 @@ def test_a_doubt_does_not_stand_in_for_what_the_executor_finds(world: MockWorld)
     assert len(document.findings) == 3
 
 
-def test_its_switch_turns_the_doubts_off_too(world: MockWorld) -> None:
+@pytest.mark.parametrize("besides", [(), (MASTER,), tuple(ROLE_SWITCHES.values())])
+def test_its_switch_turns_all_of_it_off(world: MockWorld, besides: tuple[str, ...]) -> None:
     a_record(world, "# Only a title\n")
-    world.switch("HYDRAFLOW_ADR_REVIEW_ADVISOR_ENABLED", "false")
+    for switch in (SWITCH, *besides):
+        world.switch(switch, "false")
     document = world.review()
+    assert on_the_record(world) == []
     assert document.findings == ()
-    assert document.flags.advisor_disabled != ()
+    assert document.outcome is Outcome.APPROVED
+    (_, record) = document.surfaces
+    assert (record.outcome, record.plan, [part.reports for part in record.parts]) == (None, None, [()])
+    assert [(skip.role, skip.disabled_by) for skip in record.skipped] == [(Role.EXECUTOR, SWITCH)]
+
+
+def test_switched_off_is_told_apart_from_nothing_found(world: MockWorld) -> None:
+    a_record(world)
+    world.switch(SWITCH, "false")
+    document = world.review()
+    assert {"adr_review/pre_flight", "adr_review/post_verify"} <= set(document.flags.advisor_disabled)
+    assert f"adr_review: did not run\n  executor did not run: switched off by {SWITCH}" in report_text(document)
+    assert "| adr_review | switched off | switched off | 0 |" in surfaces(document).text
+    assert title_of(document) == "Approved (advisor switched off)"
+
+
+def test_no_switch_of_a_surface_loosens_the_guard(world: MockWorld) -> None:
+    world.change(edited(RECORD, 12, status=Status.ADDED), edited(".review-advisor.toml", 2))
+    world.switch(SWITCH, "false")
+    document = world.review()
+    assert on_the_record(world) == []
+    assert [call.role for call in world.agents.asked if call.surface is Surface.PR_REVIEW][-1] is Role.POST_VERIFY
+    assert document.outcome is Outcome.ESCALATED
+    assert document.because == (f"adr_review is switched off by {SWITCH} while the self-modification guard holds",)
+
+
+@pytest.mark.parametrize("switch", [MASTER, *ROLE_SWITCHES.values()])
+def test_a_switch_of_all_surfaces_leaves_its_executor_on(world: MockWorld, switch: str) -> None:
+    a_record(world, "# Only a title\n")
+    world.switch(switch, "false")
+    document = world.review()
+    assert Role.EXECUTOR in [call.role for call in on_the_record(world)]
+    assert len(document.findings) == 2
 
 
 def test_a_record_whose_decision_and_status_stay_is_no_matter_for_it(world: MockWorld) -> None:

@@ -26,10 +26,11 @@ from review_advisor.core.outcome.coverage import file_facts
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.ends import (
     Ending,
+    NotRun,
     end_of_stop,
     join_parts,
     join_review,
-    too_late_for,
+    why_not_run,
 )
 from review_advisor.core.outcome.events import (
     KnowledgeStored,
@@ -213,12 +214,10 @@ class _RunningReview:
         """Review every surface that applies; a surface that stops ends the review."""
         ends: list[Ending] = []
         for row in self._policy.surfaces:
-            too_late = too_late_for(row.surface, joined(ends)) if ends else None
-            if too_late is not None:
-                at = self._dispatch.now()
-                self._dispatch.record(RoleSkipped(at=at, surface=row.surface, role=Role.EXECUTOR, because=(too_late,)))
+            not_run = why_not_run(row, joined(ends), guarded=self._policy.guard.holds) if ends else None
+            ending = self._surface(row) if not_run is None else self._left_out(row, not_run)
+            if ending is None:
                 continue
-            ending = self._surface(row)
             self._dispatch.record(
                 SurfaceEnded(
                     at=self._dispatch.now(), surface=row.surface, outcome=ending.outcome, because=ending.because
@@ -228,6 +227,14 @@ class _RunningReview:
             if ending.outcome is Outcome.STOPPED:
                 break
         return ends
+
+    def _left_out(self, row: SurfacePolicy, not_run: NotRun) -> Ending | None:
+        """Record that a surface does not run; what it comes to all the same, if it does."""
+        at, because, switch = self._dispatch.now(), (not_run.because,), not_run.disabled_by
+        self._dispatch.record(
+            RoleSkipped(at=at, surface=row.surface, role=Role.EXECUTOR, because=because, disabled_by=switch)
+        )
+        return not_run.ending
 
     def _surface(self, row: SurfacePolicy) -> Ending:
         subject = self._subject

@@ -45,9 +45,8 @@ class Version:
         checker = SURFACE_INPUTS[self.row.surface].checker(self.subject, self.part.shard.files)
         report, uncited = with_given_rules(report, team_rules(self.briefing, self.row, self.part)[0])
         checked = replace(checker.check(report, open_disagreements), uncited=uncited)
-        if not self.row.switched_off:
-            doubts = SURFACE_INPUTS[self.row.surface].doubts(self.subject, self.part.shard.files)
-            checked = replace(checked, findings=(*checked.findings, *doubts))
+        doubts = SURFACE_INPUTS[self.row.surface].doubts(self.subject, self.part.shard.files)
+        checked = replace(checked, findings=(*checked.findings, *doubts))
         unreadable = tuple(RefusedFinding(each.path, each.title, each.severity, each.why) for each in report.unreadable)
         checked = replace(checked, refused=(*unreadable, *checked.refused)) if unreadable else checked
         return checked if self.tree is None else replace(checked, knowledge=(), dropped=())

@@ -69,6 +69,11 @@ def of_pictures_and_records(world: MockWorld) -> None:
     world.pictures.stated = (picture_differs("a.png"), picture("b.png", "identical"))
 
 
+def without_its_record(world: MockWorld) -> None:
+    world.change(edited("docs/adr/0007-keep.md", 12, status=Status.ADDED), edited(".claude/agents/a.md"))
+    world.switch("HYDRAFLOW_ADR_REVIEW_ADVISOR_ENABLED", "off")
+
+
 def with_an_unread_picture(world: MockWorld) -> None:
     world.pictures.stated = (picture("a.png", "too_large", "17 MB"),)
 
@@ -119,6 +124,7 @@ KINDS: dict[str, Tell] = {
     "of the bot, without a judge": of_the_bot_without_a_judge,
     "judged alone first": judged_alone_first,
     "of pictures and records": of_pictures_and_records,
+    "without its record": without_its_record,
     "an unread picture": with_an_unread_picture,
     "repaired in vain": repaired_in_vain,
     "stubborn": stubborn,

@@ -1,16 +1,19 @@
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 import pytest
 
 from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
-from review_advisor.core.facts.change import Status
+from review_advisor.core.facts.change import Change, FileChange, Status
 from review_advisor.core.facts.files.kinds import Kind
 from review_advisor.core.facts.repair_edits import RefusedPath, RepairState
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.outcome.ends import (
     Ending,
+    NotRun,
     PartEnding,
     end_of_stop,
     flipped,
@@ -21,15 +24,17 @@ from review_advisor.core.outcome.ends import (
     nothing_changed,
     ruled,
     settled,
-    too_late_for,
     unread,
     unseen_blind,
+    why_not_run,
 )
 from review_advisor.core.outcome.events import FileFact, PartEnded
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome, worst
 from review_advisor.core.outcome.rulings import Move, Ruling
 from review_advisor.core.policy.budgets import Refused
+from review_advisor.core.policy.policy import Rules, SurfacePolicy, decide_policy
 from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.policy.switches import read_switches, surface_switch
 from review_advisor.core.roles.calls import (
     AuthenticationFailedError,
     CreditExhaustedError,
@@ -56,6 +61,14 @@ def part(outcome: Outcome, shard: int = 0, *, read: bool = True, because: str = 
 FILES = [FileFact("a.py", Status.MODIFIED, Kind.CODE, False, (0,))]
 PARTLY = Unsent("a.py", "partly", "a long line")
 NOT = Unsent("a.py", "not", "a long line")
+
+
+def row_of(surface: Surface, environ: Mapping[str, str] = MappingProxyType({})) -> SurfacePolicy:
+    """A surface's row under these switches, of a change that has every surface but pictures."""
+    record = FileChange(Status.ADDED, "docs/adr/0007-keep.md", added=3)
+    rules = Rules(wiki_folder="wiki")
+    rows = decide_policy(Change("patch-1", files=(record,)), rules, read_switches(environ)).surfaces
+    return next(row for row in rows if row.surface is surface)
 
 
 def finding(severity: str = "low", evidence: str = "x") -> Finding:
@@ -262,14 +275,26 @@ def test_our_own_check_settles_with_its_own_words() -> None:
 
 
 def test_knowledge_waits_for_a_verdict_of_the_machines_and_nothing_else_does() -> None:
-    late = {outcome: too_late_for(Surface.WIKI_INGEST, Ending(outcome, ())) for outcome in Outcome}
+    wiki, other = row_of(Surface.WIKI_INGEST), row_of(Surface.PR_REVIEW)
+    late = {outcome: why_not_run(wiki, Ending(outcome, ()), guarded=True) for outcome in Outcome}
     assert late == {
         APPROVED: None,
         REQUESTED: None,
-        ESCALATED: "the review so far is escalated",
-        STOPPED: "the review so far is stopped",
+        ESCALATED: NotRun("the review so far is escalated"),
+        STOPPED: NotRun("the review so far is stopped"),
     }
-    assert {too_late_for(Surface.PR_REVIEW, Ending(outcome, ())) for outcome in Outcome} == {None}
+    assert {why_not_run(other, Ending(outcome, ()), guarded=True) for outcome in Outcome} == {None}
+
+
+@pytest.mark.parametrize("so_far", Outcome)
+def test_a_surface_that_its_switch_leaves_out_has_no_part_in_the_outcome_but_under_the_guard(so_far: Outcome) -> None:
+    row = row_of(Surface.ADR_REVIEW, {surface_switch(Surface.ADR_REVIEW): "off"})
+    switch = "HYDRAFLOW_ADR_REVIEW_ADVISOR_ENABLED"
+    assert why_not_run(row, Ending(so_far, ()), guarded=False) == NotRun(f"switched off by {switch}", switch)
+    held = why_not_run(row, Ending(so_far, ()), guarded=True)
+    assert held is not None
+    assert held.ending is not None
+    assert held.ending.outcome is ESCALATED
 
 
 def test_what_nobody_can_see_is_a_humans_and_nothing_worse_becomes_better() -> None:

@@ -75,6 +75,16 @@ WRONG_IN_ONE_PLACE = [
         "6 reported: report.verdict = 'reject'",
     ),
     ("a knowledge entry is stored twice", "taught", "19 knowledge_stored doubled"),
+    (
+        "a surface is left out that no switch leaves out",
+        "approved",
+        "0 policy_frozen: policy.surfaces.0.left_out_by = 'aaaaaaaaaaaaaaaaaaaa'",
+    ),
+    (
+        "a surface ran although it is switched off, or an earlier one had decided the review",
+        "without its record",
+        "11 role_skipped: without disabled_by",
+    ),
     ("a number is given to two calls", "approved", "1 call_started doubled"),
     ("a part has events after its end", "approved", "11 part_ended doubled"),
     (
@@ -217,7 +227,9 @@ def test_a_repair_that_was_never_made_is_offered_by_nobody() -> None:
     assert outcome_document(events).repair is None
 
 
-@pytest.mark.parametrize("kind", ["changes requested", "escalated", "stubborn", "idle", "an unread picture"])
+@pytest.mark.parametrize(
+    "kind", ["changes requested", "escalated", "stubborn", "idle", "an unread picture", "without its record"]
+)
 def test_an_approval_follows_from_the_events_or_there_is_none(kind: str) -> None:
     assert unsound(ended(reviewed(kind).events, Outcome.APPROVED)) is not None
 

@@ -35,6 +35,7 @@ COUNTS: dict[type, dict[str, Any]] = {
         "surface": Surface.ADR_REVIEW,
         "executor_model": "another",
         "advisor_model": "another",
+        "left_out_by": "SOME_SWITCH",
     },
     Budgets: {"call_seconds": 1.0, "review_seconds": 1.0, "max_consults": 1, "max_refunds": 1},
 }

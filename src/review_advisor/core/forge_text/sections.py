@@ -72,11 +72,14 @@ def surfaces(document: OutcomeDocument) -> Section:
 def _ended(surface: SurfaceRecord) -> str:
     if surface.outcome is not None:
         return surface.outcome.value.replace("_", " ")
-    return "did not run" if any(each.role is Role.EXECUTOR for each in surface.skipped) else "not finished"
+    left_out = next((each for each in surface.skipped if each.role is Role.EXECUTOR), None)
+    if left_out is None:
+        return "not finished"
+    return "switched off" if left_out.disabled_by else "did not run"
 
 
 def _judged(surface: SurfaceRecord) -> str:
-    off = any(each.role is Role.POST_VERIFY and each.disabled_by for each in surface.skipped)
+    off = any(each.role in (Role.EXECUTOR, Role.POST_VERIFY) and each.disabled_by for each in surface.skipped)
     said = Counter(_part_judged(part, off=off) for part in surface.parts)
     return ", ".join(word if len(surface.parts) == 1 else f"{word} ({n})" for word, n in said.items()) or "not asked"
 

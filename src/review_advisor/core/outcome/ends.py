@@ -15,7 +15,8 @@ from review_advisor.core.outcome.outcomes import Outcome, worst
 from review_advisor.core.outcome.pre_existing import why_not_approved
 from review_advisor.core.outcome.rulings import SILENCED, Move, Ruling
 from review_advisor.core.policy.budgets import Refused
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Role, Surface
+from review_advisor.core.policy.policy import SurfacePolicy
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Role
 from review_advisor.core.policy.switches import model_variables
 from review_advisor.core.roles.calls import (
     AgentCall,
@@ -174,14 +175,30 @@ def settled(report: CheckedReport) -> PartEnding:
     return PartEnding(Outcome.APPROVED if approved else Outcome.CHANGES_REQUESTED, report.summary)
 
 
-def too_late_for(surface: Surface, so_far: Ending) -> str | None:
-    """Why a surface that needs the machines' verdict on the change does not run, or None."""
-    if not SURFACE_DEFAULTS[surface].after_a_verdict or so_far.outcome in (
-        Outcome.APPROVED,
-        Outcome.CHANGES_REQUESTED,
-    ):
-        return None
-    return f"the review so far is {so_far.outcome.value}"
+@dataclass(frozen=True, slots=True)
+class NotRun:
+    """Why a surface does not run at all, and the switch behind it if there is one.
+
+    ``ending`` is what the surface comes to all the same; None where it has no part in the outcome.
+    """
+
+    because: str
+    disabled_by: str | None = None
+    ending: Ending | None = None
+
+
+def why_not_run(row: SurfacePolicy, so_far: Ending, *, guarded: bool) -> NotRun | None:
+    """Why a surface does not run after what the ones before it came to, or None.
+
+    One that a switch leaves out calls a person while the guard holds, like a judge that is switched off.
+    """
+    if row.left_out_by:
+        because = f"switched off by {row.left_out_by}"
+        held = Ending(Outcome.ESCALATED, (f"{row.surface.value} is {because} while the self-modification guard holds",))
+        return NotRun(because, row.left_out_by, held if guarded else None)
+    if SURFACE_DEFAULTS[row.surface].after_a_verdict and so_far.outcome in (Outcome.ESCALATED, Outcome.STOPPED):
+        return NotRun(f"the review so far is {so_far.outcome.value}")
+    return None
 
 
 def never_approved(ending: PartEnding, unread: Sequence[str]) -> PartEnding:

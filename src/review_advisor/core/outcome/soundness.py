@@ -17,7 +17,7 @@ from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import FINDING_ID
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.guidelines import cited
-from review_advisor.core.outcome.ends import Ending, join_parts, join_review, too_late_for
+from review_advisor.core.outcome.ends import Ending, NotRun, join_parts, join_review, why_not_run
 from review_advisor.core.outcome.events import (
     BlindJudged,
     Event,
@@ -38,6 +38,7 @@ from review_advisor.core.policy.blast import blast_radius
 from review_advisor.core.policy.budgets import surface_retry_budget
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role, Surface
+from review_advisor.core.policy.switches import surface_switch
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 
 LARGEST_NUMBER = 10**15
@@ -153,6 +154,11 @@ def _policy(first: PolicyFrozen) -> None:
             (row.authority, row.retry_budget) == (authority, budget),
             "a surface has another authority or retry budget than its rules give",
         )
+        optional = SURFACE_DEFAULTS[row.surface].optional and row.roles[Role.POST_VERIFY].disabled_by is not None
+        require(
+            row.left_out_by in ("", surface_switch(row.surface) if optional else ""),
+            "a surface is left out that no switch leaves out",
+        )
         for decision in row.roles.values():
             require(not (decision.runs and decision.disabled_by), "a role runs although it is switched off")
     require(first.shards >= 1, "the record says that the change has no parts")
@@ -189,33 +195,40 @@ def _surfaces(
     over = not first.files
     for row in first.policy.surfaces:
         its = steps[row.surface]
-        late = too_late_for(row.surface, join_review(ends, first.files, first.unsent, None)) if ends else None
+        so_far = join_review(ends, first.files, first.unsent, None)
+        not_run = why_not_run(row, so_far, guarded=first.policy.guard.holds) if ends else None
         if over:
             require(not its, "a surface ran after the review had ended")
-        elif late is not None:
+            continue
+        if not_run is not None:
             require(
-                _is_left_out(its) or (stopped and not its),
-                "a surface ran although an earlier one had decided the review",
+                _is_left_out(its, not_run) or (stopped and not its),
+                "a surface ran although it is switched off, or an earlier one had decided the review",
             )
+            ending = not_run.ending
         else:
             parts = _parts(first, row, its, stopped=stopped)
-            over = parts is None or (stopped and not left)
-            if parts is not None and not over:
-                ending = join_parts(parts)
-                said = left.popleft() if left else None
-                due = (row.surface, ending.outcome)
-                require(
-                    said is not None and (said.surface, said.outcome) == due,
-                    "the end of a surface does not follow from how its parts ended",
-                )
-                ends.append(ending)
-                over = ending.outcome is Outcome.STOPPED
+            ending = None if parts is None else join_parts(parts)
+            over = parts is None
+        if ending is None:
+            continue
+        over = stopped and not left
+        if not over:
+            said = left.popleft() if left else None
+            require(
+                said is not None and (said.surface, said.outcome) == (row.surface, ending.outcome),
+                "the end of a surface does not follow from how its parts ended",
+            )
+            ends.append(ending)
+            over = ending.outcome is Outcome.STOPPED
     require(not left, "a surface ended without having run")
     return ends
 
 
-def _is_left_out(steps: Sequence[Step]) -> bool:
-    return len(steps) == 1 and isinstance(steps[0], RoleSkipped) and steps[0].role is Role.EXECUTOR
+def _is_left_out(steps: Sequence[Step], not_run: NotRun) -> bool:
+    """Whether the only step says that the executor does not run, by that switch."""
+    told = steps[0] if len(steps) == 1 else None
+    return isinstance(told, RoleSkipped) and (told.role, told.disabled_by) == (Role.EXECUTOR, not_run.disabled_by)
 
 
 def _parts(

@@ -84,7 +84,10 @@ _AdvisorRole = Annotated[Role, WithJsonSchema({"type": "string", "enum": [role.v
 
 @dataclass(frozen=True, slots=True)
 class SurfacePolicy:
-    """One surface's row for this review. ``roles`` has the decision on each advisor role, in the order of the roles."""
+    """One surface's row for this review. ``roles`` has the decision on each advisor role, in the order of the roles.
+
+    ``left_out_by`` is the switch that keeps the surface from running at all; empty where it runs.
+    """
 
     surface: Surface
     roles: Mapping[_AdvisorRole, RoleDecision]
@@ -93,17 +96,13 @@ class SurfacePolicy:
     retry_budget: int
     executor_model: str
     advisor_model: str
+    left_out_by: str = ""
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` unless there is one decision for each advisor role."""
         if self.roles.keys() != set(ADVISOR_ROLES):
             raise ValueError("a surface has one decision for each advisor role, and for no other")
         object.__setattr__(self, "roles", {role: self.roles[role] for role in ADVISOR_ROLES})
-
-    @property
-    def switched_off(self) -> bool:
-        """Whether the surface's own switch is off."""
-        return self.roles[Role.POST_VERIFY].disabled_by == surface_switch(self.surface)
 
 
 def _of_any_version(row: object) -> object:
@@ -268,6 +267,7 @@ def _surface_policy(
         retry_budget=surface_retry_budget(surface, blast.radius, authority),
         executor_model=switches.executor_models[surface],
         advisor_model=switches.advisor_models[surface],
+        left_out_by=surface_switch(surface) if row.optional and not switches.surfaces[surface] else "",
     )
 
 

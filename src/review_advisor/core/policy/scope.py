@@ -71,6 +71,7 @@ def policy_digest(policy: Policy) -> str:
             row.surface.value,
             row.executor_model,
             row.advisor_model,
+            row.left_out_by,
             sorted((role.value, decision.disabled_by or "") for role, decision in row.roles.items()),
         )
         for row in policy.surfaces

@@ -56,7 +56,8 @@ class SurfaceDefaults:
     """One row of the table. ``retries``: whether a veto hands back to the executor at all.
 
     ``after_a_verdict``: it runs only if the surfaces before it ended in a verdict of the machines.
-    ``repair``: a vetoed approval may be handed back with leave to repair the head.
+    ``repair``: a vetoed approval may be handed back with leave to repair the head. ``optional``: its own switch
+    turns off its executor, too, so that the surface does not run at all.
     """
 
     applies_when: str
@@ -66,6 +67,7 @@ class SurfaceDefaults:
     retries: Literal["blast radius", "one shot", "none"]
     after_a_verdict: bool = False
     repair: bool = False
+    optional: bool = False
 
 
 SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
@@ -81,6 +83,7 @@ SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
         False,
         Authority.VETO,
         "one shot",
+        optional=True,
     ),
     Surface.VISUAL_GATE: SurfaceDefaults(
         "before and after images are there", PreFlightRule.NEVER, False, Authority.VETO, "one shot"

@@ -14,6 +14,7 @@ SWITCH = {
     Role.MID_FLIGHT: "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED",
     Role.POST_VERIFY: "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED",
 }
+ADR_SWITCH = "HYDRAFLOW_ADR_REVIEW_ADVISOR_ENABLED"
 FORCE_ON = "HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON"
 MANY_CODE_LINES = 20
 
@@ -30,7 +31,9 @@ def a_switch_off_means_no_call(reading: Reading) -> Iterator[str]:
     """A role that is switched off is not asked and not granted, on any surface the switch covers."""
     for asked in reading.review.asked:
         role, surface = asked.call.role, asked.call.surface
-        if role is not Role.EXECUTOR and is_off(reading, role, surface):
+        if surface == "adr_review" and ADR_SWITCH in reading.off:
+            yield f"{role.value} was asked on {surface}, all of which is switched off"
+        elif role is not Role.EXECUTOR and is_off(reading, role, surface):
             yield f"{role.value} was asked on {surface} although it is switched off"
         if asked.call.consults is not None and is_off(reading, Role.MID_FLIGHT, surface):
             yield f"the executor of {surface} may consult although mid-flight is switched off"
