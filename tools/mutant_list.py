@@ -304,6 +304,20 @@ MUTANTS = (
         (f"{UNIT}policy/test_budgets.py::test_the_adrs_retry_table",),
     ),
     Mutant(
+        "critical files of a large change are read last",
+        "core/policy/reading_order.py",
+        "            return 0\n        kind",
+        "            return 9\n        kind",
+        (f"{LARGE}test_what_the_money_leaves_unread_is_the_least_dangerous_and_is_named",),
+    ),
+    Mutant(
+        "the wall clock of a large change grows without end",
+        BUDGETS,
+        "min(max_seconds, seconds + SECONDS_FOR_EACH_PART * (shards - 1))",
+        "seconds + SECONDS_FOR_EACH_PART * (shards - 1)",
+        (f"{UNIT}policy/test_budgets.py::test_the_wall_clock_grows_with_the_parts_up_to_a_ceiling",),
+    ),
+    Mutant(
         "a veto is ignored",
         RULINGS,
         'if result.verdict == "APPROVE":',

@@ -287,3 +287,23 @@ def test_an_answer_may_quote_another_part_of_the_change_but_only_what_stands_the
     large.agents.script(Role.POST_VERIFY, veto("one", "two"), confirm())
     document = large.review()
     assert document.surfaces[0].parts[0].reports[1].settled == ("d0.1",)
+
+
+def test_what_the_money_leaves_unread_is_the_least_dangerous_and_is_named(large: MockWorld) -> None:
+    large.change(edited("docs/guide.md"), edited("src/app.py"), edited("src/auth/login.py"))
+    large.rules = replace(large.rules, max_usd=1.0)
+    large.agents.script(Role.POST_VERIFY, confirm(), confirm().costing(1.0))
+    document = large.review()
+    assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
+    assert {file.path: file.read for file in document.coverage} == {
+        "src/auth/login.py": "read",
+        "src/app.py": "read",
+        "docs/guide.md": "not",
+    }
+    assert document.because == (
+        "part 3 of 3: not reviewed: what is left of the review's $1.00 is too little for another call",
+    )
+
+
+def test_a_change_of_more_parts_has_more_time(large: MockWorld) -> None:
+    assert large.review().policy.budgets.review_seconds == 2_100

@@ -51,6 +51,7 @@ high_usd = 4
 max_usd = 8
 call_seconds = 60
 review_seconds = 120
+max_seconds = 240
 """
 
 
@@ -72,6 +73,7 @@ def test_every_key_reaches_the_rules() -> None:
         max_usd=8,
         call_seconds=60,
         review_seconds=120,
+        max_seconds=240,
         shard_tokens=2000,
         visual_paths=("shots/",),
         visual_folder="out/visual",
@@ -271,3 +273,24 @@ def test_of_very_many_mistakes_the_first_are_told_and_the_others_counted() -> No
         parse_config("".join(f"zz{number} = 1\n" for number in range(15)), "x.toml")
     assert str(told.value).count("unknown key") == 10
     assert str(told.value).endswith("There are 5 more.")
+
+
+@pytest.mark.parametrize(
+    "text, environ, jobs",
+    [
+        pytest.param("", {}, 4, id="by default"),
+        pytest.param("jobs = 2", {}, 2, id="configured"),
+        pytest.param("jobs = 2", {"REVIEW_ADVISOR_JOBS": ""}, 2, id="an empty variable is unset"),
+        pytest.param("jobs = 2", {"REVIEW_ADVISOR_JOBS": "8"}, 8, id="the environment takes precedence"),
+    ],
+)
+def test_calls_at_a_time_are_configured_or_set_in_the_environment(
+    text: str, environ: dict[str, str], jobs: int
+) -> None:
+    assert settings(text, **environ).jobs == jobs
+
+
+@pytest.mark.parametrize("value", ["0", "17", "-1", "four", "1.5", "1e1"])
+def test_a_number_of_calls_that_nobody_can_mean_is_refused_by_name(value: str) -> None:
+    with pytest.raises(SwitchError, match=r"REVIEW_ADVISOR_JOBS is .* use a whole number from 1 to 16"):
+        settings(REVIEW_ADVISOR_JOBS=value)

@@ -13,7 +13,8 @@ from review_advisor.adapters.claude.environment import credential_present
 from review_advisor.adapters.claude.locate import locate
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.run import git_version
-from review_advisor.core.policy.switches import SwitchError, read_switches
+from review_advisor.core.policy.budgets import JOBS
+from review_advisor.core.policy.switches import SwitchError, read_jobs, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import CliError, SourceError
@@ -161,6 +162,7 @@ def _git_check() -> Diagnosis:
 def _switch_check(environ: Mapping[str, str]) -> Diagnosis:
     try:
         read_switches(environ)
+        read_jobs(environ, JOBS)
     except SwitchError as problem:
         return Diagnosis("both", "environment", False, str(problem))
-    return Diagnosis("both", "environment", True, "every HYDRAFLOW_ variable is readable")
+    return Diagnosis("both", "environment", True, "every variable that configures a review is readable")

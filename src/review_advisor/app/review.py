@@ -58,7 +58,7 @@ class ReviewOptions:
     repo: Path
     selection: Selection
     agent: AgentChoice = field(default_factory=AgentChoice)
-    jobs: int = 1
+    jobs: int | None = None
     artifacts: Path = Path("review_logs")
     output: Path | None = None
     config: Path | None = None
@@ -151,7 +151,7 @@ def run_review(
         send_telemetry = stack.enter_context(_telemetry(environ, warn))
         try:
             with keeping:
-                document = ReviewPhase(ports, instructions, options.jobs).review(request)
+                document = ReviewPhase(ports, instructions, options.jobs or settings.jobs).review(request)
                 document = _stored(document, artifacts, so_far)
                 keeping.over(document)
         except (ArtifactError, SourceError) as problem:

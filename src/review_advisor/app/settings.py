@@ -21,11 +21,19 @@ from review_advisor.core.facts.guidelines import (
 )
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
+from review_advisor.core.policy.budgets import (
+    CALL_SECONDS,
+    JOBS,
+    MAX_SECONDS,
+    MOST_JOBS,
+    REVIEW_SECONDS,
+    SECONDS_FOR_EACH_PART,
+    USD_BY_BLAST,
+)
 from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, OutageRules
 from review_advisor.core.policy.policy import ENGLISH, Rules
-from review_advisor.core.policy.switches import Switches, read_switches
+from review_advisor.core.policy.switches import Switches, read_jobs, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.safety.redaction import Redactor, redactor
 
@@ -113,8 +121,9 @@ class BudgetConfig(_Table):
     call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
     review_seconds: Seconds = Field(
         default=REVIEW_SECONDS,
-        description="Wall clock of the whole review; no call starts later.",
+        description=f"Wall clock of a review; each further part adds {SECONDS_FOR_EACH_PART:g}. No call starts later.",
     )
+    max_seconds: Seconds = Field(default=MAX_SECONDS, description="The most that its parts raise that to.")
 
 
 class Config(_Table):
@@ -150,7 +159,11 @@ class Config(_Table):
     )
     shard_tokens: Annotated[int, Field(ge=2_000, le=400_000)] = Field(
         default=Rules().shard_tokens,
-        description="About how many tokens of diff one call gets; a larger change is reviewed in parts.",
+        description="Tokens of diff in one call, roughly; a larger change is reviewed in parts.",
+    )
+    jobs: Annotated[int, Field(ge=1, le=MOST_JOBS)] = Field(
+        default=JOBS,
+        description="Calls at a time in a change of several parts; `REVIEW_ADVISOR_JOBS` takes precedence.",
     )
     metadata_blind: bool = Field(
         default=Rules().metadata_blind,
@@ -185,6 +198,7 @@ class Settings:
     rules: Rules
     switches: Switches
     redactor: Redactor = field(default_factory=Redactor)
+    jobs: int = JOBS
 
 
 def parse_config(text: str, origin: str) -> Config:
@@ -281,6 +295,7 @@ def make_settings(
         max_usd=budget.max_usd,
         call_seconds=budget.call_seconds,
         review_seconds=budget.review_seconds,
+        max_seconds=budget.max_seconds,
         shard_tokens=config.shard_tokens,
         fail_on_degraded=config.fail_on == "degraded",
         config_path=config_path,
@@ -295,4 +310,4 @@ def make_settings(
         language=config.language,
         outage=OutageRules(config.outage.wait_minutes * 60, config.outage.fallback_models),
     )
-    return Settings(rules, read_switches(environ), redactor(environ))
+    return Settings(rules, read_switches(environ), redactor(environ), read_jobs(environ, config.jobs))

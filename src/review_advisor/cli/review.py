@@ -58,9 +58,7 @@ Examples:
     "--jobs",
     type=click.IntRange(1, 16),
     metavar="N",
-    default=1,
-    show_default=True,
-    help="Calls at a time, in a change of several parts.",
+    help="Calls at a time, in a change of several parts.  [default: the configuration's, 4]",
 )
 @click.option(
     "--repair",
@@ -139,7 +137,7 @@ def review(
     spec_file: Path | None,
     agent: Literal["claude", "embedded"],
     claude_bin: str,
-    jobs: int,
+    jobs: int | None,
     repair: Literal["off", "suggest"],
     artifacts: Path,
     ledger_file: Path | None,

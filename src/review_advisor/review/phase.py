@@ -43,6 +43,7 @@ from review_advisor.core.outcome.events import (
 from review_advisor.core.outcome.learned import judgement_on, knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy
+from review_advisor.core.policy.reading_order import most_dangerous_first
 from review_advisor.core.policy.scope import review_scope
 from review_advisor.core.policy.static_review import unchecked_files
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
@@ -104,6 +105,9 @@ class ReviewPhase:
         change = replace(self._ports.source.change(), tool_remarks=request.tool_remarks)
         request = replace(request, redactor=request.redactor.knowing(change.files))
         parts, unsent = shards(change, request.rules.shard_tokens)
+        if len(parts) > 1:
+            change = most_dangerous_first(change, request.rules)
+            parts, unsent = shards(change, request.rules.shard_tokens)
         pictures = self._ports.pictures.differences(change, self._ports.agents.check_interrupt) if change.files else ()
         policy = decide_policy(
             change, request.rules, request.switches, len(parts), pictures=pictures, repair=request.repair

@@ -10,6 +10,7 @@ from review_advisor.core.policy.budgets import (
     allow,
     consults_left,
     post_verify_retry_budget,
+    review_seconds,
     review_usd,
     surface_retry_budget,
 )
@@ -82,6 +83,22 @@ def test_the_purse_grows_with_blast_and_parts_up_to_the_cap(
     blast: BlastRadius, parts: int, cap: float, usd: float
 ) -> None:
     assert review_usd(blast, USD_BY_BLAST, parts, cap) == usd
+
+
+@pytest.mark.parametrize(
+    "seconds, parts, ceiling, allowed",
+    [
+        pytest.param(1800, 1, 3000, 1800, id="one part"),
+        pytest.param(1800, 3, 3000, 2100, id="two further parts"),
+        pytest.param(1800, 9, 3000, 3000, id="at the ceiling"),
+        pytest.param(1800, 100, 3000, 3000, id="beyond it"),
+        pytest.param(3600, 100, 3000, 3600, id="a ceiling below takes nothing away"),
+    ],
+)
+def test_the_wall_clock_grows_with_the_parts_up_to_a_ceiling(
+    seconds: float, parts: int, ceiling: float, allowed: float
+) -> None:
+    assert review_seconds(seconds, parts, ceiling) == allowed
 
 
 PURSE = Budgets(max_usd=1.0)

@@ -37,7 +37,7 @@ COUNTS: dict[type, dict[str, Any]] = {
         "advisor_model": "another",
         "left_out_by": "SOME_SWITCH",
     },
-    Budgets: {"call_seconds": 1.0, "review_seconds": 1.0, "max_consults": 1, "max_refunds": 1},
+    Budgets: {"call_seconds": 1.0, "max_consults": 1, "max_refunds": 1},
 }
 """Fields that stand for the configuration and the switches, each with another value."""
 DOES_NOT_COUNT: dict[type, dict[str, Any]] = {
@@ -55,7 +55,7 @@ DOES_NOT_COUNT: dict[type, dict[str, Any]] = {
         "authority_because": "the self-modification guard holds",
         "retry_budget": 3,
     },
-    Budgets: {"max_usd": 9.0},
+    Budgets: {"max_usd": 9.0, "review_seconds": 2_400.0},
 }
 """What the change itself brings about, which is looked at afresh each time."""
 OWN_FIELDS = ("budgets", "roles")

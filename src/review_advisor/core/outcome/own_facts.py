@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.policy.budgets import review_usd
+from review_advisor.core.policy.budgets import review_seconds, review_usd
 from review_advisor.core.policy.policy import Policy, Rules
 
 UNREADABLE = "\ufffd"
@@ -74,7 +74,11 @@ def _milder(policy: Policy, known: OwnFacts, shards: int) -> str | None:
     most = (
         ("USD", budgets.max_usd, review_usd(policy.blast.radius, dict(rules.usd_by_blast), shards, rules.max_usd)),
         ("seconds for a call", budgets.call_seconds, rules.call_seconds),
-        ("seconds for the review", budgets.review_seconds, rules.review_seconds),
+        (
+            "seconds for the review",
+            budgets.review_seconds,
+            review_seconds(rules.review_seconds, shards, rules.max_seconds),
+        ),
     )
     for unit, said, allowed in most:
         if said > allowed:

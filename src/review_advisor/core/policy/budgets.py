@@ -15,6 +15,11 @@ MAX_CONSULTS_CEILING = 20
 MAX_REFUNDS = 3
 CALL_SECONDS = 600.0
 REVIEW_SECONDS = 1800.0
+SECONDS_FOR_EACH_PART = 150.0
+MAX_SECONDS = 3000.0
+"""With this the review job of the shipped workflow, which may take 60 minutes, has ten left for all else."""
+JOBS = 4
+MOST_JOBS = 16
 SMALLEST_CALL_USD = 0.01
 REJECTION_RETRIES = 1
 MOST_REPAIRED_FILES = 10
@@ -52,6 +57,14 @@ def consults_left(budgets: Budgets, used: int, failed: int) -> int:
 def review_usd(blast: BlastRadius, usd_by_blast: dict[BlastRadius, float], shards: int, max_usd: float) -> float:
     """Money for the review: the tier's amount for each part, never more than ``max_usd``."""
     return min(max_usd, usd_by_blast[blast] * max(1, shards))
+
+
+def review_seconds(seconds: float, shards: int, max_seconds: float) -> float:
+    """Wall clock of the review: ``seconds`` for one part and more for each further one, up to ``max_seconds``.
+
+    A ceiling below ``seconds`` takes nothing away from them.
+    """
+    return max(seconds, min(max_seconds, seconds + SECONDS_FOR_EACH_PART * (shards - 1)))
 
 
 RefusalReason = Literal["money", "wall_clock", "size"]

@@ -20,9 +20,11 @@ from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, Blast, BlastRadius, blast_radius
 from review_advisor.core.policy.budgets import (
     CALL_SECONDS,
+    MAX_SECONDS,
     REVIEW_SECONDS,
     USD_BY_BLAST,
     Budgets,
+    review_seconds,
     review_usd,
     surface_retry_budget,
 )
@@ -49,6 +51,7 @@ class Rules:
     max_usd: float = 30.0
     call_seconds: float = CALL_SECONDS
     review_seconds: float = REVIEW_SECONDS
+    max_seconds: float = MAX_SECONDS
     shard_tokens: int = 60_000
     fail_on_degraded: bool = False
     config_path: str | None = None
@@ -174,7 +177,7 @@ def decide_policy(
         budgets=Budgets(
             max_usd=review_usd(blast.radius, dict(rules.usd_by_blast), shards, rules.max_usd),
             call_seconds=rules.call_seconds,
-            review_seconds=rules.review_seconds,
+            review_seconds=review_seconds(rules.review_seconds, shards, rules.max_seconds),
             max_consults=switches.max_consults,
         ),
         fail_as_veto=switches.fail_as_veto,

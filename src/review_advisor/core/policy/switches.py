@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from review_advisor.core.policy.budgets import MAX_CONSULTS, MAX_CONSULTS_CEILING
+from review_advisor.core.policy.budgets import MAX_CONSULTS, MAX_CONSULTS_CEILING, MOST_JOBS
 from review_advisor.core.policy.surfaces import Role, Surface
 
 STATIC = "--agent embedded"
 MASTER = "HYDRAFLOW_REVIEW_ADVISOR_ENABLED"
 FAIL_AS_VETO = "HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO"
 MAX_CONSULTS_VARIABLE = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"
+JOBS_VARIABLE = "REVIEW_ADVISOR_JOBS"
 FORCE_ON = "HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON"
 ROLE_SWITCHES: dict[Role, str] = {
     Role.PRE_FLIGHT: "HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED",
@@ -80,6 +81,11 @@ def read_switches(environ: Mapping[str, str]) -> Switches:
     )
 
 
+def read_jobs(environ: Mapping[str, str], configured: int) -> int:
+    """Calls at a time: what the environment says, else what is ``configured``. Raises ``SwitchError`` for nonsense."""
+    return _count(environ, JOBS_VARIABLE, configured, MOST_JOBS, least=1)
+
+
 def _value(environ: Mapping[str, str], name: str) -> str:
     return environ.get(name, "").strip()
 
@@ -95,13 +101,13 @@ def _flag(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
     raise SwitchError(f"{name} is {value!r}: use one of {', '.join(YES)} or {', '.join(NO)}.")
 
 
-def _count(environ: Mapping[str, str], name: str, default: int, ceiling: int) -> int:
+def _count(environ: Mapping[str, str], name: str, default: int, ceiling: int, least: int = 0) -> int:
     value = _value(environ, name)
     if not value:
         return default
-    if value.isascii() and value.isdigit() and int(value[:9]) <= ceiling and len(value) < 9:  # noqa: PLR2004
+    if value.isascii() and value.isdigit() and least <= int(value[:9]) <= ceiling and len(value) < 9:  # noqa: PLR2004
         return int(value)
-    raise SwitchError(f"{name} is {value!r}: use a whole number from 0 to {ceiling}.")
+    raise SwitchError(f"{name} is {value!r}: use a whole number from {least} to {ceiling}.")
 
 
 def _model(environ: Mapping[str, str], surface: Surface, who: Literal["ADVISOR", "EXECUTOR"], default: str) -> str:

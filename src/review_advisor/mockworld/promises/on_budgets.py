@@ -19,6 +19,7 @@ REFUNDS = 3
 OUTAGES = ("crash", "silent", "truncated", "server_error", "rate_limited")
 ASKS = 2
 PENNY = 1e-6
+SECONDS_FOR_EACH_FURTHER_PART = 150
 
 
 def blast_of(reading: Reading) -> str:
@@ -133,9 +134,11 @@ def _parts(reading: Reading) -> int:
 def time_stays_within_the_wall_clock(reading: Reading) -> Iterator[str]:
     """No call starts after the review's time, and none may take longer than its own time or what is left."""
     rules = reading.review.rules
+    grown = rules.review_seconds + SECONDS_FOR_EACH_FURTHER_PART * (_parts(reading) - 1)
+    seconds = max(rules.review_seconds, min(rules.max_seconds, grown))
     for number, asked in enumerate(reading.review.asked, start=1):
         elapsed = asked.at - reading.review.asked[0].at
-        if elapsed >= rules.review_seconds:
-            yield f"call {number} started after {elapsed:g} of {rules.review_seconds:g} seconds"
-        if asked.call.timeout_seconds > min(rules.call_seconds, rules.review_seconds - elapsed) + PENNY:
+        if elapsed >= seconds:
+            yield f"call {number} started after {elapsed:g} of {seconds:g} seconds"
+        if asked.call.timeout_seconds > min(rules.call_seconds, seconds - elapsed) + PENNY:
             yield f"call {number} may take {asked.call.timeout_seconds:g} seconds"
