@@ -61,7 +61,7 @@ def found(checkouts: Path, repository: str, revisions: str) -> set[tuple[str, st
         lines = tuple(changed_lines(render_files(map(shown_file, change.files))))
         with source.head_tree() as tree:
             every = StaticChecks(lines, tree, settings).everything()
-        return {(repository, one.path, str(one.line), one.rule) for one in every}
+        return {(repository, one.path, str(one.line), one.rule) for one in every if not one.silenced}
     finally:
         source.close()
 

@@ -87,9 +87,9 @@ MUTANTS = (
     Mutant(
         "a comment in the change silences a serious static finding",
         "embedded/checkers.py",
-        'return remark.silenced and (check == "bug" or worth.severity in ("medium", "low"))',
-        "return remark.silenced",
-        (f"{UNIT}test_embedded_checks.py::test_a_comment_of_the_change_silences_what_is_mild_and_nothing_serious",),
+        "silenced = remark.silenced and rules.may_be_silenced(remark.rule, remark.name)",
+        "silenced = remark.silenced",
+        (f"{UNIT}test_embedded_checks.py::test_no_comment_turns_a_rejection_into_an_approval",),
     ),
     Mutant(
         "code that no rule reads passes the static checks",

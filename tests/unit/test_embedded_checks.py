@@ -78,7 +78,12 @@ def checks(given: Material, tree: Path | None) -> StaticChecks:
 
 def found(tree: Path, path: str, text: str) -> dict[str, str]:
     files = written(tree, {path: text})
-    return {one.rule: one.worth.severity for one in checks(material(files), tree).everything()}
+    return {one.rule: one.worth.severity for one in checks(material(files), tree).everything() if not one.silenced}
+
+
+def answer_alone(files: tuple[FileChange, ...], tree: Path) -> ReviewReport:
+    given = material(files)
+    return report(given, checks(given, tree), "ruff", None)
 
 
 def held(files: tuple[FileChange, ...], *findings: ReportedFinding) -> CheckedReport:
@@ -524,13 +529,58 @@ def test_a_pyproject_counts_only_with_a_table_of_ruffs() -> None:
     assert ruff_settings("not toml", "", "ruff.toml") is None
 
 
-def test_a_comment_of_the_change_silences_what_is_mild_and_nothing_serious(tmp_path: Path) -> None:
+def test_a_comment_silences_what_is_mild_and_nothing_serious(tmp_path: Path) -> None:
     mild = "def run(command, seen=[]):  # noqa: B006\n    return seen\n"
     assert found(tmp_path, "a.py", mild) == {}
     assert found(tmp_path, "b.py", mild.replace("B006", "B008")) == {"B006": "medium"}
     assert found(tmp_path, "c.py", "# ruff: noqa\n" + MUTABLE) == {}
-    grave = "import subprocess\n\nsubprocess.run(input(), shell=True)  # noqa\n"
-    assert found(tmp_path, "d.py", grave) == {"S602": "high"}
+
+
+@pytest.mark.parametrize("comment", ["# noqa", "# noqa: S602, S202, S307, F821", "# type: ignore[name-defined]"])
+@pytest.mark.parametrize(
+    "line, rule",
+    [
+        ("subprocess.run(input(), shell=True)", "S602"),
+        ("tarfile.open(input()).extractall()", "S202"),
+        ("eval(input())", "S307"),
+        ("print(missing)", "F821"),
+    ],
+)
+def test_no_comment_turns_a_rejection_into_an_approval(tmp_path: Path, line: str, rule: str, comment: str) -> None:
+    files = written(tmp_path, {"app.py": f"# ruff: noqa\nimport subprocess\nimport tarfile\n\n{line}  {comment}\n"})
+    answered = answer_alone(files, tmp_path)
+    assert answered.verdict == "reject"
+    assert [one.category.partition("/")[2] for one in answered.findings] == [rule]
+
+
+@pytest.mark.parametrize(
+    "line, rule",
+    [
+        ("tarfile.open(input()).extractall()  # filter, members", "S202"),
+        ("eval(input())  # eval(a, b)", "S307"),
+        ("run('SELECT 1 FROM t WHERE a = %s' % input())  # % (NAME)", "S608"),
+    ],
+)
+def test_a_comment_does_not_pass_for_the_code_that_makes_a_call_safe(tmp_path: Path, line: str, rule: str) -> None:
+    assert found(tmp_path, "app.py", f"import tarfile\n\nfrom x import run\n\n{line}\n") == {rule: "high"}
+
+
+def test_sql_that_begins_on_the_second_line_of_its_string_is_read(tmp_path: Path) -> None:
+    text = 'def find(run, name):\n    return run(f"""\n        SELECT a FROM t WHERE name = {name}\n    """)\n'
+    assert found(tmp_path, "app.py", text) == {"S608": "high"}
+
+
+def test_a_comment_may_say_that_a_name_of_python_2_is_meant(tmp_path: Path) -> None:
+    assert found(tmp_path, "a.py", "text = unicode  # noqa: F821\n") == {}
+    assert found(tmp_path, "b.py", "text = unicode\n") == {"F821": "high"}
+
+
+def test_what_comments_silence_is_counted_and_named(tmp_path: Path) -> None:
+    lines = "".join(f"def f{at}(a=[]):  # noqa: B006\n    return a\n" for at in range(7))
+    answered = answer_alone(written(tmp_path, {"app.py": lines}), tmp_path)
+    assert (answered.verdict, answered.findings) == ("approve", ())
+    named = ", ".join(f"B006 at app.py:{at}" for at in range(1, 10, 2))
+    assert f"Silenced by comments in the code: 7 ({named} and 2 more)." in answered.summary
 
 
 def test_ruffs_own_fix_is_a_suggestion_of_whole_lines(tmp_path: Path) -> None:
@@ -559,7 +609,6 @@ def test_a_fix_that_would_touch_lines_outside_the_change_is_no_suggestion(tmp_pa
         ("app.py", "import os\n"),
         ("app.py", "print(f'cannot select {1} from this')\n"),
         ("app.py", "SECRET = 1\nprint('INSERT INTO t VALUES (%s)' % SECRET)\n"),
-        ("app.py", "print(missing)  # type: ignore[name-defined]\n"),
         ("tests/data/app.py", "print(missing)\n"),
         ("vendor/app.py", SHELL),
         ("tests/helpers.py", SHELL),

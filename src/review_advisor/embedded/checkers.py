@@ -35,7 +35,10 @@ _OF_OTHERS = (Kind.GENERATED, Kind.VENDORED)
 
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
-    """One remark of a check. ``evidence`` is the added line as the diff shows it, or a part of it."""
+    """One remark of a check. ``evidence`` is the added line as the diff shows it, or a part of it.
+
+    ``silenced``: a comment in the code says not to report it. It is counted and named, and is no finding.
+    """
 
     path: str
     line: int
@@ -45,6 +48,7 @@ class CheckFinding:
     evidence: str
     worth: rules.Worth
     fix: Fix | None = None
+    silenced: bool = False
 
     @property
     def serious(self) -> bool:
@@ -149,7 +153,7 @@ class StaticChecks:
             line = self._added_line(remark.path, remark.first, remark.last)
             worth = rules.worth(remark.rule)
             is_told = remark.rule != rules.SYNTAX or check == "bug"
-            if line is None or not is_told or is_noise(remark, self._tree) or self._is_allowed(remark, worth, check):
+            if line is None or not is_told or is_noise(remark, self._tree) or self._is_allowed(remark):
                 continue
             is_syntax = remark.rule == rules.SYNTAX  # one error brings about many
             once = (remark.path, remark.rule, "" if is_syntax else remark.message, 0 if is_syntax else line)
@@ -161,14 +165,13 @@ class StaticChecks:
             added = self._added[remark.path]
             quoted = range(line, (line if fix is None else fix.last) + 1)
             quote = "\n".join(added[number].strip() for number in quoted if number in added)[:_LONGEST_QUOTE]
-            yield CheckFinding(remark.path, line, check, remark.rule, remark.message, quote, worth, fix)
+            silenced = remark.silenced and rules.may_be_silenced(remark.rule, remark.name)
+            yield CheckFinding(remark.path, line, check, remark.rule, remark.message, quote, worth, fix, silenced)
 
-    def _is_allowed(self, remark: RuffRemark, worth: rules.Worth, check: rules.Check) -> bool:
-        """Whether the base's configuration allows it. A comment in the change silences no serious risk."""
+    def _is_allowed(self, remark: RuffRemark) -> bool:
+        """Whether the base's configuration allows it."""
         settings = nearest(self._settings, remark.path)
-        if settings is not None and settings.allows(remark.rule, remark.path, remark.name):
-            return True
-        return remark.silenced and (check == "bug" or worth.severity in ("medium", "low"))
+        return settings is not None and settings.allows(remark.rule, remark.path, remark.name)
 
     def _has_moved(self, path: str, line: int) -> bool:
         return _bare(self._added[path][line]) in self._removed.get(path, ())

@@ -49,9 +49,12 @@ def report(
         notes.append("All checks were run again, security and secrets included.")
         if may_edit:
             notes.append("Nothing was edited: static checks find, they do not repair.")
+    silenced = [one for one in found if one.silenced]
+    found = [one for one in found if not one.silenced]
     found.sort(key=lambda one: (_RANK[one.worth.severity], one.path, one.line, one.rule))
     reported = [one.reported() for one in found[:_MOST_FINDINGS]]
     notes.append(_counts(found))
+    notes.extend(_silenced(silenced))
     notes.extend(_gaps(checks))
     return ReviewReport(
         verdict="reject" if any(one.serious for one in found) else "approve",
@@ -111,6 +114,14 @@ def _counts(found: Sequence[CheckFinding]) -> str:
     more = f"; {left_out} of the least severe are not listed" if left_out > 0 else ""
     noun = "finding" if len(found) == 1 else "findings"
     return f"{len(found)} {noun} on added lines, {serious} critical or high{more}."
+
+
+def _silenced(found: Sequence[CheckFinding]) -> list[str]:
+    if not found:
+        return []
+    named = ", ".join(f"{one.rule} at {one.path}:{one.line}" for one in found[:_NAMED])
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return [f"Silenced by comments in the code: {len(found)} ({named}{more})."]
 
 
 def _gaps(checks: StaticChecks) -> list[str]:

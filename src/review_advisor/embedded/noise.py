@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.ruff_run import RuffRemark
 
+_LOOKED_AT = ("B006", "S102", "S202", "S307", "S608")
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "testdata", "__tests__", "spec"})
 _DATA_FOLDERS = frozenset({"cases", "data", "fixtures", "samples", "snippets", "testdata"})
-_OTHER_SILENCE = re.compile(r"#.*(?:pylint:\s*disable|re-?export|type:\s*ignore|pragma:)", re.IGNORECASE)
 _STATEMENT = re.compile(r"[\"']\s*(?:select|insert|update|delete|replace|with|create|drop|alter)\s", re.IGNORECASE)
 """The beginning of a string that is SQL, and no sentence with such a word in it."""
-_OF_CONSTANTS = re.compile(r"%\s*\(?(?:[A-Z][A-Z0-9_]*[,\s]*)+\)?\s*[),]*$")
-_IN_NAMESPACE = re.compile(r"\b(?:exec|eval)\((?:[^(),]|\([^()]*\))*,")
-"""Whoever names the namespace means to run code."""
+_OF_CONSTANTS = re.compile(r"^[^#]*%\s*\(?(?:[A-Z][A-Z0-9_]*[,\s]*)+\)?\s*[),]*$")
+_LONGEST_STATEMENT = 20
 _ASSIGNMENT = re.compile(r"[\w.\"'\[\]-]{1,60}\s*[:=]\s*\w?[\"']?(?:\[secret.*)?", re.DOTALL)
 _CHANGING = frozenset(
     {
@@ -59,33 +58,57 @@ def is_noise(remark: RuffRemark, tree: Path) -> bool:
     """Whether a reviewer would leave it unsaid. Nothing serious is, but for what ruff itself calls safe."""
     if rules.is_harmless(remark.message):
         return True
-    line = _line(tree, remark)
-    match remark.rule:
-        case "F841":
-            return _OTHER_SILENCE.search(line) is not None
-        case "S608":
-            return _STATEMENT.search(line) is None or _OF_CONSTANTS.search(line) is not None
-        case "S102" | "S307":
-            return _IN_NAMESPACE.search(line) is not None
-        case "S202":
-            return "members" in line or "filter" in line
-        case "B006":
-            return not _is_changed(tree, remark)
-        case _:
-            return False
-
-
-def _line(tree: Path, remark: RuffRemark) -> str:
-    lines = (tree / remark.path).read_text(encoding="utf-8", errors="replace").split("\n")
-    return lines[remark.first - 1] if remark.first <= len(lines) else ""
-
-
-def _is_changed(tree: Path, remark: RuffRemark) -> bool:
-    """Whether the function changes or hands out the default that all its calls share."""
+    if remark.rule not in _LOOKED_AT:
+        return False
     text = (tree / remark.path).read_text(encoding="utf-8", errors="replace")
+    match remark.rule:
+        case "S608":
+            lines = text.split("\n")[remark.first - 1 : min(remark.last, remark.first + _LONGEST_STATEMENT)]
+            return _STATEMENT.search("\n".join(lines)) is None or _OF_CONSTANTS.search("".join(lines[:1])) is not None
+        case "S102" | "S307":  # whoever names the namespace means to run code
+            return _each_call(text, remark, ("exec", "eval"), lambda call: len(call.args) + len(call.keywords) > 1)
+        case "S202":
+            return _each_call(text, remark, ("extractall", "unpack_archive"), _names_members)
+        case _:
+            return not _is_changed(text, remark)
+
+
+def _each_call(text: str, remark: RuffRemark, names: Sequence[str], holds: Callable[[ast.Call], bool]) -> bool:
+    """Whether ``holds`` is true of each call of ``names`` on the line. A comment there says nothing about a call."""
+    module = _parsed(text)
+    if module is None:
+        return False
+    calls = [
+        node
+        for node in ast.walk(module)
+        if isinstance(node, ast.Call) and node.lineno == remark.first and _called(node) in names
+    ]
+    return bool(calls) and all(map(holds, calls))
+
+
+def _called(call: ast.Call) -> str:
+    match call.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
+
+
+def _names_members(call: ast.Call) -> bool:
+    return any(keyword.arg in ("members", "filter") for keyword in call.keywords)
+
+
+def _parsed(text: str) -> ast.Module | None:
     try:
-        module = ast.parse(text)
+        return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _is_changed(text: str, remark: RuffRemark) -> bool:
+    """Whether the function changes or hands out the default that all its calls share."""
+    module = _parsed(text)
+    if module is None:
         return True
     for function in ast.walk(module):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):

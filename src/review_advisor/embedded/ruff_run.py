@@ -16,7 +16,10 @@ from review_advisor.embedded.command_line import UsageError
 _TIMEOUT = 60
 _BATCH = 400
 _UNKNOWN_NAME = re.compile(r"[Uu]ndefined name `([^`]+)`")
-_TYPE_SILENCED = re.compile(r"#\s*type:\s*ignore\[[\w, -]*name-defined")
+_OTHER_SILENCE = {
+    "F821": re.compile(r"#\s*type:\s*ignore\[[\w, -]*name-defined"),
+    "F841": re.compile(r"#.*(?:pylint:\s*disable|re-?export|type:\s*ignore|pragma:)", re.IGNORECASE),
+}
 _SILENCED = re.compile(r"#\s*noqa(?![\w-])(?:\s*:\s*(?P<rules>[A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*))?", re.IGNORECASE)
 _WHOLE_FILE_SILENCED = re.compile(
     r"^\s*#\s*(?:ruff|flake8)\s*:\s*noqa(?:\s*:\s*(?P<rules>[A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*))?\s*$", re.IGNORECASE
@@ -77,7 +80,8 @@ def _remark(raw: dict[str, Any], path: str, lines: Sequence[str]) -> RuffRemark:
 
 
 def _is_silenced(rule: str, own: Sequence[str], lines: Sequence[str]) -> bool:
-    if rule == "F821" and any(_TYPE_SILENCED.search(line) for line in own):
+    other = _OTHER_SILENCE.get(rule)
+    if other is not None and any(other.search(line) for line in own):
         return True
     comments = [found for line in own for found in _SILENCED.finditer(line)]
     comments += [found for line in lines if "noqa" in line and (found := _WHOLE_FILE_SILENCED.match(line))]

@@ -69,6 +69,18 @@ def worth(rule: str) -> Worth:
     return next((_BY_RULE[prefix] for prefix in prefixes if prefix in _BY_RULE), Worth("low", 0.7))
 
 
+_NAMES_OF_PYTHON_2 = "basestring buffer cmp execfile file intern long raw_input reduce reload unichr unicode xrange"
+_PYTHON_2_NAMES = frozenset(_NAMES_OF_PYTHON_2.split())
+
+
+def may_be_silenced(rule: str, name: str) -> bool:
+    """Whether a comment in the code is heard: it is the author's, so it never takes back a rejection.
+
+    ``name``: the unknown name that the remark is about. Code for two versions of Python names what only the older has.
+    """
+    return worth(rule).severity in ("medium", "low") or name in _PYTHON_2_NAMES
+
+
 def is_harmless(message: str) -> bool:
     """Whether ruff itself calls what it found safe."""
     return _HARMLESS in message
