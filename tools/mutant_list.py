@@ -2775,6 +2775,13 @@ MUTANTS = (
         (f"{LIVES}a_second_comment_beside_one_that_stands_is_caught_though_it_is_outdated",),
     ),
     Mutant(
+        "a finding that a person dismissed is annotated again",
+        "core/forge_text/check.py",
+        " | set(dismissed)",
+        "",
+        ("tests/scenarios/test_conversation.py::test_a_dismissed_finding_is_settled_and_not_said_again",),
+    ),
+    Mutant(
         "the promise lets a second review post what is low on reworked lines",
         "mockworld/promises/on_github.py",
         '2: ("medium",)}',

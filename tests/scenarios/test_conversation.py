@@ -112,6 +112,7 @@ def test_a_dismissed_finding_is_settled_and_not_said_again(desk: Desk) -> None:
         "three is wrong": "dismissed",
         "seven is odd": "open",
     }
+    assert [each.title for each in desk.checks[0].annotations] == ["Low: seven is odd"]
 
 
 @pytest.mark.parametrize("login", [AUTHOR, "Max"])

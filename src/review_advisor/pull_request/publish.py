@@ -180,9 +180,17 @@ class PublishPhase:
         coming = None if isinstance(repair, NotPushed) else _Coming(repair, say)
         say(notes if coming is None else (*notes, coming_note(pull_request)))
         now = with_dismissals_of(state, writer.remembered())
-        found = [each.severity for each in open_findings(outcome, now).values()]
-        held = tuple(each for each in not_placed if not each.allowed)
-        check = check_of(outcome, self._bot.rules, number, notes, self._bot.details_url, found=found, held=held)
+        still_open = open_findings(outcome, now)
+        check = check_of(
+            outcome,
+            self._bot.rules,
+            number,
+            notes,
+            self._bot.details_url,
+            found=[each.severity for each in still_open.values()],
+            held=tuple(each for each in not_placed if not each.allowed),
+            dismissed={each.id for each in outcome.findings} - still_open.keys(),
+        )
         return Published(replace(check, seal=writer.seal()), (*notes, *denied)), coming
 
     def _say(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from review_advisor.core.answers.answers import Severity
 from review_advisor.core.answers.findings import Finding, ordered
@@ -68,13 +68,15 @@ def check_of(
     *,
     found: Sequence[Severity] | None = None,
     held: Sequence[Posting] = (),
+    dismissed: Collection[str] = (),
 ) -> Check:
     """The outcome, with an annotation for each finding on lines of the head; the others are listed.
 
-    ``held`` are findings that a rule keeps off the diff: they get no annotation either. ``found`` is what is open on
+    ``held`` are findings that a rule keeps off the diff, ``dismissed`` the ids of those that a person has settled:
+    they get no annotation either. ``found`` is what is open on
     the pull request, which the title counts; without it the findings of this review.
     """
-    unposted = {each.finding.id for each in held}
+    unposted = {each.finding.id for each in held} | set(dismissed)
     said = tuple(each for each in ordered(document.findings) if each.id not in unposted)
     shown, opened = disputes(document)
     sections = (
