@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cache, partial
+from pathlib import Path
 
 from github_shop import (
     AGAIN,
@@ -37,9 +39,11 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.roles.calls import CreditExhaustedError
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
-from review_advisor.mockworld.github.page import Record
+from review_advisor.mockworld.github.page import Record, conversation, patches_of
 from review_advisor.mockworld.github.records import CheckRun, IssueComment, Review, TimelineEntry
 from review_advisor.mockworld.lines import Line, approve, confirm, reject
+from review_advisor.mockworld.stories.stage import play
+from review_advisor.mockworld.stories.story_file import read_story
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.comment_commands import Comment as SaidComment
@@ -50,6 +54,7 @@ REPOSITORY = "acme/shop"
 AUTHOR, MAINTAINER = "ada", "maria"
 VOUCHERS_DO = "Customers can redeem voucher codes in the cart and see what one piece costs on average."
 REFUNDS_DO = "A refund is sent up to three times when the bank times out."
+STORIES = Path(__file__).resolve().parents[1] / "stories"
 HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
 RULES = PublicationRules(reviewers=(MAINTAINER,))
 
@@ -141,6 +146,7 @@ def texts(record: Record) -> Iterator[str]:
         case Review():
             yield from (record.author, record.body)
             for thread in record.threads:
+                yield from ("resolved",) if thread.resolved_by else ()
                 for each in thread.comments:
                     yield from (each.path, str(each.start_line), str(each.line), each.body)
         case CheckRun():
@@ -276,6 +282,28 @@ def _did_not_run() -> Picture:
     return Picture("did-not-run", tuple(story.pull.comments))
 
 
+@cache
+def _after(steps: int) -> Picture:
+    """The whole life of a pull request after so many of its steps."""
+    story = read_story((STORIES / "whole_life.yaml").read_text(encoding="utf-8"), "whole_life.yaml")
+    life = play(story.model_copy(update={"steps": story.steps[:steps]}))
+    return Picture("", conversation(life.github, life.pull), patches_of(life.github, life.pull))
+
+
+def _life(name: str, after: int, before: int = 0) -> Picture:
+    """What a reader finds in the conversation after a step, and did not find there after an earlier one."""
+    known = _after(before).shown if before else ()
+    said = [list(texts(each)) for each in known]
+    reviews = {each.id for each in known if isinstance(each, Review)}  # theirs change place, and say the same
+    now = _after(after)
+    new = (each for each in now.shown if not (isinstance(each, Review) and each.id in reviews))
+    shown = tuple(each for each in new if not isinstance(each, CheckRun) and list(texts(each)) not in said)
+    return replace(now, name=name, shown=shown)
+
+
+FIRST_PUSH, SECOND_PUSH, MERGED = 3, 6, 10
+"""The steps of the life after which its pictures are drawn."""
+
 PICTURES: tuple[Callable[[], Picture], ...] = (
     _summary,
     _inline,
@@ -284,4 +312,7 @@ PICTURES: tuple[Callable[[], Picture], ...] = (
     _escalation,
     _answer,
     _did_not_run,
+    partial(_life, "life-rejected", FIRST_PUSH),
+    partial(_life, "life-dismissed", SECOND_PUSH, FIRST_PUSH),
+    partial(_life, "life-overridden", MERGED, SECOND_PUSH),
 )

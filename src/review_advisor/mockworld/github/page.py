@@ -84,17 +84,30 @@ def page(
     )
 
 
-def pull_page(github: GitHub, pull: Pull) -> str:
-    """The HTML document, as everybody sees the pull request: reviews that are not submitted are not on it."""
+def conversation(github: GitHub, pull: Pull) -> tuple[Record, ...]:
+    """What everybody sees of the pull request, from the top, and the checks of its head.
+
+    Reviews that are not submitted are not in it.
+    """
     said = [each for each in pull.reviews if each.state != "PENDING"]
     shown: list[Record] = sorted((*pull.happened, *pull.comments, *said), key=lambda each: each.at)
     opening = [IssueComment(pull.id, pull.author, pull.body, pull.at)] if pull.body.strip() else []
     checks = [run for run in github.repository(pull.repository).checks.values() if run.commit == pull.head_sha]
-    patches = {file.path: file.patch or "" for file in github.changed_files(pull)}
+    return (*opening, *shown, *checks)
+
+
+def patches_of(github: GitHub, pull: Pull) -> dict[str, str]:
+    """The diffs of the pull request, by path."""
+    return {file.path: file.patch or "" for file in github.changed_files(pull)}
+
+
+def pull_page(github: GitHub, pull: Pull) -> str:
+    """The HTML document, as everybody sees the pull request."""
     state = "Merged" if pull.merged else pull.state.capitalize()
     labels = "".join(f" · {label}" for label in pull.labels)
     heading = f"{pull.title} #{pull.number} · {state}{labels}"
-    return page(f"{pull.title} #{pull.number}", (*opening, *shown, *checks), patches, heading=heading)
+    shown, patches = conversation(github, pull), patches_of(github, pull)
+    return page(f"{pull.title} #{pull.number}", shown, patches, heading=heading)
 
 
 def _record(record: Record, patches: Mapping[str, str]) -> str:
