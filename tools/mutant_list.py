@@ -25,6 +25,7 @@ UNIT = "tests/unit/"
 STATIC = f"{SCENARIOS}test_static_checks_alone.py::"
 GUARD = f"{UNIT}policy/test_guard.py::TestSelfModificationGuard::"
 LARGE = f"{SCENARIOS}test_large_changes.py::"
+SIDE_BY_SIDE = f"{SCENARIOS}test_parts_side_by_side.py::test_"
 MONEY = f"{SCENARIOS}test_budgets_are_checked_before_money_is_spent.py::"
 DECIDES = f"{SCENARIOS}test_a_person_can_always_decide.py::test_"
 BARE = f"{SCENARIOS}test_a_rejection_without_a_finding.py::test_"
@@ -302,6 +303,20 @@ MUTANTS = (
         "BlastRadius.LOW: 1, BlastRadius.MEDIUM: 2",
         "BlastRadius.LOW: 2, BlastRadius.MEDIUM: 2",
         (f"{UNIT}policy/test_budgets.py::test_the_adrs_retry_table",),
+    ),
+    Mutant(
+        "events of parts are recorded in the order in which they happen",
+        "review/event_stream.py",
+        "        elif lane.is_next:",
+        "        elif lane:",
+        (f"{SIDE_BY_SIDE}what_comes_of_a_review_does_not_depend_on_which_part_ends_first",),
+    ),
+    Mutant(
+        "a part that fails lets the others go on",
+        "review/dispatch.py",
+        "                if not is_done:",
+        "                if is_done is None:",
+        (f"{LARGE}test_a_bug_in_one_part_lets_no_other_part_start_a_call",),
     ),
     Mutant(
         "critical files of a large change are read last",
@@ -976,8 +991,8 @@ MUTANTS = (
     Mutant(
         "a call that ends in a bug keeps its place",
         DISPATCH,
-        "        finally:\n",
-        "        else:\n",
+        "        finally:\n            if consults",
+        "        else:\n            if consults",
         (f"{TURNS}test_a_call_that_ends_in_a_bug_gives_its_place_and_its_money_back",),
     ),
     Mutant(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from concurrent.futures import Executor as Pool
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -26,6 +26,7 @@ from review_advisor.core.safety.legible import legible
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Consults, Ports
 from review_advisor.review.consults import ReviewConsults
+from review_advisor.review.event_stream import EventStream, Lane
 
 Checked = TypeVar("Checked", bound=Answer)
 Item = TypeVar("Item")
@@ -82,10 +83,11 @@ class Dispatch:
         self._stopped: Stop | None = None
         self._numbers = 0
         self._events: list[Event] = []
+        self._stream = EventStream(self._told)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Everything recorded so far, in order."""
+        """Everything recorded so far whose turn has come, in order."""
         return tuple(self._events)
 
     def now(self) -> datetime:
@@ -97,9 +99,11 @@ class Dispatch:
         if isinstance(event, OfCall) and event.number:
             event = replace(event, prompts=self._prompts)
         told = self._redactor.everywhere(event)
-        with self._lock:
-            self._events.append(told)
-            self._ports.journal.record(told)
+        self._stream.record(told)
+
+    def _told(self, event: Event) -> None:
+        self._events.append(event)
+        self._ports.journal.record(event)
 
     def record_step(
         self, event: Callable[..., Event], row: SurfacePolicy, part: Part, attempt: int = 0, **facts: Any
@@ -117,17 +121,27 @@ class Dispatch:
         """Do ``work`` on every item and return the results in the items' order. The first failure ends all calls.
 
         With one call at a time the items are done one after the other, by the caller. Otherwise ``jobs`` threads of
-        this call alone take them from a queue; so ``work`` may itself do its work together.
+        this call alone take them from a queue; so ``work`` may itself do its work together. Their events are recorded
+        in the items' order, too.
         """
         if self._jobs == 1 or len(items) == 1:
             return [work(item) for item in items]
+
+        def in_lane(lane: Lane, item: Item) -> Done:
+            is_done = False
+            try:
+                with self._stream.within(lane):
+                    result = work(item)
+                is_done = True
+                return result
+            finally:
+                if not is_done:
+                    self.halt(Stop("Another part of this review failed."))
+
         with self._threads(self._jobs) as threads:
-            futures = [threads.submit(work, item) for item in items]
-            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            if any(future.exception() for future in done):
-                self.halt(Stop("Another part of this review failed."))
-            wait(futures)
-        failures = [error for future in futures if (error := future.exception()) is not None]
+            lanes = self._stream.lanes(len(items))
+            futures = [threads.submit(in_lane, lane, item) for lane, item in zip(lanes, items, strict=True)]
+            failures = [error for future in futures if (error := future.exception()) is not None]
         for error in sorted(failures, key=lambda error: isinstance(error, Stop)):  # a bug is told before a stop
             raise error
         return [future.result() for future in futures]
