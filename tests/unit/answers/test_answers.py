@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from review_advisor.core.answers.answers import (
     ReportedFinding,
     ReviewPlan,
     ReviewReport,
+    answer_schema,
 )
 from review_advisor.core.answers.tolerant import Notes
 from review_advisor.core.roles.calls import Answered, Lost, LostReason, Receipt, Usage
@@ -96,6 +98,12 @@ def test_an_answer_cannot_be_changed_afterwards() -> None:
     result = PostVerifyResult(verdict="APPROVE")
     with pytest.raises(ValidationError):
         result.verdict = "VETO"
+
+
+def test_a_kind_of_answer_has_one_schema_that_is_made_once() -> None:
+    assert json.loads(answer_schema(ReviewPlan)) == ReviewPlan.model_json_schema()
+    assert answer_schema(ReviewPlan) is answer_schema(ReviewPlan)
+    assert answer_schema(ReviewPlan) != answer_schema(ReviewReport)
 
 
 @pytest.mark.parametrize(

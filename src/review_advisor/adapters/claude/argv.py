@@ -7,6 +7,7 @@ import shlex
 from typing import Any
 
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
+from review_advisor.core.answers.answers import answer_schema
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant
 
 _READING_TOOLS = ("Read", "Grep", "Glob")
@@ -55,7 +56,7 @@ def argv(
         *("--system-prompt", call.system_prompt),
         *("--max-turns", str(limits.max_turns if _tools(call) else limits.max_turns_without_tools)),
         *("--max-budget-usd", f"{call.max_usd:.4f}"),
-        *("--json-schema", json.dumps(call.answer.model_json_schema())),
+        *("--json-schema", answer_schema(call.answer)),
         *("--output-format", "stream-json"),
         "--verbose",
         "--include-partial-messages",  # tells a model at work from one that nobody hears

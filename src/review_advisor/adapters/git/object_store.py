@@ -11,6 +11,7 @@ from pathlib import Path
 
 from review_advisor.adapters.git.repository import GitRepository
 from review_advisor.core.facts.change import MOST_RENAMES
+from review_advisor.core.facts.files.paths import LOOKED_UP_TOGETHER
 from review_advisor.core.facts.guidelines import MOST_READ, BaseText
 from review_advisor.core.facts.patches.patch_files import shown_name
 from review_advisor.lifetime.belongings import DEVNULL, make_folder, remove_folder
@@ -60,6 +61,7 @@ class ObjectStore:
         except OSError as error:
             raise SourceError(f"A temporary folder cannot be filled: {error.strerror} ({error.filename}).") from error
         self.git = replace(repository.git, folder=self.folder, settings=(), environment={"GIT_DIR": str(self.folder)})
+        self._bots_files_in: dict[str, Mapping[bytes, tuple[bytes, str]]] = {}
 
     def _fill(self, repository: GitRepository) -> None:
         (self.folder / "objects" / "info").mkdir(parents=True)
@@ -81,6 +83,12 @@ class ObjectStore:
     def tree(self, name: str) -> str:
         """The tree of a commit, or the tree itself."""
         return self.git.run("rev-parse", "--verify", "--end-of-options", f"{name}^{{tree}}").decode("ascii").strip()
+
+    def trees(self, *names: str) -> list[str]:
+        """The same for several names, by one process. Raises ``SourceError`` if one is missing."""
+        wanted = [f"{name}^{{tree}}" for name in names]
+        found = self.git.run("rev-parse", "--revs-only", "--end-of-options", *wanted).decode("ascii").split()
+        return found if len(found) == len(names) else [self.tree(name) for name in names]
 
     def empty_tree(self) -> str:
         """The empty tree's name."""
@@ -210,8 +218,14 @@ class ObjectStore:
         wanted = _name_in_tree(path)
         if wanted is None:
             return []
-        found = self._listed(tree, [path]).get(wanted)
-        return [] if found is None else [found]
+        found = self._bots_files(tree) if path in LOOKED_UP_TOGETHER else self._listed(tree, [path])
+        return [found[wanted]] if wanted in found else []
+
+    def _bots_files(self, tree: str) -> Mapping[bytes, tuple[bytes, str]]:
+        """One look for all of them: a tree never changes."""
+        if tree not in self._bots_files_in:
+            self._bots_files_in[tree] = self._listed(tree, LOOKED_UP_TOGETHER)
+        return self._bots_files_in[tree]
 
     def _listed(self, tree: str, paths: Sequence[str]) -> dict[bytes, tuple[bytes, str]]:
         """Mode and content's name of what stands at ``paths`` and beside them, by its path as git spells it."""

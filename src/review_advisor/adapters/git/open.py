@@ -46,7 +46,8 @@ def open_base(repo: Path, ref: str, about: About | None = None) -> GitSource:
 
 
 def _between(store: ObjectStore, base: str, head: str, about: About | None) -> GitSource:
-    return GitSource(store, Sides(base, head, store.tree(base), store.tree(head), commits=True), about or About())
+    base_tree, head_tree = store.trees(base, head)
+    return GitSource(store, Sides(base, head, base_tree, head_tree, commits=True), about or About())
 
 
 def open_staged(repo: Path, about: About | None = None) -> GitSource:

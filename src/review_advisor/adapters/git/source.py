@@ -269,7 +269,7 @@ class GitSource:
     def _with_words(self, change: Change) -> Change:
         """Title, body and author from the commits: one commit's own words, or all messages, oldest first."""
         commits = self._log("--reverse", "--topo-order", self._sides.head, *self._left_out())
-        (head,) = self._log("--max-count=1", self._sides.head)
+        head = commits[-1] if commits else self._log("--max-count=1", self._sides.head)[0]
         match commits:
             case []:
                 body = ""

@@ -5,7 +5,9 @@ No bound on length or number makes an answer invalid: it is cut, and what was cu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Literal, get_args
 
 from pydantic import (
@@ -42,9 +44,18 @@ _Text = Annotated[Text, or_left_out()]
 
 
 class Answer(BaseModel):
-    """Common to all answers: frozen, unknown keys ignored (models add words), bounds on every list."""
+    """Common to all answers: frozen, unknown keys ignored (models add words), bounds on every list.
 
-    model_config = ConfigDict(frozen=True)
+    A kind of answer is built when the first of it is read: a small review asks for two of them.
+    """
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+
+@cache
+def answer_schema(kind: type[BaseModel]) -> str:
+    """The JSON schema of a kind of answer, as the CLI is given it."""
+    return json.dumps(kind.model_json_schema())
 
 
 class FocusArea(Answer):

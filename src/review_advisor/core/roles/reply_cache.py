@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
+from review_advisor.core.answers.answers import answer_schema
 from review_advisor.core.facts.change import Change
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
@@ -108,7 +108,7 @@ def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
     advisor = () if grant is None else (grant.subagent_type, grant.advisor_model, grant.advisor_prompt)
     edits = None if call.edits is None else call.edits.denied
     asked = (call.role, call.advisor, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, edits)
-    words = (names.taken_out(call.system_prompt), names.taken_out(call.prompt), _schema(call.answer))
+    words = (names.taken_out(call.system_prompt), names.taken_out(call.prompt), answer_schema(call.answer))
     tried = (call.further_try,) if call.further_try else ()
     return _digest((asked, words, call.tree is not None, evidence, *tried))
 
@@ -171,8 +171,3 @@ def _builds_on(reply: KeptReply, later: KeptReply) -> bool:
 def _digest(facts: object) -> str:
     text = json.dumps(_FACTS.dump_python(facts, mode="json"), sort_keys=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-@cache
-def _schema(answer: type[BaseModel]) -> str:
-    return json.dumps(answer.model_json_schema(), sort_keys=True)
