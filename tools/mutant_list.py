@@ -68,6 +68,7 @@ REPAIR = "core/roles/repair_law.py"
 DOWN = f"{SCENARIOS}test_a_judge_in_an_outage.py::"
 RULED = f"{SCENARIOS}test_the_teams_own_rules.py::"
 STORIES = "tests/simulation/test_stories.py::test_"
+WATCHED = "tests/attacks/test_workflow_edits_are_watched.py::"
 LIVES = "tests/simulation/test_on_github.py::test_"
 
 MUTANTS = (
@@ -774,16 +775,16 @@ MUTANTS = (
     ),
     Mutant(
         "a script that the bot's workflow calls is not watched",
-        "core/facts/files/workflows.py",
-        "return any(name in self._words for name in (*tails, *folders))",
-        "return path.casefold() in self._words",
+        "core/facts/files/called_files.py",
+        "named = any(name in self._words for name in (*tails, *folders[1:]))",
+        "named = False",
         ("tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",),
     ),
     Mutant(
         "a bump of a workflow that the bot's own calls is not watched",
         "core/facts/files/workflows.py",
-        "called.names(path) or (in_folder",
-        "(called.names(path) and not in_folder) or (in_folder",
+        "calls = called.names(path) or",
+        "calls = (called.names(path) and not in_folder) or",
         ("tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",),
     ),
     Mutant(
@@ -2893,5 +2894,26 @@ MUTANTS = (
         'row.left_out_by in ("", surface_switch(row.surface) if optional else "")',
         "True",
         (f"{UNIT}outcome/test_soundness.py::test_a_record_that_is_wrong_in_one_place_is_refused_for_that",),
+    ),
+    Mutant(
+        "a link hides from the guard what the bot's workflow calls",
+        "adapters/git/workflow_files.py",
+        "set(store.link_paths(tree)) if every else set[str]()",
+        "set[str]()",
+        (f"{WATCHED}test_what_the_bots_workflow_calls_through_a_link_is_watched",),
+    ),
+    Mutant(
+        "a link that leads the bot's workflow out of the repository is followed",
+        "adapters/git/workflow_files.py",
+        "self.followed = self.followed and target is not None and len",
+        "self.followed = self.followed and len",
+        (f"{WATCHED}test_where_a_called_link_leads_nowhere_in_the_repository_all_of_ci_is_watched",),
+    ),
+    Mutant(
+        "the repository's own name hides what the bot's workflow calls",
+        "core/facts/files/called_files.py",
+        "if rest or self._own in (None, name.casefold()):",
+        "if False:",
+        (f"{WATCHED}test_what_the_bots_workflow_calls_by_the_repositorys_own_name_is_watched",),
     ),
 )

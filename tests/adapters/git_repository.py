@@ -77,6 +77,13 @@ class Repo:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
 
+    def symlink(self, name: str, target: str) -> None:
+        """Make a symbolic link in the work tree, in the place of whatever file is there."""
+        link = Path(self.path, name)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
     def commit(self, message: str = "a change") -> str:
         """Commit the whole work tree; the commit's name."""
         self.git("add", "--all", "--force", ".")

@@ -13,6 +13,7 @@ from tests.scenarios.publishing import AUTHOR, REPOSITORY, Desk
 
 from review_advisor.adapters.git.open import open_range
 from review_advisor.app.own_facts import own_facts
+from review_advisor.core.facts.files.called_files import CalledFiles
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.own_facts import OwnFacts
 from review_advisor.core.policy.blast import BlastRadius
@@ -112,6 +113,71 @@ def test_what_the_bots_workflow_calls_is_watched_however_many_steps_away(repo: R
     repo.commit("Call further")
     assert decided(repo, path, "evil\n").guard.paths == (path,)
     assert not decided(repo, "tools/other.sh", "make\n").guard.holds
+
+
+LINKS = {
+    "an action's folder is a link": (".github/actions/linked", "../../ci/real", "- uses: ./.github/actions/linked\n"),
+    "a folder above the action is a link": ("steps", "ci", "- uses: ./steps/real\n"),
+    "a script's folder is a link": ("tasks", "ci/real", "- run: bash tasks/run.sh\n"),
+    "a script is a link": ("tools/run.sh", "../ci/real/run.sh", "- run: bash tools/run.sh\n"),
+    "the way leads through two links": ("steps", "more", "- uses: ./steps/real\n"),
+}
+
+
+@pytest.mark.parametrize("case", LINKS)
+def test_what_the_bots_workflow_calls_through_a_link_is_watched(repo: Repo, case: str) -> None:
+    link, target, text = LINKS[case]
+    repo.write(PREPARE, f"runs:\n  steps:\n    {text}")
+    repo.write("ci/real/action.yml", "runs: {steps: [{run: tools/deep.sh}]}\n")
+    repo.write("ci/real/run.sh", "make\n")
+    repo.write("ci/other.sh", "make\n")
+    repo.symlink("more", "ci")
+    repo.symlink(link, target)
+    repo.commit("Call through a link")
+    assert decided(repo, "ci/real/run.sh", "evil\n").guard.paths == ("ci/real/run.sh",)
+    if "uses" in text:
+        assert decided(repo, "tools/deep.sh", "evil\n").guard.paths == ("tools/deep.sh",)
+    assert not decided(repo, "ci/other.sh", "make more\n").guard.holds
+    repo.symlink(link, "scripts")
+    repo.commit("Lead elsewhere")
+    changed = decide_policy(open_range(repo.path, "HEAD~1..HEAD").change(), Rules(), read_switches({}))
+    assert changed.guard.paths == (link,)
+
+
+@pytest.mark.parametrize("target", ["/home/runner/work/demo/demo/ci", "../outside", "none"])
+def test_where_a_called_link_leads_nowhere_in_the_repository_all_of_ci_is_watched(repo: Repo, target: str) -> None:
+    repo.write(PREPARE, "runs:\n  steps:\n    - uses: ./steps/real\n")
+    repo.symlink("steps", target)
+    repo.commit("Call through a link")
+    ordinary = CI.replace("3.12", "3.13")
+    held = decided(repo, ".github/workflows/ci.yml", ordinary).guard.holds
+    assert held is (target != "none")
+
+
+OWN_NAMES = {
+    "an action": ("octo/demo/.github/actions/mine@main", ".github/actions/mine/run.sh"),
+    "an action anywhere": ("octo/demo/steps@main", "steps/lib/run.js"),
+    "a workflow": ("octo/demo/.github/workflows/deep.yml@v1", ".github/workflows/deep.yml"),
+    "what that calls": ("octo/demo/.github/actions/mine@main", "tools/mine.sh"),
+    "the action at the root": ("octo/demo@main", "action.yml"),
+}
+
+
+@pytest.mark.parametrize("case", OWN_NAMES)
+def test_what_the_bots_workflow_calls_by_the_repositorys_own_name_is_watched(repo: Repo, case: str) -> None:
+    name, path = OWN_NAMES[case]
+    repo.write(PREPARE, f"runs:\n  steps:\n    - uses: {name}\n")
+    repo.write(".github/actions/mine/action.yml", "runs: {steps: [{run: tools/mine.sh}]}\n")
+    repo.write(".github/workflows/deep.yml", CI)
+    repo.commit("Call by name")
+    assert decided(repo, path, "evil\n").guard.paths == (path,)
+    assert not decided(repo, "tools/other.sh", "make\n").guard.holds
+
+
+def test_the_root_action_is_called_by_the_repositorys_own_name_only() -> None:
+    text = "- uses: actions/checkout@v4\n- uses: octo/demo@main\n"
+    for repository, called in (("Octo/Demo", True), ("octo/other", False), (None, True)):
+        assert CalledFiles(((".github/workflows/r.yml", text),), repository).names("action.yml") is called
 
 
 @pytest.mark.parametrize(

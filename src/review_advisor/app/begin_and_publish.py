@@ -17,6 +17,7 @@ from review_advisor.app.configuration import believed_base, files_of, load_confi
 from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.files.called_files import CalledFiles
 from review_advisor.core.facts.files.paths import OWN_PIPELINE
 from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
 from review_advisor.core.forge_text.check import check_did_not_run
@@ -33,7 +34,7 @@ from review_advisor.core.pull_request.seals import LEAST_KEY
 from review_advisor.core.pull_request.unreviewed import NeverLeftOut
 from review_advisor.core.safety.redaction import Redactor, redactor
 from review_advisor.lifetime.interruption import INTERRUPTION
-from review_advisor.ports.forge import Forge
+from review_advisor.ports.forge import Forge, ForgeRejected
 from review_advisor.pull_request.begin import BeginPhase, Begun
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.publish import DidNotRun, Published, PublishPhase
@@ -41,6 +42,8 @@ from review_advisor.pull_request.unfinished import Unfinished
 
 STATE_KEY = "REVIEW_ADVISOR_STATE_KEY"
 """The variable of `begin` and `publish` with the key that seals what is remembered; empty is unset."""
+_MOST_CALLED = 40
+"""Where the bot's workflow names more local actions and workflows, each takes a request, and none is read further."""
 MOST_BYTES = 100_000_000
 """An outcome of more than this is none of ours."""
 
@@ -86,22 +89,42 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     if broken is not None:
         bot = replace(bot, rules=rules.model_copy(update={"skip_paths": (), "skip_bases": ()}))
     elif rules.skip_paths:
-        never = _never_left_out(forge, believed.commit, github)
+        never = _never_left_out(forge, believed.commit, github, event.repository)
         bot = replace(bot, never_left_out=never, believed_branch=believed.branch)
     return BeginPhase(bot).begin(event)
 
 
-def _never_left_out(forge: Forge, commit: str, github: GithubEnvironment) -> NeverLeftOut:
+def _never_left_out(forge: Forge, commit: str, github: GithubEnvironment, repository: str) -> NeverLeftOut:
     """What the configuration cannot leave unreviewed, by the believed commit."""
     config, stands_at = load_config(Path(), None, files_of(forge, commit))
     here = forge.file(OWN_PIPELINE, commit) is not None
-    text = forge.file(github.workflow, commit) if github.workflow else None
+    called, followed = _called(forge, commit, github.workflow, repository)
     rules = make_settings(config, {}, profile=None, config_path=stands_at).rules
     return NeverLeftOut(
         rules.critical_paths,
         implementation_globs(rules.own_globs, here=here, pyproject=True),
-        () if text is None else ((github.workflow, text.decode("utf-8", "replace")),),
+        called,
+        followed,
     )
+
+
+def _called(forge: Forge, commit: str, workflow: str, repository: str) -> tuple[CalledFiles, bool]:
+    """What the workflow calls, however many steps away, and whether all of it could be read."""
+    called = CalledFiles((), repository)
+    waiting, asked = {workflow} - {""}, set[str]()
+    while waiting:
+        asked |= waiting
+        if len(asked) > _MOST_CALLED:
+            return called, False
+        for path in sorted(waiting):
+            try:
+                text = forge.file(path, commit)
+            except ForgeRejected:
+                return called, False
+            if text is not None:
+                called.read(path, text.decode("utf-8", "replace"))
+        waiting = set(called.sought) - asked
+    return called, True
 
 
 def state_key(environ: Mapping[str, str]) -> bytes | None:

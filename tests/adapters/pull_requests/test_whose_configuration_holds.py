@@ -307,8 +307,11 @@ def test_only_the_believed_configuration_leaves_a_change_unreviewed(actions: Act
     assert (actions.check(direct).conclusion, actions.check(direct).title) == ("success", "Not reviewed: configured")
 
 
-def test_what_the_running_workflow_calls_is_never_left_unreviewed(actions: Actions) -> None:
-    called = "ops/prepare.sh"
-    actions.main_becomes({CONFIG: SKIPS, WORKFLOW: f"run: bash {called}\n", called: "make\n"})
+@pytest.mark.parametrize(
+    "workflow", ["run: bash ops/prepare.sh\n", "- uses: ./steps/a\n"], ids=["itself", "a step away"]
+)
+def test_what_the_running_workflow_calls_is_never_left_unreviewed(actions: Actions, workflow: str) -> None:
+    called, action = "ops/prepare.sh", "runs: {steps: [{run: ops/prepare.sh}]}\n"
+    actions.main_becomes({CONFIG: SKIPS, WORKFLOW: workflow, "steps/a/action.yml": action, called: "make\n"})
     pull = actions.opens({called: "make evil\n"})
     assert actions.starts("opened", pull).begin().told["review"] == "true"

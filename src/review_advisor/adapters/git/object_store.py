@@ -6,6 +6,7 @@ import os
 import shutil
 import weakref
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -199,6 +200,19 @@ class ObjectStore:
         listed = self.git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).split(b"\0")[:-1]
         wanted = {os.fsencode(name) for name in names}
         return tuple(os.fsdecode(path) for path in listed if path.rpartition(b"/")[2] in wanted)
+
+    def link_paths(self, tree: str) -> tuple[str, ...]:
+        """The path of every symbolic link of a tree."""
+        listed = self.git.run("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")[:-1]
+        return tuple(shown_name(entry.partition(b"\t")[2]) for entry in listed if entry.startswith(_LINK))
+
+    def link_text(self, tree: str, path: str) -> str | None:
+        """What a symbolic link of a tree holds; None for anything else, and for one whose content is missing."""
+        for mode, name in self._found(tree, path):
+            if mode == _LINK:
+                with suppress(ContentMissingError):
+                    return self._content(name, path, _LONGEST_PATH).decode("utf-8", "surrogateescape")
+        return None
 
     def _text(self, mode: bytes, name: str) -> BaseText:
         if mode not in _REGULAR_FILES:

@@ -193,7 +193,7 @@ class GitSource:
         self._store.close()
 
     def _read(self) -> Change:
-        sides = self._sides
+        sides, about = self._sides, self._about
         trees = dict.fromkeys((sides.head_tree, sides.base_tree, self._rules_tree))
         # Before git compares anything: it would unpack the largest tree that a few bytes can stand for.
         absent = missing(self._store.git, sides.head_tree, self._bounds)
@@ -205,14 +205,18 @@ class GitSource:
             head_sha=sides.head if sides.commits else None,
             files=files,
             same_decisions=tuple(path for path in _records(files)[:_MOST_RECORDS] if self._decides_the_same(path)),
-            workflows=read_workflows(self._store, (self._rules_tree, sides.head_tree), files),
+            workflows=read_workflows(
+                self._store,
+                (self._rules_tree, sides.head_tree),
+                files,
+                about.pull_request.repository if about.pull_request is not None else None,
+            ),
             own_repository=any(self._store.has(tree, OWN_PIPELINE) for tree in trees),
             config_in_pyproject=any(map(self._may_configure, trees)),
             tree=sides.head_tree,
             missing=absent.names,
             missing_files=absent.count,
         )
-        about = self._about
         if about.pull_request is not None:
             earlier = about.earlier and replace(about.earlier, touched=self._touched(about.earlier, about.pull_request))
             known = replace(about, earlier=earlier)

@@ -110,11 +110,13 @@ class Workflows:
 
     ``running`` are the files below ``.github`` that name the bot, or such a file, and what they call, before or after
     the change; ``heads`` the changed workflows at the head. ``followed``: all that they call was read.
+    ``links`` are the symbolic links that they go through, each with where it leads.
     """
 
     running: tuple[tuple[str, str], ...] = ()
     heads: tuple[tuple[str, str], ...] = ()
     followed: bool = True
+    links: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from review_advisor.core.facts.files.called_files import CalledFiles
 from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.core.facts.files.paths import PathRule
-from review_advisor.core.facts.files.workflows import is_called
 from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import sealed_on
@@ -23,17 +23,19 @@ LEFT_OUT = "Not reviewed: configured"
 class NeverLeftOut:
     """What is reviewed whatever ``github.skip_paths`` says.
 
-    These are critical paths, the bot's own ``implementation``, and what ``workflows`` that run it call.
+    These are critical paths, the bot's own ``implementation``, and what the workflow that runs it calls: everything, if
+    not all of that could be read.
     """
 
     critical: CriticalPaths = CRITICAL_PATHS_ADR
     implementation: tuple[str, ...] = ()
-    workflows: tuple[tuple[str, str], ...] = ()
+    called: CalledFiles = CalledFiles(())  # noqa: RUF009 (it names nothing, and nobody adds to it)
+    followed: bool = True
 
     def covers(self, path: str) -> bool:
         """Whether a changed path has to be reviewed."""
-        own = gives_orders(path) or PathRule(self.implementation).matches(path) or is_called(path, self.workflows)
-        return own or self.critical.matches(path)
+        own = gives_orders(path) or PathRule(self.implementation).matches(path) or self.called.names(path)
+        return own or not self.followed or self.critical.matches(path)
 
 
 DEFAULT = NeverLeftOut()

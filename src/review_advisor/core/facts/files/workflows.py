@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import Change, FileChange, Status, Workflows
+from review_advisor.core.facts.files.called_files import CalledFiles
 from review_advisor.core.facts.files.paths import OWN_NAME, PathRule
 
 WORKFLOW_FOLDER = ".github/workflows"
@@ -45,8 +46,6 @@ _ANY_SECRET = re.compile(
 )
 """The secrets as a whole, in whatever expression; a mapping's key is none, but its value may be ``inherit``."""
 _SECRET = re.compile(r"\bsecrets\.([A-Za-z_]\w*)", re.IGNORECASE)
-_ROOT_ACTION = re.compile(r"uses:\s*[\"']?\./?[\"']?\s*$", re.MULTILINE)
-_WORD = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,36 +134,13 @@ def watched(change: Change, check_name: str) -> Iterator[str]:
     """The paths of a change, on either side, that concern the bot as CI: its workflow, what that calls, and others."""
     facts, ours = change.workflows, own_names(check_name, change.workflows)
     heads = dict(facts.heads) if facts else {}
-    called = _Called(facts.running if facts else ())
+    called = CalledFiles(facts.running, change.repository, facts.links) if facts else CalledFiles(())
     for file in change.files:
         as_folder = file.is_symlink or file.is_submodule
         for path in file.paths:
             in_folder = WORKFLOWS.matches(path) or (as_folder and WORKFLOWS.matches(f"{path}/x"))
             edit = edit_of(file, heads.get(file.path) if facts else None)
             unfollowed = facts is not None and not facts.followed and (CI.matches(path) or in_folder)
-            if unfollowed or called.names(path) or (in_folder and concern(edit, ours) is not None):
+            calls = called.names(path) or (as_folder and called.goes_through(path))
+            if unfollowed or calls or (in_folder and concern(edit, ours) is not None):
                 yield path
-
-
-def is_called(path: str, running: Iterable[tuple[str, str]]) -> bool:
-    """Whether ``path`` is one of the workflows that run the bot, or is named by one."""
-    return _Called(running).names(path)
-
-
-class _Called:
-    """What the workflows that run the bot are, and which files of the repository they name."""
-
-    def __init__(self, running: Iterable[tuple[str, str]]) -> None:
-        self._words: set[str] = set()
-        for path, text in running:
-            code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
-            self._words |= {path.casefold(), *(word.removeprefix("./").casefold() for word in _WORD.findall(code))}
-            if _ROOT_ACTION.search(code):
-                self._words |= {"action.yml", "action.yaml"}
-
-    def names(self, path: str) -> bool:
-        """Whether ``path`` is one of them: by its whole name, a tail of it, or a folder that it lies in."""
-        parts = path.casefold().split("/")
-        tails = ("/".join(parts[at:]) for at in range(len(parts)) if at < len(parts) - 1 or "." in parts[-1])
-        folders = ("/".join(parts[:at]) for at in range(2, len(parts)))
-        return any(name in self._words for name in (*tails, *folders))
