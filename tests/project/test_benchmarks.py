@@ -66,3 +66,17 @@ def test_four_of_five_findings_of_static_checks_on_real_changes_are_useful() -> 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("findings of static checks in 20 ranges\n")
     assert "bar 80%: held" in done.stdout
+
+
+@pytest.mark.every_case
+def test_the_model_of_the_wait_is_what_the_pipeline_takes_and_a_seed_says_the_same_twice() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "wait.py"), "--reviews", "24"]
+    first, second = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2))
+    assert first == second
+    assert re.search(r"the model beside the pipeline +0\.000 s", first)
+    assert re.search(r"its money +0\.0000 USD", first)
+
+
+def test_the_drawn_times_reproduce_the_waits_that_were_seen() -> None:
+    (figures,) = re.findall(r"<!-- figures:wait -->\n(.*?)<!-- /figures:wait -->", PAGE, re.DOTALL)
+    assert re.findall(r"seen ([\d.]+) x: (\w+)", figures) == [("2.1", "reproduced"), ("3.6", "reproduced")]

@@ -79,7 +79,8 @@ class FakeAdvisorRunner:
     ``played`` holds both with what was said. ``struck`` are lines for the n-th call, counted from 1, whoever
     makes it. ``lifelike``: a line that takes longer than its call may is lost, and an executor without the Agent tool
     asks nothing and without leave edits nothing, as with the real adapter; otherwise the first passes and the others
-    are faults of the story. ``write`` is where an executor's edits go.
+    are faults of the story. ``write`` is where an executor's edits go. ``pace`` gives each line the time and the price
+    that it has as the answer to its call; consults keep their own.
     """
 
     clock: Passing
@@ -88,6 +89,7 @@ class FakeAdvisorRunner:
     struck: dict[int, Line] = field(default_factory=dict)
     lifelike: bool = False
     write: Callable[[Path, str, Written], None] | None = None
+    pace: Callable[[AgentCall, Line], Line] | None = None
     ended_running: int = 0
     interrupted: Stop | None = None
     _lines: dict[tuple[Role, Surface | None], deque[Line | Scripted]] = field(
@@ -113,6 +115,7 @@ class FakeAdvisorRunner:
         with self._lock:
             self.asked.append(call)
             line = self.struck.get(len(self.asked)) or self._next(call.role, call.surface)
+            line = line if self.pace is None else self.pace(call, line)
             played = PlayedCall(call, line, self.clock.monotonic())
             self.played.append(played)
         try:
