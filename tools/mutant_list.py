@@ -69,22 +69,23 @@ DOWN = f"{SCENARIOS}test_a_judge_in_an_outage.py::"
 RULED = f"{SCENARIOS}test_the_teams_own_rules.py::"
 STORIES = "tests/simulation/test_stories.py::test_"
 WATCHED = "tests/attacks/test_workflow_edits_are_watched.py::"
+READING = "tests/adapters/github/test_reading_github.py::"
 LIVES = "tests/simulation/test_on_github.py::test_"
 
 MUTANTS = (
     Mutant(
         "whoever pushed the head under another name settles its review",
-        "adapters/github/forge.py",
-        "(*found, *self._pushers(pull_request, {each.sha for each in commits}))",
+        "adapters/github/authorship.py",
+        "(*found, *pushed.logins)",
         "(*found,)",
-        ("tests/adapters/github/test_reading_github.py::test_whoever_made_or_pushed_a_commit_is_a_maker",),
+        (f"{READING}test_whoever_made_or_pushed_a_commit_is_a_maker",),
     ),
     Mutant(
         "the makers of commits that GitHub does not list are nobody",
-        "adapters/github/forge.py",
-        "whole=named and len(commits) < MOST_LISTED_COMMITS",
-        "whole=named",
-        ("tests/adapters/github/test_reading_github.py::test_of_a_very_long_pull_request_not_all_makers_are_known",),
+        "adapters/github/authorship.py",
+        "named and pushed.whole and len(commits) < MOST_LISTED_COMMITS",
+        "named and pushed.whole",
+        (f"{READING}test_of_a_very_long_pull_request_not_all_makers_are_known",),
     ),
     Mutant(
         "a comment in the change silences a serious static finding",
@@ -2116,9 +2117,7 @@ MUTANTS = (
         "adapters/github/forge.py",
         'f"{self._root}/pulls", list[PullRequestAnswer], asked)',
         'f"{self._root}/commits/{head}/pulls", list[PullRequestAnswer])',
-        (
-            "tests/adapters/github/test_reading_github.py::test_open_pull_requests_are_found_where_their_head_is_in_the_default_branch_by_now",
-        ),
+        (f"{READING}test_open_pull_requests_are_found_where_their_head_is_in_the_default_branch_by_now",),
     ),
     Mutant(
         "authors approve their own escalations",
@@ -2137,23 +2136,23 @@ MUTANTS = (
     Mutant(
         "whoever pushed an earlier commit settles their own work",
         "mockworld/github/forge.py",
-        "if each.after in shas)",
-        "if each.after == pull_request.head_sha)",
+        "for each in pushes[:MOST_PUSHES] if each.after in commits]",
+        "for each in pushes[:MOST_PUSHES] if each.after == pull_request.head_sha]",
         (f"{DECIDES}whoever_made_or_pushed_any_commit_settles_nothing",),
     ),
     Mutant(
         "GitHub's pushers of earlier commits are no makers",
-        "adapters/github/forge.py",
-        "if each.actor and each.after in commits)",
-        "if each.actor and each.after == pull_request.head_sha)",
-        ("tests/adapters/github/test_reading_github.py::test_whoever_made_or_pushed_a_commit_is_a_maker",),
+        "adapters/github/authorship.py",
+        "for each in page if each.after in commits]",
+        "for each in page if each.after == pull_request.head_sha]",
+        (f"{READING}test_whoever_made_or_pushed_a_commit_is_a_maker",),
     ),
     Mutant(
         "a commit that names no account counts as known",
-        "adapters/github/forge.py",
-        "whole=named and len(commits)",
-        "whole=len(commits)",
-        ("tests/adapters/github/test_reading_github.py::test_a_commit_that_names_no_account_leaves_its_maker_open",),
+        "adapters/github/authorship.py",
+        "whole = named and",
+        "whole =",
+        (f"{READING}test_a_commit_that_names_no_account_leaves_its_maker_open",),
     ),
     Mutant(
         "what a pull request taught is written into the checkout",
@@ -2915,5 +2914,19 @@ MUTANTS = (
         "if rest or self._own in (None, name.casefold()):",
         "if False:",
         (f"{WATCHED}test_what_the_bots_workflow_calls_by_the_repositorys_own_name_is_watched",),
+    ),
+    Mutant(
+        "whoever pushed before the newest hundred pushes settles their own work",
+        "adapters/github/wire.py",
+        "return found, cursor is None",
+        "return found[:1], True",
+        (f"{READING}test_a_push_is_known_however_many_came_after_it_up_to_a_bound",),
+    ),
+    Mutant(
+        "the pushers of a fork that nobody can read are nobody",
+        "adapters/github/authorship.py",
+        "(ForgeMissing, ForgeDenied):\n            return Makers((), whole=False)",
+        "(ForgeMissing, ForgeDenied):\n            return Makers(())",
+        (f"{READING}test_who_pushed_to_a_fork_that_is_gone_is_not_known",),
     ),
 )

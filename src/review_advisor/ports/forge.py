@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
@@ -33,6 +34,10 @@ class Forge(Protocol):
 
     def makers(self, pull_request: PullRequest) -> Makers:
         """Authors and committers of its commits, and whoever pushed one of them, as far as the forge names them."""
+        ...
+
+    def pushers(self, pull_request: PullRequest, commits: AbstractSet[str]) -> Makers:
+        """Whoever pushed one of these commits to the branch of its head; whole only if the head's pusher is known."""
         ...
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:

@@ -12,11 +12,12 @@ from review_advisor.mockworld.github.requests.session import Session, session
 
 @dataclass(frozen=True)
 class Reply:
-    """What to answer. ``paged``: the list, or the list under this key, is to be cut into pages."""
+    """What to answer. ``paged``: the list, or the list under this key, is cut into pages, or ``by_cursor``."""
 
     status: int
     body: Any = None
     paged: bool | str = False
+    by_cursor: bool = False
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,8 @@ class Door:
         raise RefusedRequest(404, "Not Found")
 
     def _page(self, reply: Reply, path: str, query: dict[str, str]) -> tuple[Any, dict[str, str]]:
+        if reply.by_cursor:
+            return self._by_cursor(reply, path, query)
         if reply.paged is False:
             return reply.body, {}
         whole = reply.body if reply.paged is True else reply.body[reply.paged]
@@ -131,6 +133,15 @@ class Door:
             links = [f'<{self.url}{path}?{following}>; rel="next"', f'<{self.url}{path}?{last}>; rel="last"']
         headers = {"Link": ", ".join(links)} if links else {}
         return (page if reply.paged is True else {**reply.body, reply.paged: page}), headers
+
+    def _by_cursor(self, reply: Reply, path: str, query: dict[str, str]) -> tuple[Any, dict[str, str]]:
+        """A page after a cursor, which means nothing to whoever asks."""
+        size = min(int(query.get("per_page", 30)), 100)
+        begin = int(query.get("after", "c=0").removeprefix("c="))
+        if begin + size >= len(reply.body):
+            return reply.body[begin:], {}
+        following = urlencode({**query, "after": f"c={begin + size}"})
+        return reply.body[begin : begin + size], {"Link": f'<{self.url}{path}?{following}>; rel="next"'}
 
 
 @contextmanager

@@ -42,7 +42,7 @@ def commits(call: Call) -> Reply:
 
 def activity(call: Call) -> Reply:
     found = call.session.facts.pushes(call.repository, call.query["ref"].removeprefix("refs/heads/"))
-    return Reply(200, [answers.push(call.write, each) for each in found])
+    return Reply(200, [answers.push(call.write, each) for each in found], by_cursor=True)
 
 
 def files(call: Call) -> Reply:

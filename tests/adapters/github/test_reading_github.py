@@ -11,7 +11,7 @@ from review_advisor.core.facts.pull_request import Makers, Permission
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import Thread
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
-from review_advisor.mockworld.github.records import PullFile
+from review_advisor.mockworld.github.records import PullFile, Push
 from review_advisor.ports.forge import MOST_LISTED_COMMITS, ForgeError, ForgeMissing, ForgeRejected
 
 
@@ -101,8 +101,36 @@ def test_who_pushed_to_a_fork_that_is_gone_is_not_known(scene: Scene) -> None:
     pull = scene.github.opens("octo/app", by="eve")
     scene.github.pushes(pull, {"last.txt": "last\n"}, by=scene.github.user("max").login, maker="eve")
     assert makers(scene, pull.number) == [{"eve", "max"}] * 2
+    scene.github.repository("eve/app").private = True
+    assert whole(scene, pull.number) == [False, False], "the token cannot read the fork"
     scene.github.deletes_repository("eve/app")
     assert makers(scene, pull.number) == [{"eve"}] * 2
+    assert whole(scene, pull.number) == [False, False]
+
+
+def whole(scene: Scene, number: int) -> list[bool]:
+    """Whether all of those whose work it is are known, through both doors."""
+    return [forge.makers(forge.pull_request(number)).whole for forge in (scene.forge, scene.fake)]
+
+
+@pytest.mark.parametrize("later, known", [(99, True), (100, True), (998, True), (999, False), (1_005, False)])
+def test_a_push_is_known_however_many_came_after_it_up_to_a_bound(scene: Scene, later: int, known: bool) -> None:
+    pull = scene.opens()
+    scene.github.pushes(pull, {"more.txt": "more\n"}, by=scene.github.user("max").login, maker="mona")
+    pushes = scene.github.repository("octo/app").pushes
+    pushes += [Push(pull.head_ref, "d" * 40, "mona")] * (later - 1)
+    pushes.append(Push(pull.head_ref, pull.head_sha, "mona"))
+    found = [forge.makers(forge.pull_request(pull.number)) for forge in (scene.forge, scene.fake)]
+    assert [each.whole for each in found] == [known] * 2
+    assert ["max" in each.logins for each in found] == [later < 1_000] * 2
+
+
+def test_who_pushed_the_head_has_to_be_known(scene: Scene) -> None:
+    pull = scene.opens()
+    scene.github.pushes(pull, {"more.txt": "more\n"})
+    assert whole(scene, pull.number) == [True, True]
+    del scene.github.repository("octo/app").pushes[-1]
+    assert whole(scene, pull.number) == [False, False]
 
 
 def test_of_a_very_long_pull_request_not_all_makers_are_known(scene: Scene) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
@@ -19,16 +18,14 @@ from review_advisor.adapters.github.address import (
     repository_name,
     token_value,
 )
+from review_advisor.adapters.github.authorship import Authorship
 from review_advisor.adapters.github.check_runs import check_body
 from review_advisor.adapters.github.commentable_lines import commentable
 from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
-from review_advisor.adapters.github.git_data import GitData
 from review_advisor.adapters.github.graph_answers import CommentNode, IssueNode, RemarkNode, Root, ThreadNode
 from review_advisor.adapters.github.rest_answers import (
-    ActivityAnswer,
     AnnotationAnswer,
     ChecksAnswer,
-    CommitAnswer,
     ContentAnswer,
     FileAnswer,
     FoundAnswer,
@@ -39,14 +36,12 @@ from review_advisor.adapters.github.rest_answers import (
 )
 from review_advisor.adapters.github.transport import Exchange
 from review_advisor.adapters.github.wire import Wire
-from review_advisor.core.facts.pull_request import LinkedIssue, Makers, Permission, PullRequest
+from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.pull_request.writes import Check, InlineComment, in_requests, missing_annotations
 from review_advisor.ports.forge import (
-    MOST_LISTED_COMMITS,
     CommentableLines,
-    ForgeDenied,
     ForgeMissing,
     ForgeRejected,
     ForgeUnavailable,
@@ -66,7 +61,7 @@ class _Numbered(Protocol):
 _Item = TypeVar("_Item", bound=_Numbered)
 
 
-class GitHubForge(GitData):
+class GitHubForge(Authorship):
     """One repository on GitHub or GitHub Enterprise, as ``ports.Forge``; ``connect`` opens it."""
 
     def __init__(self, repository: str, wire: Wire) -> None:
@@ -89,30 +84,6 @@ class GitHubForge(GitData):
         pages = self._wire.pages("list the open pull requests", f"{self._root}/pulls", list[PullRequestAnswer], asked)
         found = {each.number: each for page in pages for each in page if each.state == "open" and each.head.sha == head}
         return tuple(found[number].value(self._repository) for number in sorted(found))
-
-    def makers(self, pull_request: PullRequest) -> Makers:
-        """The accounts that GitHub knows the commits' authors and committers by, and whoever pushed any of the commits.
-
-        It goes by the mail addresses in a commit. Of a fork that the token cannot read, no pusher is known.
-        """
-        doing = f"list the commits of pull request #{pull_request.number}"
-        pages = self._wire.pages(doing, f"{self._pull(pull_request.number)}/commits", list[CommitAnswer])
-        commits = [each for page in pages for each in page]
-        found = (login for each in commits for login in each.makers())
-        logins = tuple(dict.fromkeys((*found, *self._pushers(pull_request, {each.sha for each in commits}))))
-        named = all(each.names_author for each in commits)
-        return Makers(logins, whole=named and len(commits) < MOST_LISTED_COMMITS)
-
-    def _pushers(self, pull_request: PullRequest, commits: AbstractSet[str]) -> tuple[str, ...]:
-        if pull_request.head_repository is None:
-            return ()
-        path = f"/repos/{quote(pull_request.head_repository)}/activity"
-        asked = {"ref": f"refs/heads/{pull_request.head_ref}", "per_page": "100"}
-        try:
-            found = self._wire.get("read who pushed the commits", path, list[ActivityAnswer], asked)
-        except (ForgeMissing, ForgeDenied):
-            return ()
-        return tuple(each.actor.login for each in found if each.actor and each.after in commits)
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
         """The issues that it closes, the lowest number first; one that the token may not see is left out."""
@@ -286,9 +257,6 @@ class GitHubForge(GitData):
         doing = f"list the files of pull request #{number}"
         for page in self._wire.pages(doing, f"{self._pull(number)}/files", list[FileAnswer]):
             yield from page
-
-    def _pull(self, number: int) -> str:
-        return f"{self._root}/pulls/{number}"
 
     def _issue(self, number: int) -> str:
         return f"{self._root}/issues/{number}"

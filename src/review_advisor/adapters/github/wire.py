@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+from urllib.parse import parse_qs, urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -65,6 +66,28 @@ class Wire:
             if not more:
                 return found
         raise _endless(doing)
+
+    def newest(
+        self, doing: str, path: str, shape: type[Value], parameters: Mapping[str, str], most: int
+    ) -> tuple[list[Value], bool]:
+        """The first pages of a list that is paged by cursors, ``most`` of them, and whether they are all of it.
+
+        Of ``Link`` only the cursor counts: its address is not followed.
+        """
+        found: list[Value] = []
+        cursor: str | None = ""
+        for _ in range(most):
+            paging = {**parameters, "per_page": str(_PER_PAGE), **({"after": cursor} if cursor else {})}
+
+            def ask(paging: dict[str, str] = paging) -> tuple[Value, str | None]:
+                answer = self._rest(doing, "GET", path, paging)
+                return _read(doing, answer, shape), _next_cursor(answer.headers.get("link", ""))
+
+            page, cursor = self._patiently(ask)
+            found.append(page)
+            if not cursor:
+                break
+        return found, cursor is None
 
     def graph_nodes(
         self,
@@ -149,6 +172,15 @@ def _read(doing: str, answer: Response | dict[str, Any], shape: type[Value]) -> 
         return reader.validate_json(answer.text) if isinstance(answer, Response) else reader.validate_python(answer)
     except ValidationError as error:
         raise unreadable(doing, error) from None
+
+
+def _next_cursor(link: str) -> str | None:
+    """The cursor of the next page; None after the last one, and nothing where the next one has no cursor."""
+    for part in link.split(","):
+        address, _, relation = part.partition(";")
+        if 'rel="next"' in relation:
+            return (parse_qs(urlsplit(address.strip(" <>")).query).get("after") or [""])[0]
+    return None
 
 
 def _endless(doing: str) -> ForgeError:

@@ -33,7 +33,7 @@ class Permission(StrEnum):
 class Makers:
     """Whom the forge names for the work in a pull request: the makers and the pushers of its commits.
 
-    ``whole``: it named all commits, which it does not of very long pull requests, and the author of each.
+    ``whole``: it named all commits, which it does not of very long pull requests, the author of each, and the pushers.
     """
 
     logins: tuple[str, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
@@ -43,6 +44,8 @@ from review_advisor.ports.forge import (
 MOST_READS = 4
 """How often a read is made before its trouble is the caller's; a limit is not waited for."""
 MOST_BYTES = 1_000_000
+MOST_PUSHES = 1_000
+"""So many pushes of a branch are read."""
 _Answer = TypeVar("_Answer")
 
 
@@ -66,13 +69,21 @@ class FakeForge:
     def makers(self, pull_request: PullRequest) -> Makers:
         """See ``Forge``."""
         commits = self._read(lambda: self._session.facts.commits(pull_request.number))
-        shas, place = {each.sha for each in commits}, pull_request.head_repository
-        pushes = self._read(lambda: self._session.facts.pushes(place, pull_request.head_ref)) if place else ()
-        pushers = (each.login for each in pushes if each.after in shas)
-        return Makers(
-            tuple(dict.fromkeys((*(each.author for each in commits if each.author), *pushers))),
-            whole=all(each.author for each in commits) and len(commits) < MOST_LISTED_COMMITS,
-        )
+        pushed = self.pushers(pull_request, {each.sha for each in commits})
+        named = all(each.author for each in commits) and len(commits) < MOST_LISTED_COMMITS
+        makers = (*(each.author for each in commits if each.author), *pushed.logins)
+        return Makers(tuple(dict.fromkeys(makers)), whole=named and pushed.whole)
+
+    def pushers(self, pull_request: PullRequest, commits: AbstractSet[str]) -> Makers:
+        """See ``Forge``."""
+        place = pull_request.head_repository
+        try:
+            pushes = self._read(lambda: self._session.facts.pushes(place, pull_request.head_ref)) if place else ()
+        except (ForgeMissing, ForgeDenied):
+            pushes = ()
+        ours = [each for each in pushes[:MOST_PUSHES] if each.after in commits]
+        known = pull_request.head_sha in {each.after for each in ours} and len(pushes) <= MOST_PUSHES
+        return Makers(tuple(dict.fromkeys(each.login for each in ours)), whole=known)
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
         """See ``Forge``."""

@@ -54,10 +54,9 @@ class CalledFiles:
                 yield rest
 
     def _uses(self, name: str) -> None:
-        if name.casefold().endswith((".yml", ".yaml")):
-            named = (name,)
-        else:
-            named = tuple(normpath(join(name, file)) for file in _ACTION_FILES)
+        named = [name]
+        if not name.casefold().endswith((".yml", ".yaml")):
+            named = [normpath(join(name, file)) for file in _ACTION_FILES]
             self._folders |= {name.casefold()} - {"."}
         self._words |= {each.casefold() for each in named}
         self._sought.update(dict.fromkeys(named))

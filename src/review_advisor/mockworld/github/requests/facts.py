@@ -47,7 +47,10 @@ class FactRequests(Access):
     def pushes(self, repository: str, branch: str) -> tuple[Push, ...]:
         """The pushes to a branch of this repository or a fork, the newest first."""
         with self.request("list activity", "contents:read"):
-            every = self.github.repository(repository).pushes
+            place = self.github.repository(repository)
+            if place.private and place.permission(self.account) is Permission.NONE:
+                raise missing()
+            every = place.pushes
             return tuple(reversed([each for each in every if each.branch == branch]))
 
     def files(self, number: int) -> tuple[PullFile, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from review_advisor.mockworld.github.objects import Commit, Entry
-from review_advisor.mockworld.github.records import Repository
+from review_advisor.mockworld.github.records import Push, Repository
 from review_advisor.mockworld.github.requests.access import Access
 from review_advisor.mockworld.github.traffic import RefusedRequest, refused
 
@@ -64,6 +64,7 @@ class GitObjectRequests(Access):
             if sha not in self.github.objects.commits:
                 raise refused("Object does not exist")
             self._may_move(repository, branch, sha)
+            repository.pushes.append(Push(branch, sha, self.account))
             self.github.move_branch(repository, branch, sha)
             return sha
 

@@ -1,0 +1,54 @@
+"""Whose work the commits of a pull request are: who made them, who pushed them, and what they bring."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from urllib.parse import quote
+
+from review_advisor.adapters.github.git_data import GitData
+from review_advisor.adapters.github.rest_answers import ActivityAnswer, CommitAnswer
+from review_advisor.core.facts.pull_request import Makers, PullRequest
+from review_advisor.ports.forge import MOST_LISTED_COMMITS, ForgeDenied, ForgeMissing
+
+_MOST_PAGES = 10
+"""A branch with more pushes than these pages hold, a hundred each, has some that nobody knows."""
+
+
+class Authorship(GitData):
+    """The makers of commits on GitHub, as ``ports.Forge``. Every method raises ``ForgeError``."""
+
+    def makers(self, pull_request: PullRequest) -> Makers:
+        """The accounts that GitHub knows the commits' authors and committers by, and whoever pushed any of the commits.
+
+        It goes by the mail addresses in a commit.
+        """
+        doing = f"list the commits of pull request #{pull_request.number}"
+        pages = self._wire.pages(doing, f"{self._pull(pull_request.number)}/commits", list[CommitAnswer])
+        commits = [each for page in pages for each in page]
+        found = (login for each in commits for login in each.makers())
+        pushed = self.pushers(pull_request, {each.sha for each in commits})
+        named = all(each.names_author for each in commits)
+        whole = named and pushed.whole and len(commits) < MOST_LISTED_COMMITS
+        return Makers(tuple(dict.fromkeys((*found, *pushed.logins))), whole)
+
+    def pushers(self, pull_request: PullRequest, commits: AbstractSet[str]) -> Makers:
+        """Whoever pushed one of these commits to the head's branch.
+
+        Not whole: a fork that the token cannot read, more pushes than are read, or a head that nobody is known to push.
+        """
+        if pull_request.head_repository is None:
+            return Makers((), whole=False)
+        path = f"/repos/{quote(pull_request.head_repository)}/activity"
+        asked = {"ref": f"refs/heads/{pull_request.head_ref}"}
+        try:
+            pages, whole = self._wire.newest(
+                "read who pushed the commits", path, list[ActivityAnswer], asked, _MOST_PAGES
+            )
+        except (ForgeMissing, ForgeDenied):
+            return Makers((), whole=False)
+        pushes = [each for page in pages for each in page if each.after in commits]
+        known = all(each.actor for each in pushes) and pull_request.head_sha in {each.after for each in pushes}
+        return Makers(tuple(dict.fromkeys(each.actor.login for each in pushes if each.actor)), whole and known)
+
+    def _pull(self, number: int) -> str:
+        return f"{self._root}/pulls/{number}"
