@@ -74,6 +74,41 @@ LIVES = "tests/simulation/test_on_github.py::test_"
 
 MUTANTS = (
     Mutant(
+        "a call without leave may change the tree",
+        "adapters/answers/read_only_trees.py",
+        "if _digest(call.tree) != before:",
+        "if before is None:",
+        ("tests/adapters/answers/test_read_only_trees.py::test_whatever_a_call_changes_without_leave_ends_the_review",),
+    ),
+    Mutant(
+        "nobody looks whether the tree was changed",
+        "app/review.py",
+        "keeping.remembering(ReadOnlyTrees(agents), ",
+        "keeping.remembering(agents, ",
+        ("tests/adapters/answers/test_read_only_trees.py::test_a_review_whose_tree_was_changed_stops_and_says_so",),
+    ),
+    Mutant(
+        "no hook refuses a tool that is listed for the cache alone",
+        "adapters/claude/argv.py",
+        "    withheld = _withheld(call)\n",
+        "    withheld = ()\n",
+        (f"{UNIT}test_claude_argv.py::test_tools_that_only_another_call_may_use_are_listed_and_refused_twice",),
+    ),
+    Mutant(
+        "no rule refuses editing that is listed for the cache alone",
+        "adapters/claude/argv.py",
+        '{"deny": ["Edit(//**)"]}',
+        '{"deny": []}',
+        (f"{UNIT}test_claude_argv.py::test_tools_that_only_another_call_may_use_are_listed_and_refused_twice",),
+    ),
+    Mutant(
+        "the pass on the diff alone begins with the author's words",
+        f"{ROLES}advisors.py",
+        "(self._matter(row, part, part.shard.files), [ask])",
+        "(self._matter(row, part, part.shard.files), _told(self._briefing, part, None), [ask])",
+        (f"{SCENARIOS}test_the_change_is_paid_for_once.py::test_the_pass_on_the_diff_alone_begins_as_the_attempts_do",),
+    ),
+    Mutant(
         "whoever pushed the head under another name settles its review",
         "adapters/github/authorship.py",
         "(*found, *pushed.logins)",
@@ -423,8 +458,8 @@ MUTANTS = (
     Mutant(
         "the specification is dropped from post-verify",
         ADVISORS,
-        "        prompts.spec_section(seen.change, seen.nonce),\n        prompts.whole_change",
-        "        prompts.whole_change",
+        "        prompts.spec_section(seen.change, seen.nonce),\n        prompts.tools_section",
+        "        prompts.tools_section",
         (f"{SCENARIOS}test_pre_merge_spec_check.py::test_the_spec_reaches_post_verify_d1",),
     ),
     Mutant(
@@ -1513,8 +1548,8 @@ MUTANTS = (
     Mutant(
         "our own secrets go into prompts",
         DISPATCH,
-        "prompt=self._redactor.redact(call.prompt),",
-        "prompt=call.prompt,",
+        "blocks=tuple(map(self._redactor.redact, call.blocks)),",
+        "blocks=call.blocks,",
         (f"{SCENARIOS}test_secrets_stay_out.py::test_a_secret_that_is_everywhere_is_told_nowhere",),
     ),
     Mutant(
@@ -2245,8 +2280,8 @@ MUTANTS = (
     Mutant(
         "a question that is asked again does not say so",
         "core/roles/replies.py",
-        '{note}", asks_again=number)',
-        '{note}")',
+        "call.with_more(note), asks_again=number)",
+        "call.with_more(note))",
         ("tests/scenarios/test_two_judges_of_one_report.py::test_a_judge_is_asked_again_by_name_and_number",),
     ),
     Mutant(
@@ -2352,8 +2387,8 @@ MUTANTS = (
     Mutant(
         "whoever rejected may repair",
         REPAIR,
-        'return attempts[-1].executor_verdict == "approve"',
-        "return True",
+        'bool(attempts) and attempts[-1].executor_verdict == "approve"',
+        "bool(attempts)",
         (f"{REPAIRED}test_whoever_rejected_is_not_asked_to_repair",),
     ),
     Mutant(

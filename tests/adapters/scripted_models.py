@@ -35,7 +35,9 @@ if "--version" in sys.argv:
 place = Path(__file__).parent
 words = dict(zip(sys.argv, sys.argv[1:]))
 question = json.loads(words["--json-schema"])["title"]
-asked = {{"question": question, "prompt": sys.stdin.buffer.read().decode(), "environment": dict(os.environ)}}
+blocks = json.loads(sys.stdin.buffer.read())["message"]["content"]
+prompt = "".join(block["text"] for block in blocks)
+asked = {{"question": question, "prompt": prompt, "environment": dict(os.environ)}}
 with open(place / "asked.jsonl", "a") as log:
     log.write(json.dumps(asked) + "\\n")
 replies = json.loads((place / "replies.json").read_text())

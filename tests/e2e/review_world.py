@@ -83,6 +83,8 @@ def may_repair(request: Request) -> bool:
     return "\n\nYou may repair what the transcript rightly demands." in request.prompt
 
 
+_IS_REPAIRED = "This is a review of the whole change"
+"""The instructions of the surface on which an attempt may get leave to edit."""
 NO_WAIT = "[outage]\nwait_minutes = 0\n"
 """These tests wait for no outage to end."""
 
@@ -145,6 +147,7 @@ class ReviewWorld:
     models: dict[Role, str] = field(default_factory=lambda: dict(_MODELS))
     tools: dict[Role, frozenset[str]] = field(default_factory=lambda: dict(_TOOLS))
     without_consults: list[Request] = field(default_factory=list)
+    repairs: bool = True
 
     def __post_init__(self) -> None:
         self.repo = Repo(self.root / "repo")
@@ -234,6 +237,7 @@ class ReviewWorld:
         environ: Mapping[str, str] | None = None,
     ) -> Reviewed:
         """A whole review in this process. ``config``, ``body``, ``spec`` and ``patch`` are texts."""
+        self.repairs = repair != "off"
         config = f"{config}\n{NO_WAIT}" if config and "[outage]" not in config else config
         options = ReviewOptions(
             repo=self.repo.path,
@@ -324,9 +328,11 @@ class ReviewWorld:
         role = role_of(request)
         assert request.model == self.models[role]
         offered = self.tools[role] - {"Agent"} if request in self.without_consults else self.tools[role]
-        if role is EXECUTOR and may_repair(request):
-            offered |= {"Edit", "Write"}
-        assert frozenset(request.tools) == offered
+        editing = frozenset(request.tools) - offered
+        assert offered <= frozenset(request.tools)
+        assert editing in (frozenset(), {"Edit", "Write"})
+        assert not editing or (role is EXECUTOR and self.repairs and _IS_REPAIRED in request.system)
+        assert editing or not may_repair(request)
         assert request.headers["x-api-key"] == KEY
         body = json.dumps(request.body)
         for secret in (KEY, FORGE_TOKEN, HOME_CANARY):

@@ -106,7 +106,7 @@ def call(tree: Path) -> AgentCall:
         shard=0,
         model="sonnet",
         system_prompt="You review a change.",
-        prompt="Review this. @a.py @/etc/hostname",
+        blocks=("Review this. @a.py @/etc/hostname",),
         answer=ReviewReport,
         tree=tree,
         consults=None,
@@ -229,7 +229,7 @@ def test_a_prompt_that_looks_like_a_command_is_only_a_prompt(
     agents: ClaudeAgents, api: StubApi, call: AgentCall
 ) -> None:
     api.executor(structured(REPORT))
-    answered(agents.run(replace(call, prompt="/compact")))
+    answered(agents.run(replace(call, blocks=("/compact",))))
     assert "/compact" in api.requests[0].prompt
 
 

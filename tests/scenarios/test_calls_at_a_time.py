@@ -42,7 +42,9 @@ def judge(part: int, seat: int) -> AgentCall:
 
 def _call(role: Role, part: int, attempt: int = 0) -> AgentCall:
     answer = ReviewReport if role is Role.EXECUTOR else PostVerifyResult
-    return AgentCall(role, role.advisor, Surface.PR_REVIEW, attempt, part, "m", "s", "p", answer, None, None, 0.0, 0.0)
+    return AgentCall(
+        role, role.advisor, Surface.PR_REVIEW, attempt, part, "m", "s", ("p",), answer, None, None, 0.0, 0.0
+    )
 
 
 def starts(calls: Dispatch) -> list[tuple[Role, int, int]]:

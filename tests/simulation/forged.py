@@ -90,7 +90,7 @@ def call(asked: PlayedCall, **changes: Any) -> PlayedCall:
 def prompts(review: PlayedReview, old: str, new: str) -> PlayedReview:
     """The same review, in whose prompts some words are others."""
     assert any(old in asked.call.prompt for asked in review.asked)
-    return calls(review, lambda asked: call(asked, prompt=asked.call.prompt.replace(old, new)))
+    return calls(review, lambda asked: call(asked, blocks=(asked.call.prompt.replace(old, new),)))
 
 
 def role(review: PlayedReview, who: Role) -> PlayedCall:
@@ -227,9 +227,9 @@ def from_before(mark: str) -> Reading:
     earlier = told()
     now = replace(told(), number=2, run_id="run-2", nonce="nonce0002")
     clean = calls(
-        now, lambda a: call(a, prompt=a.call.prompt.replace("nonce0001", "nonce0002").replace("run-1", "run-2"))
+        now, lambda a: call(a, blocks=(a.call.prompt.replace("nonce0001", "nonce0002").replace("run-1", "run-2"),))
     )
-    shown = calls(clean, lambda a: call(a, prompt=f"{a.call.prompt}\n{mark}")) if mark else clean
+    shown = calls(clean, lambda a: call(a, blocks=(f"{a.call.prompt}\n{mark}",))) if mark else clean
     return Reading(shown, (earlier,))
 
 

@@ -156,18 +156,21 @@ LIES: dict[str, Callable[[], Reading]] = {
     "exhausted_is_a_veto_that_outlasted_the_retries": lambda: read(flagged(told(), exhausted=True)),
     "every_prompt_has_what_its_role_is_owed": lambda: read(prompts(told(), "<<<UNTRUSTED DIFF", "<<<TRUSTED DIFF")),
     "a_diff_judged_alone_comes_with_nothing_that_is_said": lambda: read(
-        calls(told(config=BLIND), lambda a: call(a, prompt=f"{a.call.prompt} Add a value") if a.call.blind else a)
+        calls(told(config=BLIND), lambda a: call(a, blocks=(f"{a.call.prompt} Add a value",)) if a.call.blind else a)
     ),
     "the_plan_reaches_executor_and_judge": lambda: read(prompts(told(), "a risk", "another")),
     "a_retry_is_handed_the_whole_transcript": lambda: read(prompts(vetoed(), "it breaks twice", "it breaks")),
     "the_judge_sees_the_report_it_judges": lambda: read(prompts(told(), "looks right", "looks wrong")),
     "no_untrusted_text_stands_outside_a_fence": lambda: read(
-        calls(told(), lambda a: call(a, prompt=f"{a.call.prompt}\nzqx says so"))
+        calls(told(), lambda a: call(a, blocks=(f"{a.call.prompt}\nzqx says so",)))
     ),
     "no_fence_holds_the_nonce": lambda: read(prompts(told(), "looks right", "looks nonce0001")),
     "nothing_of_an_earlier_review_is_seen": lambda: from_before("as in nonce0001"),
     "a_planner_has_no_tools_and_only_executors_consult": lambda: read(
         calls(told(), lambda a: call(a, tree=Path("tree")))
+    ),
+    "the_calls_of_a_role_begin_alike": lambda: read(
+        calls(vetoed(), lambda a: call(a, blocks=(f"Attempt {a.call.attempt}.", *a.call.blocks)))
     ),
     "guidance_is_carried_into_a_retry": lambda: read(guidance_forgotten()),
 }

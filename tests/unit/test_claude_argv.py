@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from review_advisor.adapters.claude.argv import argv, hook_settings
 from review_advisor.adapters.claude.environment import child_environment, credential_present, credential_secret
 from review_advisor.adapters.claude.limits import Limits
+from review_advisor.adapters.claude.spoken_prompt import user_message
 from review_advisor.core.answers.answers import ReviewReport
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
+from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant, Withheld
 
 GRANT = ConsultGrant("the-advisor", "You advise.", "claude-opus-5-5", "<!-- s -->", "n0nce")
 CALL = AgentCall(
@@ -24,7 +27,7 @@ CALL = AgentCall(
     shard=0,
     model="sonnet",
     system_prompt="You review.",
-    prompt="THE PROMPT",
+    blocks=("THE PROMPT",),
     answer=ReviewReport,
     tree=Path("/tree"),
     consults=None,
@@ -130,6 +133,72 @@ def test_hook_and_edit_rules_share_the_one_settings_option() -> None:
 def test_leave_to_edit_nothing_is_a_bug() -> None:
     with pytest.raises(ValueError, match="only in a tree"):
         argv(("c",), replace(CALL, tree=None, edits=EditGrant(())), None)
+
+
+def test_tools_that_only_another_call_may_use_are_listed_and_refused_twice() -> None:
+    """By a hook, and editing by a rule, too. The tools are those of the call that may use them, in the same order."""
+    may = argv(("c",), replace(CALL, consults=GRANT, edits=EditGrant((".github",))), hook_settings(("hook",)))
+    may_not = argv(("c",), replace(CALL, withheld=Withheld(edits=True, consults=GRANT)), None)
+    for alike in ("--tools", "--disallowedTools", "--agents", "--system-prompt", "--json-schema"):
+        assert option(may, alike) == option(may_not, alike)
+    assert option(may_not, "--permission-mode") == "dontAsk"
+    assert deny_rules(may_not) == ["Edit(//**)"]
+    (entry,) = json.loads(option(may_not, "--settings"))["hooks"]["PreToolUse"]
+    assert entry["matcher"] == "Task|Agent|Edit|Write"
+    said = subprocess.run(["/bin/sh", "-c", entry["hooks"][0]["command"]], capture_output=True, check=True).stdout
+    assert json.loads(said)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize(
+    "consults,edits,withheld,refused",
+    [
+        (GRANT, None, Withheld(edits=True), ["Edit|Write"]),
+        (None, EditGrant(()), Withheld(edits=True, consults=GRANT), ["Task|Agent"]),
+        (GRANT, EditGrant(()), Withheld(edits=True), []),
+        (None, None, Withheld(), []),
+    ],
+)
+def test_what_a_call_may_use_is_not_refused(
+    consults: ConsultGrant | None, edits: EditGrant | None, withheld: Withheld, refused: list[str]
+) -> None:
+    hook = hook_settings(("hook",)) if consults else None
+    words = argv(("c",), replace(CALL, consults=consults, edits=edits, withheld=withheld), hook)
+    settings = json.loads(option(words, "--settings")) if "--settings" in words else {}
+    entries = settings.get("hooks", {}).get("PreToolUse", [])
+    assert [each["matcher"] for each in entries][bool(consults) :] == refused
+
+
+def test_editing_is_withheld_only_in_a_tree() -> None:
+    with pytest.raises(ValueError, match="only in a tree"):
+        argv(("c",), replace(CALL, tree=None, withheld=Withheld(edits=True)), None)
+
+
+# --- the prompt -----------------------------------------------------------------------------------------
+
+
+def content(*blocks: str) -> list[dict[str, Any]]:
+    line = user_message(blocks)
+    assert line.endswith(b"\n")
+    assert len(line.splitlines()) == 1
+    message = json.loads(line)
+    assert (message["type"], message["message"]["role"]) == ("user", "user")
+    told: list[dict[str, Any]] = message["message"]["content"]
+    return told
+
+
+def test_the_last_block_that_does_not_vary_is_marked_for_the_cache() -> None:
+    marked = {"cache_control": {"type": "ephemeral"}}
+    assert content("a", "b", "c") == [
+        {"type": "text", "text": "a"},
+        {"type": "text", "text": "b", **marked},
+        {"type": "text", "text": "c"},
+    ]
+    assert content("all of it") == [{"type": "text", "text": "all of it"}]
+
+
+def test_a_prompt_is_one_line_for_every_reader_of_lines() -> None:
+    text = "a\nb\u2028c\u0085d\r\ud800"
+    assert content("first", text)[1]["text"] == "a\nb\u2028c\u0085d\r?"
 
 
 # --- environment ------------------------------------------------------------------------------------

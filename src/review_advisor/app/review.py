@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from review_advisor.adapters.answers.read_only_trees import ReadOnlyTrees
 from review_advisor.adapters.artifacts import (
     FolderArtifacts,
     check_writable,
@@ -144,7 +145,7 @@ def run_review(
         )
         stack.callback(keeping.recorder.close)
         request = replace(request, earlier_consults=keeping.earlier_consults)
-        asked = keeping.remembering(agents, RunNames(request.run_id, request.nonce), request.redactor)
+        asked = keeping.remembering(ReadOnlyTrees(agents), RunNames(request.run_id, request.nonce), request.redactor)
         so_far.artifacts, so_far.keeping = artifacts, keeping
         journal = FanOut([so_far, keeping, subscriber])
         ports = Ports(asked, source, journal, artifacts, SystemClock(), pictures, wiki)

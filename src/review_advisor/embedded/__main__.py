@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from pathlib import Path
@@ -53,7 +54,16 @@ def _prompt() -> str:
         raise UsageError(
             "Error: Input must be provided either through stdin or as a prompt argument when using --print"
         )
-    return given.decode("utf-8", "replace")
+    return _said(given.split(b"\n", 1)[0])
+
+
+def _said(line: bytes) -> str:
+    """The text of the one user message that this product sends."""
+    try:
+        content = json.loads(line)["message"]["content"]
+        return "".join(str(block["text"]) for block in content)
+    except (ValueError, LookupError, TypeError) as error:
+        raise UsageError("Error: the line of input is no user message of text blocks") from error
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:

@@ -52,6 +52,7 @@ _VALUED = frozenset(
         "--max-turns",
         "--max-budget-usd",
         "--json-schema",
+        "--input-format",
         "--output-format",
     }
 )
@@ -144,8 +145,9 @@ def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _require_print_mode(given: dict[str, str]) -> None:
     if "--print" not in given:
         raise UsageError("Error: the embedded agent has no interactive mode; use -p")
-    if given.get("--output-format") != "stream-json":
-        raise UsageError("Error: the embedded agent speaks --output-format stream-json only")
+    for option in ("--input-format", "--output-format"):
+        if given.get(option) != "stream-json":
+            raise UsageError(f"Error: the embedded agent speaks {option} stream-json only")
     if "--verbose" not in given:
         raise UsageError("Error: When using --print, --output-format=stream-json requires --verbose")
 

@@ -179,7 +179,7 @@ class Dispatch:
             return CallResult(allowed, number=call.number)
         priced = replace(
             call,
-            prompt=self._redactor.redact(call.prompt),
+            blocks=tuple(map(self._redactor.redact, call.blocks)),
             max_usd=allowed.max_usd,
             timeout_seconds=allowed.timeout_seconds,
         )

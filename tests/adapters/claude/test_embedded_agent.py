@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from review_advisor.adapters.claude.spoken_prompt import user_message
 from review_advisor.core.answers.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.core.facts.change import FileChange, Hunk, Status
 from review_advisor.core.facts.patches.diff_text import render_files, render_statistics
@@ -61,7 +62,8 @@ def words(answer: type[BaseModel] | None = ReviewReport, tools: str = "Read,Grep
         *("--no-session-persistence", "--permission-mode", "dontAsk", "--permission-prompts", "none"),
         *("--model", "sonnet", "--tools", tools, "--disallowedTools", "Bash,Agent(general-purpose),Agent(fork)"),
         *("--agents", json.dumps(AGENTS), "--system-prompt", "You review.", "--max-turns", "20"),
-        *("--max-budget-usd", "2", "--output-format", "stream-json", "--verbose", "--forward-subagent-text"),
+        *("--max-budget-usd", "2", "--input-format", "stream-json", "--output-format", "stream-json"),
+        *("--verbose", "--forward-subagent-text"),
         *schema,
         *more,
     ]
@@ -69,8 +71,9 @@ def words(answer: type[BaseModel] | None = ReviewReport, tools: str = "Read,Grep
 
 def run(argv: list[str], cwd: Path, text: str = "Review this.", script: Path | None = None) -> Ended:
     scripted = [] if script is None else ["--script", str(script)]
+    given = user_message([text]) if text else b""
     done = subprocess.run(
-        [*COMMAND, *scripted, *argv], cwd=cwd, input=text.encode(), capture_output=True, timeout=60, check=False
+        [*COMMAND, *scripted, *argv], cwd=cwd, input=given, capture_output=True, timeout=60, check=False
     )
     events = [json.loads(line) for line in done.stdout.decode().split("\n") if line]
     return Ended(done.returncode, events, done.stderr.decode())
@@ -128,7 +131,8 @@ def test_version(tmp_path: Path) -> None:
         (words(), "", "Input must be provided"),
         ([word for word in words() if word != "--verbose"], "x", "requires --verbose"),
         ([word for word in words() if word != "-p"], "x", "use -p"),
-        ([*words(), "--output-format", "json"], "x", "stream-json only"),
+        ([*words(), "--output-format", "json"], "x", "--output-format stream-json only"),
+        ([*words(), "--input-format", "text"], "x", "--input-format stream-json only"),
         (words(None), "x", "--json-schema only"),
         ([*words(None), "--json-schema", "{"], "x", "not valid JSON"),
         ([*words(), "--settings", "{"], "x", "Invalid JSON"),
@@ -143,6 +147,13 @@ def test_a_usage_error_is_one_sentence_and_no_output(tmp_path: Path, argv: list[
     assert (ended.code, ended.events) == (1, [])
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("line", [b"Review this.\n", b"{}\n", b"[]", b'{"message": {"content": "text"}}'])
+def test_input_that_is_no_message_of_blocks_is_refused(tmp_path: Path, line: bytes) -> None:
+    done = subprocess.run([*COMMAND, *words()], cwd=tmp_path, input=line, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"no user message of text blocks" in done.stderr
 
 
 # --- scripted replies -----------------------------------------------------------------------------
@@ -219,7 +230,7 @@ def test_the_ways_to_end_without_a_result(tmp_path: Path) -> None:
 def test_garbage_is_written_as_it_is(tmp_path: Path) -> None:
     file = script(tmp_path, ReviewReport=[{"garbage": "<html>no"}])
     command = [*COMMAND, "--script", str(file), *words()]
-    done = subprocess.run(command, cwd=tmp_path, input=b"x", capture_output=True, check=False)
+    done = subprocess.run(command, cwd=tmp_path, input=user_message(["x"]), capture_output=True, check=False)
     assert done.stdout.split(b"\n")[1] == b"<html>no"
 
 
@@ -240,7 +251,7 @@ def test_signals_end_it_as_they_end_the_cli(
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None
-        child.stdin.write(b"x")
+        child.stdin.write(user_message(["x"]))
         child.stdin.close()
         assert json.loads(child.stdout.readline())["subtype"] == "init"
         child.send_signal(number)
@@ -455,14 +466,14 @@ def test_a_missing_extra_is_named(tmp_path: Path) -> None:
         "runpy.run_module('review_advisor.embedded', run_name='__main__')\n"
     )
     command = [sys.executable, "-I", "-c", blocked, *words(ReviewReport, "Read")]
-    text = review_prompt(tmp_path, {"app.py": SHELL}).encode()
+    text = user_message([review_prompt(tmp_path, {"app.py": SHELL})])
     done = subprocess.run(command, cwd=tmp_path, input=text, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"pip install 'review-advisor[embedded]'" in done.stderr
 
 
 def test_it_needs_no_environment(tmp_path: Path) -> None:
-    text = review_prompt(tmp_path, {"app.py": SHELL}).encode()
+    text = user_message([review_prompt(tmp_path, {"app.py": SHELL})])
     command = [*COMMAND, *words(ReviewReport, "Read")]
     kept = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
     done = subprocess.run(command, cwd=tmp_path, input=text, capture_output=True, env=kept, check=False)

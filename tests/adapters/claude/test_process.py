@@ -106,7 +106,7 @@ CALL = AgentCall(
     shard=0,
     model="m",
     system_prompt="s",
-    prompt="the prompt",
+    blocks=("the prompt",),
     answer=ReviewPlan,
     tree=None,
     consults=None,
@@ -125,14 +125,20 @@ def lost(outcome: Answered | Lost) -> LostReason:
     return outcome.reason
 
 
+def said_in(line: str) -> str:
+    """The text of the one user message."""
+    (block,) = json.loads(line)["message"]["content"]
+    return str(block["text"])
+
+
 def test_prompt_folder_and_environment_reach_the_child(play: Play, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     command = play(("read", str(seen)), ("write", result(structured_output={"n": 1})))
     prompt = "äöü \u2028" * 200_000
-    outcome = ask(command, replace(CALL, prompt=prompt, tree=tmp_path), GITHUB_TOKEN="x")
+    outcome = ask(command, replace(CALL, blocks=(prompt,), tree=tmp_path), GITHUB_TOKEN="x")
     assert isinstance(outcome, Answered)
     text, cwd, environment, words = json.loads(seen.read_text())
-    assert text == prompt
+    assert said_in(text) == prompt
     assert cwd == str(tmp_path)
     assert "GITHUB_TOKEN" not in environment
     assert prompt not in words
@@ -141,12 +147,12 @@ def test_prompt_folder_and_environment_reach_the_child(play: Play, tmp_path: Pat
 @pytest.mark.parametrize("prompt", ["/compact", "  /x", "", "\n"])
 def test_a_prompt_never_starts_as_a_command(play: Play, tmp_path: Path, prompt: str) -> None:
     seen = tmp_path / "seen"
-    ask(play(("read", str(seen))), replace(CALL, prompt=prompt))
-    assert json.loads(seen.read_text())[0] == f"Request:\n{prompt}"
+    ask(play(("read", str(seen))), replace(CALL, blocks=(prompt,)))
+    assert said_in(json.loads(seen.read_text())[0]) == f"Request:\n{prompt}"
 
 
 def test_a_prompt_beyond_the_clis_limit_is_not_even_asked(play: Play) -> None:
-    assert lost(ask(play(("kill", 9)), replace(CALL, prompt="x" * 10_000_000))) is LostReason.TOO_LONG
+    assert lost(ask(play(("kill", 9)), replace(CALL, blocks=("x" * 10_000_000,)))) is LostReason.TOO_LONG
 
 
 def test_the_key_is_readable_from_its_descriptor_and_nowhere_else(play: Play, tmp_path: Path) -> None:
@@ -159,7 +165,7 @@ def test_the_key_is_readable_from_its_descriptor_and_nowhere_else(play: Play, tm
 
 def test_a_child_that_does_not_read_its_prompt_may_still_answer(play: Play) -> None:
     command = play(("write", result(structured_output={"n": 1})))
-    assert isinstance(ask(command, replace(CALL, prompt="x" * 5_000_000)), Answered)
+    assert isinstance(ask(command, replace(CALL, blocks=("x" * 5_000_000,))), Answered)
 
 
 def test_garbage_between_events_is_passed_over(play: Play) -> None:

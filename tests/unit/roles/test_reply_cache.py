@@ -44,7 +44,7 @@ CALL = AgentCall(
     shard=0,
     model="sonnet",
     system_prompt="be careful",
-    prompt=f"This is review {ONE.run_id}. Its nonce is {ONE.nonce}. Look.",
+    blocks=(f"This is review {ONE.run_id}. ", f"Its nonce is {ONE.nonce}. Look."),
     answer=ReviewReport,
     tree=Path("tree"),
     consults=GRANT,
@@ -61,7 +61,7 @@ def key(call: AgentCall, names: RunNames = ONE) -> str:
 def test_two_runs_that_ask_the_same_have_one_key() -> None:
     again = replace(
         CALL,
-        prompt=f"This is review {OTHER.run_id}. Its nonce is {OTHER.nonce}. Look.",
+        blocks=(f"This is review {OTHER.run_id}. ", f"Its nonce is {OTHER.nonce}. Look."),
         consults=replace(GRANT, sentinel=f"<!-- {OTHER.nonce} -->", nonce=OTHER.nonce),
         tree=Path("elsewhere"),
         max_usd=0.2,
@@ -87,8 +87,8 @@ OTHERS: dict[str, Callable[[AgentCall], AgentCall]] = {
     "part": lambda call: replace(call, shard=1),
     "model": lambda call: replace(call, model="opus"),
     "instructions": lambda call: replace(call, system_prompt="be quick"),
-    "prompt": lambda call: replace(call, prompt=call.prompt + " Closely."),
-    "a name in words": lambda call: replace(call, prompt=call.prompt.replace(ONE.nonce, "\\0nonce\\0")),
+    "prompt": lambda call: call.with_more("Closely."),
+    "a name in words": lambda call: replace(call, blocks=(call.prompt.replace(ONE.nonce, "\\0nonce\\0"),)),
     "answer": lambda call: replace(call, answer=PostVerifyResult),
     "evidence": lambda call: replace(call, evidence="tree-2"),
     "no tree": lambda call: replace(call, tree=None),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from review_advisor.core.roles.reply_cache import EditedFile
@@ -20,16 +20,19 @@ Seen = Mapping[str, os.stat_result]
 
 def seen(folder: Path) -> Seen:
     """What lies below ``folder``. No link is followed."""
-    found: dict[str, os.stat_result] = {}
+    return dict(entries(folder))
+
+
+def entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """The same, one file at a time."""
     ahead = [folder]
     while ahead:
-        with os.scandir(ahead.pop()) as entries:
-            for entry in entries:
+        with os.scandir(ahead.pop()) as listed:
+            for entry in listed:
                 if entry.is_dir(follow_symlinks=False):
                     ahead.append(Path(entry.path))
                 else:
-                    found[str(Path(entry.path).relative_to(folder))] = entry.stat(follow_symlinks=False)
-    return found
+                    yield str(Path(entry.path).relative_to(folder)), entry.stat(follow_symlinks=False)
 
 
 def edited(folder: Path, before: Seen) -> tuple[EditedFile, ...] | None:

@@ -19,6 +19,7 @@ from review_advisor.adapters.claude.environment import child_environment
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.adapters.claude.meaning import meaning
 from review_advisor.adapters.claude.process import CannotStartError, Children, Launch
+from review_advisor.adapters.claude.spoken_prompt import user_message
 from review_advisor.adapters.claude.stream import StreamReader
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason, ReviewInterrupted
 from review_advisor.lifetime.belongings import make_folder, remove_folder
@@ -81,7 +82,7 @@ class ClaudeAgents:
         if (call.consults is None) != (consults is None):
             raise ValueError("a call may consult exactly when its consults are counted")
         self._raise_if_interrupted()
-        prompt = _safe_start(call.prompt).encode("utf-8", errors="replace")
+        prompt = user_message(call.blocks)
         if len(prompt) > self._limits.max_prompt_bytes:
             return Lost(LostReason.TOO_LONG, "The prompt is larger than the CLI takes; nothing was asked.")
         try:
@@ -173,8 +174,3 @@ def _make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700)
     except OSError as error:
         raise CannotStartError(f"A private folder for the call cannot be made: {error.strerror}.") from error
-
-
-def _safe_start(prompt: str) -> str:
-    """A prompt that begins with "/" would be a command to the CLI, and an empty one an error."""
-    return prompt if prompt.strip() and not prompt.lstrip().startswith("/") else f"Request:\n{prompt}"

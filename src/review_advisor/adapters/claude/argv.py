@@ -16,17 +16,16 @@ _NEVER = ("Bash", "NotebookEdit", "WebFetch", "WebSearch")
 _BUILT_IN_AGENTS = ("general-purpose", "Explore", "Plan", "claude", "fork", "statusline-setup")
 _CONSULT_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 
-# A hook that crashes, or whose interpreter is missing, would let the tool call through. This refuses
-# it instead, by JSON and not by exit code 2, which would show the executor our command line.
-_REFUSAL = json.dumps(
-    {
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "deny",
-            "permissionDecisionReason": "The consult could not be registered. Go on without advice.",
-        }
-    }
-)
+
+def _refusal(why: str) -> str:
+    """What a PreToolUse hook says to refuse a use: by JSON, because exit code 2 would show our command line."""
+    decision = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": why}
+    return shlex.quote(json.dumps({"hookSpecificOutput": decision}))
+
+
+# A hook that crashes, or whose interpreter is missing, would let the tool call through.
+_UNREGISTERED = _refusal("The consult could not be registered. Go on without advice.")
+_WITHHELD = _refusal("This call has no leave to use this tool. Go on without it.")
 
 
 def argv(
@@ -38,7 +37,7 @@ def argv(
     """
     if (call.consults is None) != (hook_settings is None):
         raise ValueError("a call may consult exactly when the consult hook is given")
-    if call.edits is not None and call.tree is None:
+    if (call.edits is not None or call.withheld.edits) and call.tree is None:
         raise ValueError("a call may edit only in a tree")
     words = [
         *command,
@@ -57,24 +56,40 @@ def argv(
         *("--max-turns", str(limits.max_turns if _tools(call) else limits.max_turns_without_tools)),
         *("--max-budget-usd", f"{call.max_usd:.4f}"),
         *("--json-schema", answer_schema(call.answer)),
+        *("--input-format", "stream-json"),
         *("--output-format", "stream-json"),
         "--verbose",
         "--include-partial-messages",  # tells a model at work from one that nobody hears
     ]
-    if call.consults is not None and hook_settings is not None:
-        words += ["--agents", json.dumps(_agents(call, call.consults, limits))]
+    described = call.consults or call.withheld.consults
+    if described is not None:
+        words += ["--agents", json.dumps(_agents(call, described, limits))]
         words.append("--forward-subagent-text")
-    settings = _settings(call, hook_settings)
+    settings = _settings(call, hook_settings, limits)
     return [*words, "--settings", settings] if settings else words
 
 
-def _settings(call: AgentCall, hook_settings: str | None) -> str:
-    """The one ``--settings`` of a call (of two the CLI takes the last): our hook, and what may not be edited."""
-    if call.edits is None:
-        return hook_settings or ""
-    settings = json.loads(hook_settings) if hook_settings is not None else {}
-    rules = [f"Edit({place})" for glob in call.edits.denied for place in _places(call, glob)]
-    return json.dumps({**settings, "permissions": {"deny": rules}})
+def _settings(call: AgentCall, hook_settings: str | None, limits: Limits) -> str:
+    """The one ``--settings`` of a call (of two the CLI takes the last): the hooks, and what may not be edited."""
+    settings: dict[str, Any] = json.loads(hook_settings) if hook_settings is not None else {}
+    withheld = _withheld(call)
+    if withheld:
+        hook = {"type": "command", "command": f"printf '%s' {_WITHHELD}", "timeout": limits.hook_timeout_seconds}
+        hooks = settings.setdefault("hooks", {})
+        hooks.setdefault("PreToolUse", []).append({"matcher": "|".join(withheld), "hooks": [hook]})
+    if call.edits is not None:
+        rules = [f"Edit({place})" for glob in call.edits.denied for place in _places(call, glob)]
+        settings["permissions"] = {"deny": rules}
+    elif call.withheld.edits:
+        settings["permissions"] = {"deny": ["Edit(//**)"]}
+    return json.dumps(settings) if settings else ""
+
+
+def _withheld(call: AgentCall) -> tuple[str, ...]:
+    """The names of the tools whose every use is refused, as matchers of hooks know them."""
+    agents = call.withheld.consults is not None and call.consults is None
+    edits = call.withheld.edits and call.edits is None
+    return (*(("Task", "Agent") if agents else ()), *(_EDITING_TOOLS if edits else ()))
 
 
 def _places(call: AgentCall, glob: str) -> tuple[str, str]:
@@ -92,7 +107,7 @@ def hook_settings(hook: tuple[str, ...], limits: Limits = DEFAULT_LIMITS) -> str
     Of the environment it sees one variable, by which a call's processes are found again: no credential.
     """
     alone = f'env -i TMPDIR="$TMPDIR" {shlex.join(hook)}'
-    line = f"out=$({alone}) && printf '%s' \"$out\" || printf '%s' {shlex.quote(_REFUSAL)}"
+    line = f"out=$({alone}) && printf '%s' \"$out\" || printf '%s' {_UNREGISTERED}"
     entry = {
         "matcher": "Task|Agent",
         "hooks": [{"type": "command", "command": line, "timeout": limits.hook_timeout_seconds}],
@@ -109,14 +124,15 @@ def offered_tools(call: AgentCall) -> frozenset[str]:
 def _tools(call: AgentCall) -> tuple[str, ...]:
     return (
         *(_READING_TOOLS if call.tree is not None else ()),
-        *(_EDITING_TOOLS if call.edits is not None else ()),
-        *(("Agent",) if call.consults is not None else ()),
+        *(_EDITING_TOOLS if call.edits is not None or call.withheld.edits else ()),
+        *(("Agent",) if call.consults is not None or call.withheld.consults is not None else ()),
     )
 
 
 def _disallowed(call: AgentCall) -> tuple[str, ...]:
-    never = _NEVER if call.edits is not None else (*_NEVER, *_EDITING_TOOLS)
-    if call.consults is None:
+    listed = _tools(call)
+    never = _NEVER if _EDITING_TOOLS[0] in listed else (*_NEVER, *_EDITING_TOOLS)
+    if "Agent" not in listed:
         return (*never, "Agent")
     return (*never, *(f"Agent({name})" for name in _BUILT_IN_AGENTS))
 

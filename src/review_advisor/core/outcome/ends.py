@@ -27,6 +27,7 @@ from review_advisor.core.roles.calls import (
     ModelError,
     ModelUnknownError,
     Stop,
+    TreeChangedError,
 )
 from review_advisor.core.roles.transcript import Attempt
 
@@ -254,6 +255,8 @@ def _stop_reason(stop: Stop) -> StopReason:
         return "credit_exhausted"
     if isinstance(stop, ModelUnknownError):
         return "model_unknown"
+    if isinstance(stop, TreeChangedError):
+        return "tree_changed"
     return "authentication_failed" if isinstance(stop, AuthenticationFailedError) else "interrupted"
 
 

@@ -30,7 +30,7 @@ from review_advisor.core.roles.transcript import Attempt
 Ended = Literal["answered", "lost", "refused", "cut_short", "stopped"]
 """How a call ended: ``refused`` was never made, ``cut_short`` was made and then ended by a cap of ours."""
 
-StopReason = Literal["credit_exhausted", "authentication_failed", "model_unknown", "interrupted"]
+StopReason = Literal["credit_exhausted", "authentication_failed", "model_unknown", "tree_changed", "interrupted"]
 """Why a review could not go on."""
 
 

@@ -17,11 +17,11 @@ from review_advisor.core.policy.policy import ENGLISH, Policy, SurfacePolicy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
-from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant
+from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant, Withheld
 from review_advisor.core.roles.earlier_prompt import earlier_section, scope_section, shown_files
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import ConsultNote, MidFlightAdvisor, consult_advisor
-from review_advisor.core.roles.repair_law import leave_words, repair_sections
+from review_advisor.core.roles.repair_law import leave_words, may_ever_repair, repair_sections
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.roles.team_rules import cited_rules_section, rules_section
 from review_advisor.core.roles.transcript import Attempt, transcript_section
@@ -85,15 +85,19 @@ class PreFlightAdvisor:
         ask = "Plan the review of this change."
         if seen.change.prior_fix_attempts:
             ask += f" Fix attempts before this one: {seen.change.prior_fix_attempts}."
-        sections = [ask, prompts.description(seen.change, seen.nonce), prompts.spec_section(seen.change, seen.nonce)]
-        sections.append(prompts.whole_change(seen.change, seen.nonce))
+        sections = [prompts.whole_change(seen.change, seen.nonce)]
         if part is not None:
             sections.append(prompts.diff(part.shard.files, seen.nonce, 0, 1))
-        return _call(seen, row, Role.PRE_FLIGHT, ReviewPlan, sections, tools=False)
+        sections += [prompts.description(seen.change, seen.nonce), prompts.spec_section(seen.change, seen.nonce), ask]
+        return _call(seen, row, Role.PRE_FLIGHT, ReviewPlan, (sections,), tools=False)
 
 
 class Executor:
-    """Reviews one part of the change, with the plan; a retry has the full transcript, its report and guidance."""
+    """Reviews one part of the change, with the plan; a retry has the full transcript, its report and guidance.
+
+    All its calls about one part list the same tools and begin with the same blocks: first what the change is and the
+    rules it is held against, then what is said about it. Only behind the mark they differ.
+    """
 
     def __init__(self, briefing: Briefing) -> None:
         self._briefing = briefing
@@ -113,17 +117,15 @@ class Executor:
         """The question of the next attempt. A call is always fresh: it is told all that the earlier ones learned."""
         seen = self._briefing
         grant = self._mid_flight.grant(row, seen.policy, len(attempts))
-        sections = [f"Review {part.about} and give your verdict."]
-        sections.append(in_language(seen.policy.language, "every title, body and summary"))
-        if seen.policy.wants_knowledge and SURFACE_INPUTS[row.surface].teaches:
-            sections.append("Give the knowledge entries that this change deserves, too; often there is none.")
-        if grant is not None:
-            sections.append(consult_advisor(seen.policy.budgets.max_consults))
         scope = seen.scope if SURFACE_INPUTS[row.surface].goes_on else WHOLE
-        given, left = team_rules(seen, row, part)
-        sections.append(rules_section(given, left, seen.nonce))
-        sections += _material(seen, part, plan, shown_files(part.shard.files, seen.change, scope))
-        sections.append(scope_section(scope))
+        matter = self._matter(row, part, shown_files(part.shard.files, seen.change, scope))
+        told = _told(seen, part, plan)
+        told.append(scope_section(scope))
+        if seen.policy.wants_knowledge and SURFACE_INPUTS[row.surface].teaches:
+            told.append("Give the knowledge entries that this change deserves, too; often there is none.")
+        if grant is not None:
+            told.append(consult_advisor(seen.policy.budgets.max_consults))
+        sections = [f"Review {part.about} and give your verdict."]
         if attempts:
             sections.append(
                 "Your earlier verdict was vetoed. Answer every disagreement below by its id: change your verdict or"
@@ -139,18 +141,8 @@ class Executor:
             noted = fence_facts(prompts.GUIDANCE, unmeasured, seen.nonce)
             sections.append(f"Your earlier consults and their guidance:\n{noted}")
         if editable is not None:
-            sections.insert(1, leave_words())
-        call = _call(
-            seen,
-            row,
-            Role.EXECUTOR,
-            _report_form(given),
-            sections,
-            tools=True,
-            part=part,
-            attempt=len(attempts),
-            grant=grant,
-        )
+            sections.append(leave_words())
+        call = self._call(row, part, (matter, told, sections), attempt=len(attempts), grant=grant)
         return call if editable is None else replace(call, tree=editable.folder, edits=editable.grant)
 
     def blind_call(self, row: SurfacePolicy, part: Part) -> AgentCall:
@@ -159,23 +151,46 @@ class Executor:
         Nothing that anybody said about the change is in it, and no plan, which was made from what they said. The team's
         rules come from the base: with and without the author's words, a verdict is by the same rules.
         """
-        seen = self._briefing
-        given, left = team_rules(seen, row, part)
         ask = (
             f"Review {part.about} and give your verdict. You are shown the diff and the tree alone, on purpose: nothing"
             " of what its author or anybody else says about it. Judge what it does."
         )
-        sections = [
-            ask,
+        call = self._call(row, part, (self._matter(row, part, part.shard.files), [ask]))
+        offered = self._mid_flight.grant(row, self._briefing.policy, 0)
+        return replace(call, blind=True, withheld=replace(call.withheld, consults=offered))
+
+    def _matter(self, row: SurfacePolicy, part: Part, files: tuple[FileChange, ...]) -> list[str]:
+        """What the pass on the diff alone and every attempt begin with: no word that anybody says about the change."""
+        seen = self._briefing
+        return [
             in_language(seen.policy.language, "every title, body and summary"),
-            rules_section(given, left, seen.nonce),
-            prompts.whole_change(seen.change, seen.nonce, prompts.FILES_LISTED_PER_PART),
-            prompts.diff(part.shard.files, seen.nonce, part.shard.index, part.of),
-            prompts.not_shown(part.unsent, seen.nonce),
+            rules_section(*team_rules(seen, row, part), seen.nonce),
+            *_matter(seen, part, files),
         ]
-        return replace(
-            _call(seen, row, Role.EXECUTOR, _report_form(given), sections, tools=True, part=part), blind=True
+
+    def _call(
+        self,
+        row: SurfacePolicy,
+        part: Part,
+        blocks: Sequence[list[str]],
+        *,
+        attempt: int = 0,
+        grant: ConsultGrant | None = None,
+    ) -> AgentCall:
+        given, _ = team_rules(self._briefing, row, part)
+        call = _call(
+            self._briefing,
+            row,
+            Role.EXECUTOR,
+            _report_form(given),
+            blocks,
+            tools=True,
+            part=part,
+            attempt=attempt,
+            grant=grant,
         )
+        repairs = may_ever_repair(self._briefing.policy, row.surface)
+        return replace(call, withheld=Withheld(edits=repairs and call.tree is not None))
 
 
 class PostVerifyAdvisor:
@@ -195,20 +210,30 @@ class PostVerifyAdvisor:
         """The question about the executor's latest report."""
         seen = self._briefing
         verdict = "approved" if report.verdict == "approve" else "rejected"
-        sections = [f"The executor {verdict} {part.about}. Judge that verdict (attempt {len(attempts) + 1})."]
-        sections.append(in_language(seen.policy.language, "reasoning, assessments and suggested_fix_direction"))
-        sections += _material(seen, part, plan, part.shard.files)
-        sections.append(f"The executor's report:\n{_report(report, seen.nonce)}")
-        sections.append(cited_rules_section(report.findings, team_rules(seen, row, part)[0], seen.nonce))
-        sections.append(transcript_section(attempts, seen.nonce))
-        sections += repair_sections(seen.repair, seen.nonce)
+        told = [
+            in_language(seen.policy.language, "reasoning, assessments and suggested_fix_direction"),
+            *_matter(seen, part, part.shard.files),
+            *_told(seen, part, plan),
+        ]
         if seen.policy.critical_touched:
-            sections.append(
+            told.append(
                 "A critical path is touched. Ask also what happens if this change itself fails, and whether that is"
                 " worse than what it sets out to do; if so, record it as a blocking disagreement."
             )
+        sections = [f"The executor's report:\n{_report(report, seen.nonce)}"]
+        sections.append(cited_rules_section(report.findings, team_rules(seen, row, part)[0], seen.nonce))
+        sections.append(transcript_section(attempts, seen.nonce))
+        sections += repair_sections(seen.repair, seen.nonce)
+        sections.append(f"The executor {verdict} {part.about}. Judge that verdict (attempt {len(attempts) + 1}).")
         return _call(
-            seen, row, Role.POST_VERIFY, PostVerifyResult, sections, tools=True, part=part, attempt=len(attempts)
+            seen,
+            row,
+            Role.POST_VERIFY,
+            PostVerifyResult,
+            (told, sections),
+            tools=True,
+            part=part,
+            attempt=len(attempts),
         )
 
 
@@ -231,13 +256,20 @@ def _report_form(given: Sequence[Guideline]) -> type[ReviewReport]:
     return RuledReport if given else ReviewReport
 
 
-def _material(seen: Briefing, part: Part, plan: ReviewPlan | None, files: tuple[FileChange, ...]) -> list[str]:
-    sections = [
-        prompts.description(seen.change, seen.nonce),
-        prompts.spec_section(seen.change, seen.nonce),
+def _matter(seen: Briefing, part: Part, files: tuple[FileChange, ...]) -> list[str]:
+    """What the change is."""
+    return [
         prompts.whole_change(seen.change, seen.nonce, prompts.FILES_LISTED_PER_PART),
         prompts.diff(files, seen.nonce, part.shard.index, part.of),
         prompts.not_shown(part.unsent, seen.nonce),
+    ]
+
+
+def _told(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
+    """What is said about it, and does not differ between the attempts."""
+    sections = [
+        prompts.description(seen.change, seen.nonce),
+        prompts.spec_section(seen.change, seen.nonce),
         prompts.tools_section(seen.change, part.shard.files, seen.nonce),
         earlier_section(seen.change, seen.nonce),
         part.section,
@@ -265,7 +297,7 @@ def _call(
     row: SurfacePolicy,
     role: Role,
     answer: type[Answer],
-    sections: list[str],
+    blocks: Sequence[list[str]],
     *,
     tools: bool,
     part: Part | None = None,
@@ -282,7 +314,7 @@ def _call(
         shard=part.shard.index if part is not None else 0,
         model=row.executor_model if role is Role.EXECUTOR else row.advisor_model,
         system_prompt=seen.instructions.system_prompt(role, row.surface),
-        prompt="\n\n".join([prompts.opening(seen.run_id, seen.nonce), *(s for s in sections if s)]),
+        blocks=_joined(prompts.opening(seen.run_id, seen.nonce), blocks),
         answer=answer,
         tree=tree if tools else None,
         consults=grant,
@@ -290,3 +322,11 @@ def _call(
         timeout_seconds=0.0,
         evidence="" if gallery else seen.change.tree or "",
     )
+
+
+def _joined(opening: str, blocks: Sequence[list[str]]) -> tuple[str, ...]:
+    """The blocks as texts, the opening before the first; none is empty."""
+    first, *rest = blocks
+    texts = ["\n\n".join(section for section in block if section) for block in ([opening, *first], *rest)]
+    kept = [text for text in texts if text]
+    return (*(f"{text}\n\n" for text in kept[:-1]), kept[-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -46,16 +46,30 @@ class EditGrant:
 
 
 @dataclass(frozen=True, slots=True)
+class Withheld:
+    """Tools that a call lists and may not use: another call of the role may, and both must begin alike for the cache.
+
+    Every use of them is refused. ``consults`` describes the advisor as the other call does.
+    """
+
+    edits: bool = False
+    consults: ConsultGrant | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AgentCall:
     """One ``claude -p`` call, before it is made. Role and surface travel as fields, never in text.
 
     ``advisor`` is the id of who is asked. The dispatch gives the call its ``number`` within the review; ``asks_again``
     is the number of the call whose question it repeats, 0 for none.
+    ``blocks`` are what is asked. All but the last are the same in every call of the role about this matter: with its
+    tools, its answer's form and its system prompt they are what the cache keeps, up to a mark behind the last of them.
     ``answer`` is the pydantic model whose JSON schema the reply must satisfy. ``tree`` is the
     exported head tree the agent may read with Read, Grep and Glob; None means no tools at all.
     ``evidence`` names what it holds, and another content otherwise; empty where only a look at the files tells.
-    ``blind``: the executor is asked about the diff alone. ``further_try`` counts the tries after an outage took the
-    answer, ``crashed_before``: the CLI crashed on this question.
+    ``withheld`` are tools that it lists and may not use. ``blind``: the executor is asked about the diff alone.
+    ``further_try`` counts the tries after an outage took the answer, ``crashed_before``: the CLI crashed on this
+    question.
     """
 
     role: Role
@@ -65,19 +79,29 @@ class AgentCall:
     shard: int
     model: str
     system_prompt: str
-    prompt: str
+    blocks: tuple[str, ...]
     answer: type[Answer]
     tree: Path | None
     consults: ConsultGrant | None
     max_usd: float
     timeout_seconds: float
     edits: EditGrant | None = None
+    withheld: Withheld = Withheld()
     blind: bool = False
     evidence: str = ""
     number: int = 0
     asks_again: int = 0
     further_try: int = 0
     crashed_before: bool = False
+
+    @property
+    def prompt(self) -> str:
+        """All that is asked, in one text."""
+        return "".join(self.blocks)
+
+    def with_more(self, text: str) -> AgentCall:
+        """The call with ``text`` at the end of what is asked: all that stood there before begins it."""
+        return replace(self, blocks=(*self.blocks[:-1], f"{self.blocks[-1]}\n\n{text}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +332,10 @@ class ModelForbiddenError(ModelError, AuthenticationFailedError):
 
 class ModelUnknownError(ModelError):
     """The model does not exist (404): a setting names it."""
+
+
+class TreeChangedError(Stop):
+    """A call without leave to edit changed the tree under review, which the other calls read."""
 
 
 class ReviewInterrupted(Stop):

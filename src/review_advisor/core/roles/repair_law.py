@@ -29,9 +29,12 @@ _DELETED_OR_MOVED = (Status.DELETED, Status.RENAMED, Status.COPIED)
 
 def may_repair(policy: Policy, surface: Surface, attempts: Sequence[Attempt]) -> bool:
     """Only a vetoed approval is handed back with leave to repair: whoever rejects has nothing to approve."""
-    if not policy.repair.runs or not SURFACE_DEFAULTS[surface].repair or not attempts:
-        return False
-    return attempts[-1].executor_verdict == "approve"
+    return may_ever_repair(policy, surface) and bool(attempts) and attempts[-1].executor_verdict == "approve"
+
+
+def may_ever_repair(policy: Policy, surface: Surface) -> bool:
+    """Whether any attempt of an executor on this surface may get leave to edit."""
+    return policy.repair.runs and SURFACE_DEFAULTS[surface].repair
 
 
 def edit_grant(change: Change, own_globs: tuple[str, ...]) -> EditGrant:
@@ -136,7 +139,7 @@ def leave_words() -> str:
     """What an executor that may repair is told."""
     return (
         "You may repair what the transcript rightly demands. The current folder is a throw-away copy of the tree that"
-        " the diff below shows: change it with Edit and Write, as little as will do. Touch only files of this change,"
+        " the diff above shows: change it with Edit and Write, as little as will do. Touch only files of this change,"
         f" or tests (of which you may add some); at most {MOST_REPAIRED_FILES} files and {MOST_REPAIRED_LINES} lines."
         " Delete, move and link nothing, and leave alone what configures CI, git, editors, agents or this bot: one such"
         " edit and the whole repair is refused. The harness reads your edits back itself, and they are judged next, as"

@@ -126,10 +126,10 @@ def finding_ask(call: AgentCall, number: int, report: CheckedReport, nonce: str)
         " refused finding:"
     )
     before = fence_facts(REPORT, replace(report, knowledge=(), dropped=()), nonce)
-    return replace(call, prompt=f"{call.prompt}\n\n{note}\n{before}", asks_again=number)
+    return replace(call.with_more(f"{note}\n{before}"), asks_again=number)
 
 
 def repair_ask(call: AgentCall, number: int, lost: Lost) -> AgentCall:
     """The question of ``call`` once more, saying what was wrong with the reply. ``number`` is that call's."""
     note = f"Your previous reply could not be used ({lost.detail}). Answer again, only through the structured output."
-    return replace(call, prompt=f"{call.prompt}\n\n{note}", asks_again=number)
+    return replace(call.with_more(note), asks_again=number)

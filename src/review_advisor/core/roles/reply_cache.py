@@ -107,7 +107,8 @@ def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
     grant = call.consults
     advisor = () if grant is None else (grant.subagent_type, grant.advisor_model, grant.advisor_prompt)
     edits = None if call.edits is None else call.edits.denied
-    asked = (call.role, call.advisor, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, edits)
+    leave = (edits, call.withheld.edits, call.withheld.consults is not None)
+    asked = (call.role, call.advisor, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, leave)
     words = (names.taken_out(call.system_prompt), names.taken_out(call.prompt), answer_schema(call.answer))
     tried = (call.further_try,) if call.further_try else ()
     return _digest((asked, words, call.tree is not None, evidence, *tried))

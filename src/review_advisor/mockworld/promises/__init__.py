@@ -92,6 +92,7 @@ PROMISES: tuple[Promise, ...] = (
     on_prompts.no_fence_holds_the_nonce,
     on_prompts.nothing_of_an_earlier_review_is_seen,
     on_prompts.a_planner_has_no_tools_and_only_executors_consult,
+    on_prompts.the_calls_of_a_role_begin_alike,
     on_prompts.guidance_is_carried_into_a_retry,
 )
 

@@ -160,6 +160,23 @@ def a_planner_has_no_tools_and_only_executors_consult(reading: Reading) -> Itera
             yield f"{asked.call.role} was given the Agent tool"
 
 
+def the_calls_of_a_role_begin_alike(reading: Reading) -> Iterator[str]:
+    """All calls of a role about one version of a part list the same tools and begin with the same blocks."""
+    begun: dict[tuple[object, ...], tuple[object, ...]] = {}
+    for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+        call = asked.call
+        tools = (
+            call.tree is not None,
+            call.edits is not None or call.withheld.edits,
+            call.consults is not None or call.withheld.consults is not None,
+        )
+        version = (call.role, call.surface, call.shard, inside.get("DIFF"))
+        for alike, facts in (("tools", tools), ("first block", call.blocks[:1]), ("blocks", call.blocks[:-1])):
+            about = (*version, alike, call.blind and alike == "blocks")
+            if begun.setdefault(about, facts) != facts:
+                yield f"{call.role} on {call.surface}, attempt {call.attempt}, begins with other {alike}"
+
+
 def guidance_is_carried_into_a_retry(reading: Reading) -> Iterator[str]:
     """What an executor asked in earlier attempts is told to it again on its retry."""
     told: dict[PartKey, list[tuple[int, str]]] = {}
