@@ -13,7 +13,7 @@ from review_advisor.core.policy.switches import read_switches
 from review_advisor.mockworld.promises.played_review import Reading
 from review_advisor.mockworld.stories.stage import PlayedReview
 
-BROUGHT_ALONG = {"max_usd"}
+BROUGHT_ALONG = frozenset({"max_usd", "review_seconds"})
 """A budget that the change itself makes larger."""
 
 
@@ -48,7 +48,7 @@ def _settings(review: PlayedReview) -> object:
 
 
 def every_setting_is_in_the_policys_digest(reading: Reading) -> Iterator[str]:
-    """Each setting changes the digest; the blast radius, the guard and the money that the change brings do not."""
+    """Each setting changes the digest; what the change itself brings does not."""
     document = reading.review.document
     if document is None:
         return
@@ -82,3 +82,5 @@ def _other_changes(policy: Policy) -> Iterator[tuple[str, Policy]]:
     yield "the blast radius", replace(policy, blast=Blast(radius, ("because",)))
     yield "the guard", replace(policy, guard=Guard(("CLAUDE.md",) if not policy.guard.holds else ()))
     yield "the money", replace(policy, budgets=replace(policy.budgets, max_usd=policy.budgets.max_usd + 1))
+    longer = policy.budgets.review_seconds + 1
+    yield "the wall clock", replace(policy, budgets=replace(policy.budgets, review_seconds=longer))
