@@ -24,6 +24,7 @@ from review_advisor.mockworld.lines import (
     reject,
     veto,
 )
+from review_advisor.mockworld.side_by_side import SharedClock
 from review_advisor.mockworld.world import MockWorld, edited
 
 FAULT = finding("src/app.py", 7, "value = 7")
@@ -161,6 +162,20 @@ def takes_its_time(world: MockWorld) -> None:
 
 def test_a_first_attempt_is_the_first_try_with_everything_in_view() -> None:
     assert row_of(takes_its_time)["executor_ms"] == 10_000
+
+
+@pytest.mark.parametrize("jobs, alone", [(1, 15_000), (2, 9_000), (4, 6_000)])
+def test_the_executor_alone_has_as_many_calls_at_a_time_as_the_review(jobs: int, alone: int) -> None:
+    """Five parts of 1 to 5 s, with a judge of 1 s after each: what ran side by side is not summed."""
+    clock = SharedClock()
+    world = MockWorld(clock)
+    world.threads, world.jobs = clock.threads, jobs
+    world.rules = replace(world.rules, shard_tokens=400)
+    world.change(*(edited(f"src/m{number}.py") for number in range(5)))
+    world.agents.pace = lambda call, line: line.taking(call.shard + 1 if call.role is Role.EXECUTOR else 1)
+    document = world.review()
+    assert readings_of(document).run["executor_ms"] == alone
+    assert (document.ended_at - document.started_at).total_seconds() * 1_000 > alone
 
 
 def test_a_run_counts_what_it_used_so_far() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from heapq import heapreplace
 
 from review_advisor.core.ledger.event_rows import duration_ms, rows_of_events
 from review_advisor.core.ledger.row import Participant, Readings, Row, casting_of, row, storable_text
@@ -13,7 +15,7 @@ from review_advisor.core.outcome.cost import role_costs, total_usage, used_withi
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PolicyFrozen, Verified
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.questions import question_of
+from review_advisor.core.outcome.questions import most_at_once, question_of
 from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -46,7 +48,7 @@ def used_so_far(policy: Policy, events: Iterable[Event]) -> tuple[tuple[Particip
         cost_usd=total_usage(cost.usage for cost in role_costs(calls)).cost_usd,
         consults=sum(isinstance(event, Consulted) and event.note.asked for event in every),
         vetoes=sum(isinstance(event, Verified) and event.judged.result.verdict == "VETO" for event in every),
-        executor_ms=sum(map(duration_ms, _first_attempts(calls))),
+        executor_ms=_executor_alone_ms(every, calls),
         given=sum(call.kept for call in calls),
         executor_tokens=used.executor_tokens,
         advisor_tokens=used.advisor_tokens,
@@ -76,6 +78,22 @@ def readings_of(document: OutcomeDocument) -> Readings:
         "findings": tuple(_findings(document)),
     }
     return Readings(_name(document), casting, {**run, **done, **_letters(document)}, tables)
+
+
+def _executor_alone_ms(events: Sequence[Event], calls: Iterable[CallEnded]) -> int:
+    """How long the executor's first attempts alone would have taken: in their order, as many at a time as calls ran."""
+    firsts: dict[Surface, list[int]] = defaultdict(list)
+    for call in _first_attempts(calls):
+        firsts[call.surface].append(duration_ms(call))
+    places = most_at_once(events) if any(len(times) > 1 for times in firsts.values()) else 1
+    return sum(_last_end(times, places) for times in firsts.values())
+
+
+def _last_end(times: Iterable[int], places: int) -> int:
+    free = [0] * places
+    for each in times:
+        heapreplace(free, free[0] + each)
+    return max(free)
 
 
 def _first_attempts(calls: Iterable[CallEnded]) -> Iterable[CallEnded]:

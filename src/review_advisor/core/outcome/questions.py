@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
+from datetime import datetime
+from itertools import accumulate
 
 from review_advisor.core.outcome.events import (
     BlindJudged,
@@ -57,6 +59,15 @@ def ends_of_calls(events: Sequence[Event]) -> dict[int, int]:
         elif event.number in ended:
             found[index] = ended[event.number]
     return found
+
+
+def most_at_once(events: Sequence[Event]) -> int:
+    """The largest number of calls that ran at the same time, at least one. A call that ends makes room for the next."""
+    changes: list[tuple[datetime, int]] = []
+    for index, end in ends_of_calls(events).items():
+        if isinstance(events[index], CallStarted):
+            changes += [(events[index].at, 1), (events[end].at, -1)]
+    return max(1, *accumulate(change for _, change in sorted(changes)))
 
 
 def who(event: CallStarted | CallEnded | Consulted) -> str:

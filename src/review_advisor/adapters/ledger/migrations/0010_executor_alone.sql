@@ -1,0 +1,1 @@
+-- No table changes. Of parts that ran side by side, executor_ms was the sum; it is read anew from the events.
