@@ -64,4 +64,4 @@ def _machine() -> str:
     git = subprocess.run(["git", "version"], check=True, capture_output=True, text=True).stdout.split()[2]
     load = f"{os.getloadavg()[0]:.1f}"
     system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    return f"{system}, Python {platform.python_version()}, git {git}; load average at the end {load}"
+    return f"{system}, Python {platform.python_version()}, git {git}; load {load}"

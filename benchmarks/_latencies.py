@@ -13,7 +13,7 @@ from review_cost import ANSWER_TOKENS, CHARACTERS_A_TOKEN, READING_TOKENS
 
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.core.metrics.prices import Price, Unpriced, cost, price_on
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.mockworld.lines import Line
 
@@ -124,16 +124,16 @@ class Pace:
     def __init__(self, seed: str, habits: Mapping[Role, Habit]) -> None:
         self._seed = seed
         self._habits = habits
-        self.works: list[Work] = []
+        self.works: dict[tuple[Surface, Role, int, int], Work] = {}
 
     def __call__(self, call: AgentCall, line: Line) -> Line:
         """The line with its time and price."""
         work = self._drawn(call)
-        self.works.append(work)
+        self.works[call.surface, call.role, call.shard, call.attempt] = work
         return line.taking(work.seconds).costing(work.usd)
 
     def _drawn(self, call: AgentCall) -> Work:
-        dice = random.Random(f"{self._seed} {call.role} {call.surface} {call.shard} {call.attempt} {call.asks_again}")
+        dice = random.Random(f"{self._seed} {call.role} {call.surface} {call.shard} {call.attempt}")
         habit = self._habits[call.role]
         return Work(
             SPEEDS[call.model],

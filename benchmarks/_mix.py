@@ -16,6 +16,7 @@ from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.policy.switches import FORCE_ON
 from review_advisor.mockworld.lines import approve, finding, guidance, reject, veto
+from review_advisor.mockworld.side_by_side import SharedClock
 from review_advisor.mockworld.world import MockWorld, edited
 
 CHANGED_LINES = LogNormal(40, 1.6)
@@ -83,19 +84,25 @@ def mix_rows() -> Iterator[tuple[str, str, str]]:
     yield "changed lines", f"{CHANGED_LINES.median:g} x e^N(0, {CHANGED_LINES.spread:g})", f"at most {MOST_LINES:,}"
     yield "kinds", " ", ", ".join(f"{name} {share}%" for name, share in KINDS)
     yield "vetoed", f"{VETOED:.0%}", f"of these once more {VETOED_AGAIN:.0%}"
+    yield (
+        "with findings",
+        f"{FOUND:.0%}",
+        f"plus {FOUND_IN_LARGE:g} for each e-fold of lines; a rejection has one anyway",
+    )
     yield "rejected by the executor", f"{REJECTED:.0%}", "if it is not vetoed"
     yield "executor consults", f"{CONSULTED:.0%}", ""
     yield "linked specification", f"{WITH_SPEC:.0%}", "a second surface"
     yield "pre-flight forced", f"{FORCED:.0%}", FORCE_ON
 
 
-def play(seed: int, number: int, habits: Mapping[Role, Habit] = HABITS) -> Played:
-    """The review of one pull request by models of these habits."""
+def play(seed: int, number: int, habits: Mapping[Role, Habit] = HABITS, *, least: int = 1, jobs: int = 1) -> Played:
+    """The review of one pull request of at least so many lines by models of these habits, so many calls at a time."""
     dice = random.Random(f"{seed} {number}")
-    world, pace = MockWorld(), Pace(f"{seed} {number}", habits)
-    world.agents.pace = pace
+    clock = SharedClock()
+    world, pace = MockWorld(clock), Pace(f"{seed} {number}", habits)
+    world.threads, world.jobs, world.agents.pace = clock.threads, jobs, pace
     (kind,) = dice.choices([name for name, _ in KINDS], [share for _, share in KINDS])
-    lines = min(MOST_LINES, max(1, round(CHANGED_LINES.draw(dice))))
+    lines = min(MOST_LINES, max(least, round(CHANGED_LINES.draw(dice))))
     spec = "The basket adds postage.\n" * 20 if dice.random() < WITH_SPEC else None
     world.change(*_files(kind, lines), spec=spec)
     forced = dice.random() < FORCED
@@ -140,9 +147,9 @@ def _played(document: OutcomeDocument, pace: Pace, *, forced: bool) -> Played:
             each.attempt,
             (each.at - begun[each.number]).total_seconds(),
             each.duration_seconds,
-            work,
+            pace.works[each.surface, each.role, each.shard, each.attempt],
         )
-        for each, work in zip(ended, pace.works, strict=True)
+        for each in ended
     )
     return Played(
         steps,

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from _figures import Row, command_line, held, tell
 from _latencies import distribution, thinking
-from _mix import Played, mix_rows, play
+from _mix import MOST_LINES, Played, mix_rows, play
 from _orders import HARNESS_SECONDS, Order
 from _wire import wire_rows
 
 REVIEWS = 1_000
+LARGE = 4
 SEED = 15
 SEEN = (("a plan, no veto", 0, 2.1), ("a plan, one veto", 1, 3.6))
 """What was seen of the order in series, times the executor alone: what, its vetoes, and the ratio."""
@@ -95,10 +96,27 @@ def kind_rows(reviews: Sequence[Played]) -> Iterator[Row]:
     for name, holds in kinds.items():
         those = [each for each in reviews if holds(each)]
         yield name, f"{len(those) / len(reviews):.1%}", f"median wait {median(SERIES, those):.2f} x" if those else ""
-    off = max(abs(SERIES.waited(each) - HARNESS_SECONDS - each.seconds) for each in reviews)
-    dearer = max(abs(SERIES.usd(each) - each.usd) for each in reviews)
-    yield "the model beside the pipeline", f"{off:.3f} s", held(round(off, 3), 0, "s")
-    yield "its money", f"{dearer:.4f} USD", held(round(dearer, 4), 0, "USD")
+    yield from _model_rows("", SERIES, reviews)
+
+
+def large_rows(seed: int) -> Iterator[Row]:
+    """The same for large changes, in the pipeline with four calls at a time."""
+    order = ORDERS["4 parts at a time"]
+    reviews = [play(seed, number, least=MOST_LINES, jobs=order.places) for number in range(LARGE)]
+    parts = statistics.median(each.parts for each in reviews)
+    yield (
+        f"{MOST_LINES:,} lines",
+        f"{median(order, reviews):.2f} x",
+        f"{LARGE} reviews of {parts:.0f} parts, 4 at a time",
+    )
+    yield from _model_rows(", 4 at a time", order, reviews)
+
+
+def _model_rows(how: str, order: Order, reviews: Sequence[Played]) -> Iterator[Row]:
+    off = max(abs(order.waited(each) - HARNESS_SECONDS - each.seconds) for each in reviews)
+    dearer = max(abs(order.usd(each) - each.usd) for each in reviews)
+    yield f"the model beside the pipeline{how}", f"{off:.3f} s", held(round(off, 3), 0, "s")
+    yield f"its money{how}", f"{dearer:.4f} USD", held(round(dearer, 4), 0, "USD")
 
 
 def fit_rows(seed: int, count: int) -> Iterator[Row]:
@@ -130,6 +148,7 @@ def main() -> None:
         "times are drawn": list(distribution()),
         "pull requests are drawn": list(mix_rows()),
         "what came of the mix": list(kind_rows(reviews)),
+        "large changes": list(large_rows(chosen.seed)),
         "other assumptions": list(fit_rows(chosen.seed, chosen.reviews // 2)),
         f"orders of calls, bars {WAIT_BAR:g} x and {MONEY_BAR:g} x the money": list(order_rows(reviews)),
     }

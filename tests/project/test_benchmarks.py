@@ -73,8 +73,9 @@ def test_the_model_of_the_wait_is_what_the_pipeline_takes_and_a_seed_says_the_sa
     command = [sys.executable, str(ROOT / "benchmarks" / "wait.py"), "--reviews", "24"]
     first, second = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2))
     assert first == second
-    assert re.search(r"the model beside the pipeline +0\.000 s", first)
-    assert re.search(r"its money +0\.0000 USD", first)
+    one_at_a_time_and_four = 2
+    assert len(re.findall(r"the model beside the pipeline.*? +0\.000 s", first)) == one_at_a_time_and_four
+    assert len(re.findall(r"its money.*? +0\.0000 USD", first)) == one_at_a_time_and_four
 
 
 def test_the_drawn_times_reproduce_the_waits_that_were_seen() -> None:

@@ -181,18 +181,19 @@ class FakeAdvisorRunner:
             return ()
         if grant is None or consults is None:
             raise AssertionError(f"an executor without the Agent tool cannot ask: {questions[0]}")
-        with self._lock:
-            for question in questions:
+        for question in questions:
+            with self._lock:
                 self.consulted.append((question, grant))
                 identity = f"toolu_{len(self.consulted)}"
-                if isinstance(consults.ask(identity, question), Denied):
-                    played.advice.append(Advice(question, grant, None))
-                else:
-                    consults.settle(identity, self._advice(question, grant, played))
-            return consults.end()
+            if isinstance(consults.ask(identity, question), Denied):
+                played.advice.append(Advice(question, grant, None))
+            else:
+                consults.settle(identity, self._advice(question, grant, played))
+        return consults.end()
 
     def _advice(self, question: str, grant: ConsultGrant, played: PlayedCall) -> ConsultReply:
-        line = self._next(Role.MID_FLIGHT, played.call.surface)
+        with self._lock:
+            line = self._next(Role.MID_FLIGHT, played.call.surface)
         played.advice.append(Advice(question, grant, line))
         self.clock.sleep(line.seconds)
         if line.meanwhile is not None:
