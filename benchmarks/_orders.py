@@ -24,11 +24,12 @@ REPORT_TOKENS = 1_000
 class Order:
     """Which calls wait for which. The default is the order of fa025c7.
 
-    ``places``: calls at a time. ``look``: the advisor looks at the change while the executor works, and rules when the
-    report has come; ``again`` is the share of its reading and thinking that it then does once more. ``judge`` is the
-    share of its reading, thinking and writing that the judge does. Three hold only where ``Played.free``: with
-    ``beside`` the executor does not wait for the plan, with ``look_plans`` the look is the plan, and with ``unseen``
-    the advisor judges without the report, and once more if that has findings.
+    ``places``: calls at a time. ``look``: the advisor looks at the change while the executor works (which takes no
+    place), and rules when the report has come, with the change in the cache; ``again`` is the share of its reading and
+    thinking that it then does once more. ``judge`` is the share of its reading, thinking and writing that the judge
+    does. Three hold only where ``Played.free``: with ``beside`` the executor does not wait for the plan, with
+    ``look_plans`` the look is the plan, and with ``unseen`` the advisor judges without the report, and once more if
+    that has findings.
     """
 
     places: int = 1
