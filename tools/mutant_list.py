@@ -913,7 +913,7 @@ MUTANTS = (
         "core/facts/adr_record.py",
         'decision = [*_sections(text, "Decision")] or [text]',
         'decision = [_section(text, "Decision") or text]',
-        ("tests/unit/facts/test_adr_record.py::test_another_decision_or_status_is_a_change_of_the_record",),
+        ("tests/unit/facts/test_adr_record.py::test_each_decision_of_a_record_counts",),
     ),
     Mutant(
         "small changes of risky code are low",

@@ -96,6 +96,11 @@ def test_another_decision_or_status_is_a_change_of_the_record(old: str, new: str
     assert not same_decision(text, text.replace(old, new))
 
 
+def test_each_decision_of_a_record_counts() -> None:
+    text = SOUND["one file a decision"] + "\n## Decision\n\nNo cache.\n"
+    assert not same_decision(text, text.replace("No cache.", "A cache."))
+
+
 def test_of_a_text_without_a_decision_every_word_counts() -> None:
     assert not same_decision("# K\n\nWe keep it.\n", "# K\n\nWe drop it.\n")
 
