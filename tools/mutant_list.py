@@ -1868,8 +1868,8 @@ MUTANTS = (
     Mutant(
         "a dismissal while a review is published is lost",
         "pull_request/publish.py",
-        "beside(standing), not_placed, notes, denied=denied)",
-        "beside(None), not_placed, notes, denied=denied)",
+        "                beside(standing),\n",
+        "                beside(None),\n",
         (f"{SCENARIOS}test_conversation.py::test_a_dismissal_while_a_review_is_published_holds",),
     ),
     Mutant(

@@ -471,23 +471,6 @@ def telemetry_limit() -> str:
 MOST_OPTIONS = 6
 
 
-SHOWN_BLOCKS = ("finding", "file", "pull request", "trouble")
-
-
-def story_words() -> str:
-    """The keys of the blocks that most stories use, from the schema that ``simulate --schema`` prints."""
-    schema = story_schema()
-    keys = {_story_block(name): block["properties"] for name, block in schema["$defs"].items() if "properties" in block}
-    lines = [fields for name, fields in keys.items() if name.endswith(" line")]
-    shared = {key: field for key, field in lines[0].items() if all(each.get(key) == field for each in lines)}
-    told = {"any line": ", ".join(_story_key(key, field) for key, field in shared.items())}
-    for name in (*(name for name in keys if name.endswith(" line")), *SHOWN_BLOCKS):
-        fields = keys[name]
-        own = {key: field for key, field in fields.items() if not (name.endswith(" line") and key in shared)}
-        told[name] = ", ".join(_story_key(key, field) for key, field in own.items())
-    return "\n".join(f"- {name}: {listed}" for name, listed in told.items())
-
-
 def story_steps() -> str:
     """What can happen in a story, and the keys that say how."""
     schema = story_schema()["$defs"]
@@ -499,10 +482,6 @@ def story_steps() -> str:
         shown = f": {', '.join(keys)}" if keys and name != "review" else ""
         rows.append([code(name), field["description"].rstrip(".") + shown])
     return table(["step", "what happens, and its keys"], rows)
-
-
-def _story_block(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", " ", name.removesuffix("Block")).lower()
 
 
 def _story_key(key: str, field: dict[str, Any]) -> str:
@@ -596,7 +575,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "alerts": alert_rules,
     "buckets": buckets,
     "telemetry-limit": telemetry_limit,
-    "story-words": story_words,
     "story-steps": story_steps,
     "story-faults": story_faults,
     "layers": layers,

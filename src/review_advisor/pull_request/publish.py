@@ -206,7 +206,15 @@ class PublishPhase:
         """Write the summary. What people dismissed while the review was published stays dismissed."""
 
         def words(_: str, standing: State | None) -> str:
-            return summary_body(document, self._bot.rules, beside(standing), not_placed, notes, denied=denied)
+            return summary_body(
+                document,
+                self._bot.rules,
+                beside(standing),
+                not_placed,
+                notes,
+                denied=denied,
+                run_page=self._bot.details_url,
+            )
 
         writer.summary(words)
 

@@ -39,7 +39,10 @@ OURS = (
     | {"link_close"}
 )
 """What we write around it."""
-OWN_LINK = re.compile(r"/[\w.-]+/[\w.-]+/pull/[1-9]\d*/checks")
+OWN_LINK = re.compile(
+    r"/[\w.-]+/[\w.-]+/(?:pull/[1-9]\d*/checks|blob/[0-9a-f]{40}/[\w./%-]+(?:\?plain=1#L\d+(?:-L\d+)?)?)"
+    r"|https://github\.example/run/1"
+)
 OWN_HTML = re.compile(
     rf"<!-- review-advisor:(?:summary|reviewed|finding {FINDING_ID}|review [\w.-]+|state [0-9a-f]{{64}} [\w=-]+) -->\n?"
     r"|<details><summary>[A-Za-z0-9 :,._]+</summary>\n?|</details>\n?|</?sub>"

@@ -101,7 +101,7 @@ def test_the_longest_summary_has_30_000_characters() -> None:
 
 def test_a_few_findings_are_a_list_and_nothing_else() -> None:
     text = section(summary_body(with_findings(*mixed({"high": 2})), RULES, remembers(PLAIN)))
-    assert text.count("\n- **high** `src/") == 2
+    assert text.count("\n- **high** [`src/") == 2
     assert "<details>" not in text
     assert "counted" not in text
 
@@ -130,6 +130,7 @@ def test_a_repository_that_is_none_makes_no_link(repository: str | None) -> None
     document = replace(with_findings(*mixed({"low": 200})), repository=repository)
     text = section(summary_body(document, RULES, remembers(document)))
     assert "The check's page has every finding of this review." in text
+    assert "](" not in text
 
 
 def listing(*findings: tuple[Severity, str]) -> list[Listed]:

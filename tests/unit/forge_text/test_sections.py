@@ -276,9 +276,10 @@ def test_what_a_merged_remark_says_again_does_not_stand_twice() -> None:
     "others, notes", [(0, ""), (1, ", with 1 more remark on the same lines"), (2, ", with 2 more")]
 )
 def test_a_finding_in_a_list_says_how_many_remarks_are_merged_into_it(others: int, notes: str) -> None:
-    (finding,) = told(rejecting(remark(7))).findings
+    document = told(rejecting(remark(7)))
+    (finding,) = document.findings
     also = (MergedRemark("low", "again", "", None, 0.5),) * others
-    line = listed(replace(finding, also=also, removed=True))
+    line = listed(replace(finding, also=also, removed=True), document)
     assert line.notes.startswith(notes)
     assert bool(line.notes) is bool(others)
     assert (line.severity, line.path, line.line, line.title, line.id, line.removed) == (
@@ -338,7 +339,7 @@ def test_a_page_and_a_comment_hold_every_section_in_its_place(story: str) -> Non
     assert "\n\n\n" not in page
     first = [f"## {heading_of(document)}", why(document).text, shown.text, whose_rules(document).text]
     later = [opened.text, pictures(document).text, learned(document).text, refused(document).text]
-    findings = [listed(each).item for each in ordered(document.findings)]
+    findings = [listed(each, document).item for each in ordered(document.findings)]
     head = [f"**Findings**: {len(findings)}"] if findings else []
     account_of = [each for each in account(document) if each]
     whole = [*first, notes_on(notes).text, *head, *findings, repair(document).text, *later, coverage(document).text]

@@ -144,21 +144,22 @@ def _override(document: OutcomeDocument) -> str:
     return f"Somebody with write permission, not the author, can let the head pass with {command}."
 
 
-def how(document: OutcomeDocument, denied: Sequence[str] = ()) -> Section:
+def how(document: OutcomeDocument, denied: Sequence[str] = (), run_page: str | None = None) -> Section:
     """What was decided where, how much was at stake and at which price: for a reader who opens it.
 
     ``denied`` is what the bot's token may not do, each said once.
     """
     lines = "\n".join(f"- {phrase(each)}" for each in dict.fromkeys(denied))
-    told = (*account(document), f"**Not permitted to the bot's token**:\n\n{lines}") if lines else account(document)
+    told = account(document, run_page)
+    told += (f"**Not permitted to the bot's token**:\n\n{lines}",) if lines else ()
     return details(_how_title(document), *told, gives_way=Order.HOW, what="paragraphs", between="\n\n")
 
 
-def account(document: OutcomeDocument) -> tuple[str, ...]:
+def account(document: OutcomeDocument, run_page: str | None = None) -> tuple[str, ...]:
     """The same, open. What was not read has a section of its own (``coverage``)."""
     read = coverage(document) if is_read_whole(document) else Section(())
     rules = team_rules(document)
-    sections = (surfaces(document), stake(document), rules, read, cost(document), signature(document))
+    sections = (surfaces(document), stake(document), rules, read, cost(document), signature(document, run_page))
     return tuple(section.text for section in sections if section.text)
 
 

@@ -87,18 +87,18 @@ def check_of(
         notes_on(notes),
         _unannotated(said),
         Section(
-            tuple(listed(each).item for each in said if each.removed),
+            tuple(listed(each, document).item for each in said if each.removed),
             "**Findings on removed lines**, which take no annotation:",
             gives_way=Order.FINDINGS,
             what="findings",
         ),
-        held_back(held, "outcome.json"),
+        held_back(held, document, "outcome.json"),
         repair(document),
         opened,
         pictures(document),
         refused(document),
         Section(()) if is_read_whole(document) else coverage(document),
-        Section(account(document), gives_way=Order.HOW, between="\n\n"),
+        Section(account(document, details_url), gives_way=Order.HOW, between="\n\n"),
     )
     return Check(
         name=rules.check_name,

@@ -15,6 +15,8 @@ from review_advisor.core.answers.answers import SEVERITIES, Severity
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.fitting import Order, size
+from review_advisor.core.forge_text.page_links import NOWHERE, CommitLinks, base_links, head_links
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.rounds import Posting
 from review_advisor.core.report.wording import counted
 from review_advisor.core.safety.markdown import cell, code, phrase
@@ -28,7 +30,7 @@ _TABLE = "| severity | where | what | id |\n| --- | --- | --- | --- |"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One finding in the list. ``notes`` are our own words behind its title."""
+    """One finding in the list. ``notes`` are our own words behind its title, ``links`` lead to the lines it names."""
 
     severity: Severity
     path: str
@@ -37,17 +39,18 @@ class Listed:
     id: str
     removed: bool = False
     notes: str = ""
+    links: CommitLinks = NOWHERE
 
     @property
     def item(self) -> str:
         """The finding as a list item."""
-        where = code(f"{shown_path(self.path)}:{self.line}")
+        where = self.links.to(code(f"{shown_path(self.path)}:{self.line}"), self.path, self.line)
         removed = " (a removed line)" if self.removed else ""
         return f"- **{self.severity}** {where}{removed}: {phrase(self.title, 200)} ({code(self.id)}){self.notes}"
 
     @property
     def row(self) -> str:
-        """The finding as a row of the table."""
+        """The finding as a row of the table: a link for each would take the room of the findings below."""
         where = code(f"{shown_path(self.path)}:{self.line}", _MOST_PATH)
         removed = " (a removed line)" if self.removed else ""
         cells = (self.severity, where + removed, f"{phrase(self.title, 100)}{self.notes}", code(self.id))
@@ -117,8 +120,8 @@ def finding_list(head: str, findings: Iterable[Listed], page: str) -> FindingLis
     return FindingList(head, every, page, forms, len(forms))
 
 
-def listed(finding: Finding, note: str = "") -> Listed:
-    """A finding as it stands in a list."""
+def listed(finding: Finding, document: OutcomeDocument, note: str = "") -> Listed:
+    """A finding of this review as it stands in a list."""
     others = len(finding.also)
     notes = ", pre-existing" if finding.pre_existing else ""
     notes += f", with {counted(others, 'more remark')} on the same lines" if others else ""
@@ -130,12 +133,13 @@ def listed(finding: Finding, note: str = "") -> Listed:
         finding.id,
         removed=finding.removed,
         notes=notes + note,
+        links=base_links(document) if finding.removed else head_links(document),
     )
 
 
-def held_back(postings: Sequence[Posting], page: str) -> FindingList:
+def held_back(postings: Sequence[Posting], document: OutcomeDocument, page: str) -> FindingList:
     """The findings that a rule kept off the diff, each with the reason, for a reader who opens the list."""
-    told = finding_list("", (listed(each.finding, f" ({each.because})") for each in postings), page)
+    told = finding_list("", (listed(each.finding, document, f" ({each.because})") for each in postings), page)
     title = f"{counted(len(postings), 'milder finding')} not posted on the diff"
     head = f"<details><summary>{title}</summary>"
     return replace(told, head=head, tail="</details>", gives_way=Order.HELD_BACK)

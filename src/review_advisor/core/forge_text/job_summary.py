@@ -30,7 +30,7 @@ MOST_JOB_SUMMARY = 1_000_000
 
 def job_summary(document: OutcomeDocument, notes: Sequence[str] = ()) -> str:
     """The whole account as Markdown, with a final line feed."""
-    found = tuple(map(_finding, ordered(document.findings)))
+    found = tuple(_finding(each, document) for each in ordered(document.findings))
     shown, opened = disputes(document)
     sections = (
         Section((f"## {heading_of(document)}",)),
@@ -50,7 +50,7 @@ def job_summary(document: OutcomeDocument, notes: Sequence[str] = ()) -> str:
     return fitted(sections, MOST_JOB_SUMMARY) + "\n"
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding, document: OutcomeDocument) -> str:
     suggestion = code_block(finding.suggestion) if finding.suggestion else ""
-    blocks = (listed(finding).item, prose(finding.body), suggestion, *merged_remarks(finding))
+    blocks = (listed(finding, document).item, prose(finding.body), suggestion, *merged_remarks(finding))
     return "\n\n".join(block for block in blocks if block)

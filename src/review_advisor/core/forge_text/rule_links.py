@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.guidelines import GuidelineFact, cited
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.fitting import Section
+from review_advisor.core.forge_text.page_links import NOWHERE, CommitLinks
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.safety.markdown import code, phrase
 
 MOST_NAMED_RULES = 20
-_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+")
-_COMMIT = re.compile(OBJECT_NAME)
-_NOT_PLAIN = re.compile(r"[^A-Za-z0-9._/-]")
 
 
 @dataclass(frozen=True, slots=True)
 class RuleLinks:
-    """Where the rules of one review stand: ``files`` of ``commit``, by the names of the rules."""
+    """Where the rules of one review stand: files ``at`` a commit, by the names of the rules."""
 
-    repository: str = ""
-    commit: str = ""
+    at: CommitLinks = NOWHERE
     rules: tuple[GuidelineFact, ...] = ()
 
     def to(self, citation: str) -> str:
         """A citation as Markdown, with a link to its lines on whatever host the comment stands."""
         words = code(shown_path(citation), 200)
         found = cited(citation, self.rules)
-        if found is None or not _REPOSITORY.fullmatch(self.repository) or not _COMMIT.fullmatch(self.commit):
+        if found is None:
             return words
         name, first, last = found
         file = next(each.file for each in self.rules if each.name == name)
         if not file:
             return words
-        place = f"/{self.repository}/blob/{self.commit}/{_NOT_PLAIN.sub(_percent, file)}"
-        if not first or file != name:  # a text within the configuration has no lines of its own there
-            return f"[{words}]({place})"
-        return f"[{words}]({place}?plain=1#L{first}{f'-L{last}' if last > first else ''})"
-
-
-def _percent(sign: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in sign[0].encode("utf-8", "replace"))
+        if file != name:  # a text within the configuration has no lines of its own there
+            first = 0
+        return self.at.to(words, file, first, last)
 
 
 NO_LINKS = RuleLinks()
@@ -51,7 +41,7 @@ NO_LINKS = RuleLinks()
 
 def rule_links(document: OutcomeDocument) -> RuleLinks:
     """The links of a review."""
-    return RuleLinks(document.repository or "", document.rules_sha or "", document.guidelines)
+    return RuleLinks(CommitLinks(document.repository or "", document.rules_sha or ""), document.guidelines)
 
 
 def team_rules(document: OutcomeDocument) -> Section:

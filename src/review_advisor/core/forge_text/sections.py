@@ -10,6 +10,7 @@ from review_advisor.core.answers.findings import Finding, MergedRemark, RefusedF
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.forge_text.fitting import Order, Section, details
+from review_advisor.core.forge_text.page_links import run_link
 from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
@@ -241,7 +242,7 @@ def repair(document: OutcomeDocument) -> Section:
     return details(title, words, patch, gives_way=Order.REPAIR, what="patches", between="\n\n")
 
 
-def signature(document: OutcomeDocument) -> Section:
-    """Which run this is, and of which head."""
+def signature(document: OutcomeDocument, run_page: str | None = None) -> Section:
+    """Which run this is, with a link to its page, and of which head."""
     head = code(document.head_sha) if document.head_sha else "no commit"
-    return Section((f"Run {code(document.run_id, 80)}, head {head}.",))
+    return Section((f"Run {run_link(code(document.run_id, 80), run_page)}, head {head}.",))

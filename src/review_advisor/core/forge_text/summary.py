@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from review_advisor.core.forge_text.disputes import disputes, with_next
 from review_advisor.core.forge_text.finding_list import FindingList, Listed, finding_list, held_back, listed
 from review_advisor.core.forge_text.fitting import Order, Section, Shrinks, cut, details, fitted, size
 from review_advisor.core.forge_text.inline import finding_words
+from review_advisor.core.forge_text.page_links import CHECK_PAGE, check_page, head_links
 from review_advisor.core.forge_text.rule_links import RuleLinks, rule_links
 from review_advisor.core.forge_text.sections import (
     coverage,
@@ -46,8 +46,6 @@ MOST_FOLLOWED = 10
 STILL_OPEN = "**Still open** since the last review:"
 REVIEWED = f"{PREFIX}reviewed -->"
 """Below this mark stand the review's own words, above it what people did since."""
-_CHECK_PAGE = "The check's page"
-_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+")
 _FOLDED = "<details><summary>The review that did not approve</summary>\n\n"
 _UNFOLDED = "\n\n</details>"
 
@@ -60,13 +58,14 @@ def summary_body(
     notes: Sequence[str] = (),
     *,
     denied: Sequence[str] = (),
+    run_page: str | None = None,
 ) -> str:
     """The comment after a review.
 
     ``state`` is what is remembered from now on; it also says what this run changed. ``not_placed`` are findings that
     got no comment on the diff: their words stand here, and those that a rule held back stand in a fold. ``notes`` say
-    what could not be done, ``denied`` what the token may not do. The whole is at most 30,000 long, and the state in it
-    is whole.
+    what could not be done, ``denied`` what the token may not do, and ``run_page`` is that of the workflow run. The
+    whole is at most 30,000 long, and the state in it is whole.
     """
     findings = open_findings(document, state)
     held = {each.finding.id: each for each in not_placed if not each.allowed}
@@ -79,7 +78,7 @@ def summary_body(
         whose_rules(document),
         notes_on(notes),
         _listed(document, state, findings, held.keys()),
-        held_back([each for key, each in held.items() if key in findings], _check_page(document)),
+        held_back([each for key, each in held.items() if key in findings], document, check_page(document)),
         _forgotten(fitting(state)),
         _not_placed([each.finding for each in not_placed], rule_links(document)),
         repair(document),
@@ -89,7 +88,7 @@ def summary_body(
         learned(document),
         refused(document),
         Section(()) if is_read_whole(document) or document.outcome is Outcome.STOPPED else coverage(document),
-        how(document, denied),
+        how(document, denied, run_page),
     )
     return _comment(fitted(sections, _room(state, MOST_SUMMARY) - ROOM_FOR_WHAT_FOLLOWS), state)
 
@@ -159,7 +158,7 @@ def _dismissed_since(finding: KnownFinding, state: State) -> bool:
 def _known(state: State | None) -> FindingList:
     """What stood open when last a review ran."""
     found = worst_first(each for each in state.findings if each.status == "open") if state is not None else ()
-    return finding_list(STILL_OPEN, (_with_notes(each, each) for each in found), _CHECK_PAGE)
+    return finding_list(STILL_OPEN, (_with_notes(_listed_known(each), each) for each in found), CHECK_PAGE)
 
 
 def open_findings(document: OutcomeDocument, state: State) -> Mapping[str, Finding | KnownFinding]:
@@ -185,9 +184,10 @@ def _listed(
     older = {each.id for each in state.findings if each.changed_in != state.run_id}
     all_older = findings.keys() <= older
     told = (
-        _with_notes(each, known.get(key), still_open=key in older and not all_older) for key, each in findings.items()
+        _with_notes(_listed_of(each, document), known.get(key), still_open=key in older and not all_older)
+        for key, each in findings.items()
     )
-    return finding_list(STILL_OPEN if all_older else "**Findings**:", told, _check_page(document))
+    return finding_list(STILL_OPEN if all_older else "**Findings**:", told, check_page(document))
 
 
 def _forgotten(state: State) -> Section:
@@ -198,22 +198,19 @@ def _forgotten(state: State) -> Section:
     return Section((f"*{words}. The next review reads the whole change again.*",))
 
 
-def _with_notes(finding: Finding | KnownFinding, known: KnownFinding | None, *, still_open: bool = False) -> Listed:
-    line = listed(finding) if isinstance(finding, Finding) else _listed_known(finding)
+def _listed_of(finding: Finding | KnownFinding, document: OutcomeDocument) -> Listed:
+    if isinstance(finding, Finding):
+        return listed(finding, document)
+    return replace(_listed_known(finding), links=head_links(document))
+
+
+def _with_notes(line: Listed, known: KnownFinding | None, *, still_open: bool = False) -> Listed:
     notes = (line.notes, _dismissed_elsewhere(known), ", still open" if still_open else "")
     return replace(line, notes="".join(notes))
 
 
 def _listed_known(finding: KnownFinding) -> Listed:
     return Listed(finding.severity, finding.path, finding.line, finding.title, finding.id)
-
-
-def _check_page(document: OutcomeDocument) -> str:
-    """A link to the check's page, on whatever host the comment stands."""
-    repository, number = document.repository, document.pull_request
-    if repository is None or number is None or not _REPOSITORY.fullmatch(repository):
-        return _CHECK_PAGE
-    return f"[{_CHECK_PAGE}](/{repository}/pull/{number}/checks)"
 
 
 def _dismissed_elsewhere(finding: KnownFinding | None) -> str:
