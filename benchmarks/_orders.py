@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -27,13 +28,13 @@ class Order:
     ``places``: calls at a time. ``look``: the advisor looks at the change while the executor works (which takes no
     place), and rules when the report has come, with the change in the cache; ``again`` is the share of its reading and
     thinking that it then does once more. ``judge`` is the share of its reading, thinking and writing that the judge
-    does. Three hold only where ``Played.free``: with ``beside`` the executor does not wait for the plan, with
-    ``look_plans`` the look is the plan, and with ``unseen`` the advisor judges without the report, and once more if
-    that has findings.
+    does. Three hold only where ``Played.free``: the executor waits for the plan no longer than ``patience`` seconds,
+    with ``look_plans`` the look is the plan, and with ``unseen`` the advisor judges without the report, and once more
+    if that has findings.
     """
 
     places: int = 1
-    beside: bool = False
+    patience: float = math.inf
     look: bool = False
     again: float = 1.0
     look_plans: bool = False
@@ -59,7 +60,7 @@ class Order:
 
     def _surface(self, played: Played, steps: list[Step]) -> float:
         planned = sum(work.seconds for step in steps if _plans(step) for work in self._works(played, step))
-        starts = 0.0 if self.beside and played.free else planned
+        starts = min(planned, self.patience) if played.free else planned
         parts = [self._part(played, part, starts, planned) for part in _parts(steps)]
         return _at_places(parts, self.places, starts)
 

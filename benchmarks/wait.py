@@ -33,20 +33,21 @@ ORDERS: dict[str, Order] = {
     "the harness hidden behind calls": Order(harness=0.0),
     "surfaces at the same time": Order(surfaces=True),
     "4 parts at a time": Order(places=4),
-    BESIDE: Order(places=4, beside=True),
+    "a plan later than 30 s is not waited for": Order(places=4, patience=30),
+    BESIDE: Order(places=4, patience=0),
     **{
-        f"a first look besides, ruling looks again at {again:.0%}": Order(4, beside=True, look=True, again=again)
+        f"a first look besides, ruling looks again at {again:.0%}": Order(4, patience=0, look=True, again=again)
         for again in (0.0, 0.5, 1.0)
     },
     **{
         f"a first look is the plan, ruling looks again at {again:.0%}": Order(
-            4, beside=True, look=True, look_plans=True, again=again
+            4, patience=0, look=True, look_plans=True, again=again
         )
         for again in (0.0, 0.25, 0.5, 1.0)
     },
-    "judged without the report, plan beside": Order(4, beside=True, unseen=True),
+    "judged without the report, plan beside": Order(4, patience=0, unseen=True),
     "the judge reads, thinks and writes half as much": Order(4, judge=0.5),
-    "the same, the plan beside the executor": Order(4, beside=True, judge=0.5),
+    "the same, the plan beside the executor": Order(4, patience=0, judge=0.5),
 }
 FITS = {
     "the plan is thought about more, the judgement less": thinking(plan=900, judge=100),
