@@ -28,6 +28,7 @@ TESTED_ELSEWHERE = {
     "safety/secret_shapes/assignments": "tests/unit/safety/secret_shapes/test_places.py",
     "safety/secret_shapes/private_keys": "tests/unit/safety/test_secret_shapes.py",
     # what a whole review makes of it is the promise
+    "facts/files/called_files": "tests/attacks/test_workflow_edits_are_watched.py",
     "facts/files/languages": "tests/scenarios/test_static_checks_alone.py",
     "forge_text/rule_links": "tests/scenarios/test_the_teams_own_rules.py",
     "outcome/blocking": "tests/unit/forge_text/test_check.py",

@@ -362,7 +362,7 @@ def test_the_trace_tells_who_was_asked_what() -> None:
     played = play(read_story(path.read_text(encoding="utf-8"), path.name))
     lines = [line.strip() for line in trace_text(path.name, played, ()).splitlines()]
     assert "4 executor on pr_review, attempt 2" in lines
-    assert "shown: description, files, diff, plan, transcript, report" in lines
+    assert "shown: files, diff, description, plan, transcript, report" in lines
     assert "says: VETO: two digits lose half a cent" in lines
     assert "ruling: retry, vetoed: retry 1 of 1" in lines
     assert "=> approved (exit 0), recovered: the verdict is confirmed" in lines
