@@ -542,16 +542,11 @@ def records() -> str:
 
 
 def secret_kinds() -> str:
-    """Every kind of secret that has a form of its own, with what it holds letter by letter."""
-    holds: dict[str, list[str]] = {}
-    for form in FORMATS:
-        known = holds.setdefault(form.kind, [])
-        known += [form.holds] if form.holds not in known else []
+    """Every kind of secret that has a form of its own."""
     told: dict[str, list[str]] = {}
-    for kind in sorted(holds, key=str.casefold):
-        shapes = ", ".join(map(code, sorted(holds[kind])))
-        told.setdefault(kind[0].upper(), []).append(f"{kind}: {shapes}")
-    return "\n".join(f"- {'; '.join(kinds)}" for kinds in told.values())
+    for kind in sorted({form.kind for form in FORMATS}, key=str.casefold):
+        told.setdefault(kind[0].upper(), []).append(kind)
+    return "\n".join(f"- {', '.join(kinds)}" for kinds in told.values())
 
 
 TABLES: dict[str, Callable[[], str]] = {

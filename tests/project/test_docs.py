@@ -33,6 +33,7 @@ DEFECTS_PAGE = ROOT / "docs" / "defects.md"
 DEFECTS = 44
 SCOPES = ("REVIEW", *(surface.upper() for surface in Surface))
 EXPECTED = 35
+PRACTICES = 16
 MOST_WORDS = 20_000
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?<![\w/.-])review-advisor((?:[ \t]+[^\s`#|;&]+)*)")
@@ -266,6 +267,17 @@ def test_each_thing_that_users_expect_has_its_row_with_a_plain_answer() -> None:
     assert [int(row[0].partition(".")[0]) for row in found] == list(range(1, EXPECTED + 1))
     there = [row for row in found if not row[-1].startswith("later: ")]
     assert [row[0] for row in there if not re.match(r"\*\*(yes|no|partly)\*\*", row[1])] == []
+
+
+def test_each_practice_that_keeps_a_bot_switched_on_holds_or_has_a_reason_and_names_its_test() -> None:
+    text = FROM_OTHER_BOTS.read_text(encoding="utf-8")
+    listed = text.partition("\n## What keeps a bot switched on\n")[2].partition("\n## ")[0]
+    found = re.findall(r"^- (.+)$", listed, re.MULTILINE)
+    assert len(found) == PRACTICES
+    answer = re.compile(
+        r"[^*`]+: (?:\*\*yes\*\*|\*\*(?:partly|no)\*\*: (?:[\w`.',;]+ ){4})[^(]*\(`tests/\S+::\w+`[^)]*\)"
+    )
+    assert [each for each in found if not answer.fullmatch(each)] == []
 
 
 def test_paths_that_documents_name_exist() -> None:
