@@ -38,6 +38,7 @@ _USED = {
     f"{_REPOSITORY}/check-runs/{{check_run_id}}/annotations": "get",
     f"{_REPOSITORY}/collaborators/{{username}}/permission": "get",
     f"{_REPOSITORY}/commits/{{ref}}/check-runs": "get",
+    f"{_REPOSITORY}/compare/{{basehead}}": "get",
     f"{_REPOSITORY}/contents/{{path}}": "get",
     f"{_REPOSITORY}/git/blobs": "post",
     f"{_REPOSITORY}/git/commits": "post",

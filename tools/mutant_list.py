@@ -70,6 +70,7 @@ RULED = f"{SCENARIOS}test_the_teams_own_rules.py::"
 STORIES = "tests/simulation/test_stories.py::test_"
 WATCHED = "tests/attacks/test_workflow_edits_are_watched.py::"
 READING = "tests/adapters/github/test_reading_github.py::"
+LEFT_OUT = "tests/attacks/test_what_bots_are_left_out_for.py::test_"
 LIVES = "tests/simulation/test_on_github.py::test_"
 
 MUTANTS = (
@@ -878,9 +879,9 @@ MUTANTS = (
     ),
     Mutant(
         "a change of one critical path is left unreviewed",
-        "core/pull_request/unreviewed.py",
-        "all(skipped.matches(path) and not never.covers(path) for path in changed)",
-        "all(skipped.matches(path) for path in changed)",
+        "pull_request/begin.py",
+        "if not found.whole or any(map(self._bot.never_left_out.covers, found.paths)):",
+        "if not found.whole:",
         (
             "tests/scenarios/test_when_a_review_starts.py::test_one_other_path_a_critical_one_or_one_of_the_bots_own_brings_the_review_back",
         ),
@@ -2963,5 +2964,47 @@ MUTANTS = (
         "(ForgeMissing, ForgeDenied):\n            return Makers((), whole=False)",
         "(ForgeMissing, ForgeDenied):\n            return Makers(())",
         (f"{READING}test_who_pushed_to_a_fork_that_is_gone_is_not_known",),
+    ),
+    Mutant(
+        "a person's commit that states a bot as its author is left out",
+        "core/pull_request/unreviewed.py",
+        "signed = commit.verified and",
+        "signed =",
+        (f"{LEFT_OUT}nothing_that_a_person_had_a_hand_in_is_left_out",),
+    ),
+    Mutant(
+        "a person's signature makes a bot's commit",
+        "core/pull_request/unreviewed.py",
+        "commit.committer.casefold() in (*listed, _WEB)",
+        "bool(commit.committer)",
+        (f"{LEFT_OUT}nothing_that_a_person_had_a_hand_in_is_left_out",),
+    ),
+    Mutant(
+        "a bot's merge of a person's work is left out",
+        "core/pull_request/unreviewed.py",
+        "commit.parents == 1 and",
+        "",
+        (f"{LEFT_OUT}a_merge_may_hold_anything",),
+    ),
+    Mutant(
+        "a co-author's work is left out",
+        "core/pull_request/unreviewed.py",
+        " and _FURTHER_AUTHOR not in commit.message.casefold()",
+        "",
+        (f"{LEFT_OUT}nothing_that_a_person_had_a_hand_in_is_left_out",),
+    ),
+    Mutant(
+        "what a person pushed onto a bot's branch is left out",
+        "core/pull_request/unreviewed.py",
+        "if made and pushed else None",
+        "if made else None",
+        (f"{LEFT_OUT}nothing_that_a_person_had_a_hand_in_is_left_out",),
+    ),
+    Mutant(
+        "what nobody is known to have pushed is left out",
+        "core/pull_request/unreviewed.py",
+        "bool(pushers.logins) and pushers.whole and",
+        "",
+        (f"{LEFT_OUT}where_nobody_knows_who_pushed_it_is_reviewed",),
     ),
 )

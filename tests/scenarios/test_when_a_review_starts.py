@@ -10,7 +10,7 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.lines import approve, finding, reject
 from review_advisor.mockworld.world import edited
-from review_advisor.ports.forge import ListedFile
+from review_advisor.ports.forge import Comparison
 from review_advisor.pull_request.begin import BeginPhase, Begun
 
 PAGE = "docs/guide.md"
@@ -150,17 +150,17 @@ def opened(desk: Desk, head: str) -> PullRequestEvent:
 
 
 class Meanwhile(FakeForge):
-    """Something happens right before the files are listed for the n-th time."""
+    """Something happens right before the commits are compared for the n-th time."""
 
     def __init__(self, desk: Desk, read: int, happening: Callable[[], object]) -> None:
         super().__init__(desk.github, REPOSITORY, BOT)
         self._left, self._happening = read, happening
 
-    def changed_files(self, number: int) -> tuple[ListedFile, ...]:
+    def compared(self, base: str, head: str) -> Comparison:
         self._left -= 1
         if self._left == 0:
             self._happening()
-        return super().changed_files(number)
+        return super().compared(base, head)
 
 
 def test_a_head_that_another_pull_request_has_does_not_pass_for_both() -> None:

@@ -87,8 +87,8 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
             return _refused(_bot(forge, rules, event.repository, github, environ), event.number, broken)
     bot = _bot(forge, rules, event.repository, github, environ)
     if broken is not None:
-        bot = replace(bot, rules=rules.model_copy(update={"skip_paths": (), "skip_bases": ()}))
-    elif rules.skip_paths:
+        bot = replace(bot, rules=rules.model_copy(update={"skip_paths": (), "skip_bases": (), "skip_authors": ()}))
+    elif rules.skip_paths or rules.skip_authors:
         never = _never_left_out(forge, believed.commit, github, event.repository)
         bot = replace(bot, never_left_out=never, believed_branch=believed.branch)
     return BeginPhase(bot).begin(event)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from review_advisor.core.facts.pull_request import LinkedIssue, Makers, Permission, PullRequest
+from review_advisor.core.facts.pull_request import BranchCommit, LinkedIssue, Makers, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
 
 if TYPE_CHECKING:  # only a pull request's review publishes, and only what is closed is observed
@@ -38,6 +38,10 @@ class Forge(Protocol):
 
     def pushers(self, pull_request: PullRequest, commits: AbstractSet[str]) -> Makers:
         """Whoever pushed one of these commits to the branch of its head; whole only if the head's pusher is known."""
+        ...
+
+    def compared(self, base: str, head: str) -> Comparison:
+        """What the commit ``head`` brings over its merge base with the commit ``base``."""
         ...
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
@@ -183,8 +187,10 @@ class Patcher(Protocol):
 
 MOST_LISTED = 3_000
 """GitHub lists no more files of a pull request."""
+MOST_COMPARED = 300
+"""GitHub lists no more files where it compares two commits."""
 MOST_LISTED_COMMITS = 250
-"""Nor more commits."""
+"""Nor more commits of a pull request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +204,20 @@ class ListedFile:
     old_path: str | None = None
     status: str = "modified"
     patch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a commit brings over another: its files and its commits. ``whole``: the forge listed all of both."""
+
+    files: tuple[ListedFile, ...]
+    commits: tuple[BranchCommit, ...]
+    whole: bool
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Both sides of each file."""
+        return tuple(path for file in self.files for path in (file.path, file.old_path) if path is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,16 @@ from review_advisor.core.forge_text.check import (
 from review_advisor.core.pull_request.base_branch import not_against
 from review_advisor.core.pull_request.beginning import OPENING_ACTIONS, beginning, queued_pull_request
 from review_advisor.core.pull_request.seals import sealed_on
-from review_advisor.core.pull_request.unreviewed import LEFT_OUT, is_untouched, left_out_by_base, left_out_by_paths
+from review_advisor.core.pull_request.unreviewed import (
+    LEFT_OUT,
+    is_untouched,
+    left_out_by_author,
+    left_out_by_base,
+    left_out_by_paths,
+)
 from review_advisor.core.pull_request.waiting import same_head
 from review_advisor.core.pull_request.writes import Check, Conclusion
-from review_advisor.ports.forge import MOST_LISTED
+from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.comment_commands import Comment, Conversation
 from review_advisor.pull_request.writer import PullRequestWriter
@@ -102,7 +108,8 @@ class BeginPhase:
         return Begun(decision.review, decision.because, pull_request, asked, recalled.word)
 
     def _may_leave_out(self) -> bool:
-        return bool(self._bot.rules.skip_paths or self._bot.rules.skip_bases)
+        rules = self._bot.rules
+        return bool(rules.skip_paths or rules.skip_bases or rules.skip_authors)
 
     def _left_out(self, pull_request: PullRequest) -> str | None:
         """Why the configuration leaves it unreviewed, in a few words; None if it does not."""
@@ -110,15 +117,22 @@ class BeginPhase:
         if pull_request.state != "open":
             return None
         by_base = left_out_by_base(pull_request.base_ref, rules)
-        if by_base is not None or not rules.skip_paths:
+        if by_base is not None or not (rules.skip_paths or rules.skip_authors):
             return by_base
         if pull_request.base_ref != self._bot.believed_branch:  # its author may have put anything on that base
             return None
-        files = forge.changed_files(pull_request.number)
-        if len(files) >= MOST_LISTED:
+        try:
+            # By their commits: what is listed by the pull request's number may be that of another push by now.
+            found = forge.compared(forge.tip(pull_request.base_ref), pull_request.head_sha)
+        except (ForgeDenied, ForgeMissing, ForgeRejected):
             return None
-        paths = (path for file in files for path in (file.path, file.old_path) if path is not None)
-        return left_out_by_paths(paths, rules, self._bot.never_left_out)
+        if not found.whole or any(map(self._bot.never_left_out.covers, found.paths)):
+            return None
+        by_paths = left_out_by_paths(found.paths, rules)
+        if by_paths is not None or not rules.skip_authors:
+            return by_paths
+        pushers = forge.pushers(pull_request, {each.sha for each in found.commits})
+        return left_out_by_author(pull_request, found.commits, pushers, rules)
 
     def _passed_over(self, writer: PullRequestWriter, seen: PullRequest) -> Begun | None:
         """What came of leaving it unreviewed; None where it is to begin as any other does.

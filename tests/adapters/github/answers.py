@@ -88,6 +88,18 @@ def commit(write: Payloads, shown: Commit) -> Json:
     return {"sha": shown.sha, "author": maker, "committer": maker}
 
 
+def compared_commit(write: Payloads, shown: Commit) -> Json:
+    committer = shown.committer or shown.author
+    signed = {"verified": shown.verified, "reason": "valid" if shown.verified else "unsigned"}
+    return {
+        "sha": shown.sha,
+        "author": write.account(shown.author) if shown.author else {},
+        "committer": write.account(committer) if committer else {},
+        "parents": [{"sha": parent} for parent in shown.parents],
+        "commit": {"message": shown.message, "verification": signed},
+    }
+
+
 def push(write: Payloads, made: Push) -> Json:
     return {
         "after": made.after,

@@ -40,6 +40,19 @@ def commits(call: Call) -> Reply:
     return Reply(200, [answers.commit(call.write, each) for each in found], paged=True)
 
 
+def compared(call: Call) -> Reply:
+    base, _, head = call.path["basehead"].partition("...")
+    files, commits = call.session.facts.compared(base, head)
+    told = {
+        "total_commits": len(commits),
+        "commits": [answers.compared_commit(call.write, each) for each in commits],
+        "base_commit": answers.compared_commit(call.write, call.github.commit(base)),
+        "merge_base_commit": answers.compared_commit(call.write, call.github.commit(base)),
+    }
+    first = int(call.query.get("page", 1)) == 1
+    return Reply(200, {**told, **({"files": [answers.file(each) for each in files]} if first else {})}, paged="commits")
+
+
 def activity(call: Call) -> Reply:
     found = call.session.facts.pushes(call.repository, call.query["ref"].removeprefix("refs/heads/"))
     return Reply(200, [answers.push(call.write, each) for each in found], by_cursor=True)

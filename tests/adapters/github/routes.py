@@ -35,6 +35,7 @@ ROUTES = (
     Route("GET", f"{_HERE}/check-runs/{{check_run_id}}/annotations", reads.annotations),
     Route("GET", f"{_HERE}/collaborators/{{username}}/permission", reads.permission),
     Route("GET", f"{_HERE}/commits/{{ref}}/check-runs", reads.checks_of_commit),
+    Route("GET", f"{_HERE}/compare/{{basehead}}", reads.compared),
     Route("GET", f"{_HERE}/contents/{{path}}", reads.content),
     Route("POST", f"{_HERE}/git/blobs", writes.create_blob),
     Route("POST", f"{_HERE}/git/commits", writes.create_commit),

@@ -125,6 +125,45 @@ def test_a_push_is_known_however_many_came_after_it_up_to_a_bound(scene: Scene, 
     assert ["max" in each.logins for each in found] == [later < 1_000] * 2
 
 
+def test_two_commits_are_compared_by_their_names_whatever_is_pushed_meanwhile(scene: Scene) -> None:
+    pull = scene.opens()
+    base, author = scene.forge.tip("main"), scene.github.user("helper[bot]").login
+    scene.github.commits("octo/app", "main", {"late.txt": "later\n"}, by="mona")
+    head = scene.github.makes("octo/app", pull.head_ref, {"more.txt": "more\n"}, by=author, message="Bump\n\nLong")
+    scene.github.force_pushes(pull, {"last.txt": "last\n"})
+    found, same = scene.forge.compared(base, head), scene.fake.compared(base, head)
+    assert found == same
+    assert found.whole
+    assert "more.txt" in found.paths
+    assert not {"last.txt", "late.txt"} & set(found.paths)
+    last = found.commits[-1]
+    assert (last.sha, last.author, last.by_bot, last.committer, last.verified, last.parents, last.message) == (
+        head, author, True, "web-flow", True, 1, "Bump\n\nLong",
+    )  # fmt: skip
+    assert [each.verified for each in found.commits[:-1]] == [False] * (len(found.commits) - 1)
+
+
+@pytest.mark.parametrize("files, whole", [(299, True), (300, False)])
+def test_a_comparison_of_many_files_is_not_whole(scene: Scene, files: int, whole: bool) -> None:
+    contents = {f"{number}.txt": "x\n" for number in range(files)}
+    pull = scene.github.opens("octo/app", contents, by="mona")
+    base = scene.forge.tip("main")
+    for forge in (scene.forge, scene.fake):
+        assert forge.compared(base, pull.head_sha).whole is whole
+    with pytest.raises(ForgeMissing):
+        scene.forge.compared(base, "d" * 40)
+
+
+def test_a_comparison_lists_the_commits_of_every_page(scene: Scene) -> None:
+    pull = scene.opens()
+    base = scene.forge.tip("main")
+    for number in range(120):
+        scene.github.pushes(pull, {"more.txt": f"{number}\n"})
+    found = scene.forge.compared(base, pull.head_sha)
+    assert found == scene.fake.compared(base, pull.head_sha)
+    assert (len(found.commits), found.whole) == (121, True)
+
+
 def test_who_pushed_the_head_has_to_be_known(scene: Scene) -> None:
     pull = scene.opens()
     scene.github.pushes(pull, {"more.txt": "more\n"})

@@ -22,6 +22,7 @@ DEFAULTS: dict[str, Any] = {
     "review": "every_push",
     "skip_paths": (),
     "skip_bases": (),
+    "skip_authors": (),
     "push_repairs": False,
     "trusted_bases": (),
     "self_settle": "never",

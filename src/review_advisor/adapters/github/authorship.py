@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from urllib.parse import quote
 
+from review_advisor.adapters.github.address import commit_name
 from review_advisor.adapters.github.git_data import GitData
-from review_advisor.adapters.github.rest_answers import ActivityAnswer, CommitAnswer
+from review_advisor.adapters.github.rest_answers import ActivityAnswer, CommitAnswer, ComparisonAnswer
 from review_advisor.core.facts.pull_request import Makers, PullRequest
-from review_advisor.ports.forge import MOST_LISTED_COMMITS, ForgeDenied, ForgeMissing
+from review_advisor.ports.forge import MOST_COMPARED, MOST_LISTED_COMMITS, Comparison, ForgeDenied, ForgeMissing
 
 _MOST_PAGES = 10
 """A branch with more pushes than these pages hold, a hundred each, has some that nobody knows."""
@@ -49,6 +50,14 @@ class Authorship(GitData):
         pushes = [each for page in pages for each in page if each.after in commits]
         known = all(each.actor for each in pushes) and pull_request.head_sha in {each.after for each in pushes}
         return Makers(tuple(dict.fromkeys(each.actor.login for each in pushes if each.actor)), whole and known)
+
+    def compared(self, base: str, head: str) -> Comparison:
+        """What ``head`` brings over its merge base with ``base``: both are commits, which no push moves."""
+        path = f"{self._root}/compare/{commit_name(base)}...{commit_name(head)}"
+        pages = self._wire.pages(f"compare the commit {head[:12]} with its base", path, ComparisonAnswer)
+        commits = tuple(each.value() for page in pages for each in page.commits)
+        files = tuple(each.value() for each in pages[0].files)
+        return Comparison(files, commits, len(files) < MOST_COMPARED and len(commits) == pages[0].total_commits)
 
     def _pull(self, number: int) -> str:
         return f"{self._root}/pulls/{number}"

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, RootModel, field_validator
 
-from review_advisor.core.facts.pull_request import GHOST, Permission, PullRequest
+from review_advisor.core.facts.pull_request import GHOST, BranchCommit, Permission, PullRequest
 from review_advisor.core.pull_request.standing import StandingCheck, StandingReview
 from review_advisor.core.pull_request.writes import Annotation, Level
 from review_advisor.ports.forge import ListedFile
@@ -22,6 +22,12 @@ class RestAccount(Read):
     """An account as REST tells it: a bot's name ends in ``[bot]``."""
 
     login: str
+    type: str = ""
+
+    @property
+    def is_bot(self) -> bool:
+        """Whether it is an app's, by its type."""
+        return self.type == "Bot"
 
 
 class Identified(Read):
@@ -88,6 +94,7 @@ class PullRequestAnswer(Read):
             merge_commit=(self.merge_commit_sha or "") if self.merged_at else "",  # of an open one it is a trial merge
             merged_at=self.merged_at,
             default_branch=self.base.repo.default_branch,
+            by_bot=self.user is not None and self.user.is_bot,
         )
 
 
@@ -110,6 +117,37 @@ class CommitAnswer(Read):
         )
 
 
+class _Verification(Read):
+    verified: bool
+
+
+class _GitCommit(Read):
+    message: str
+    verification: _Verification | None = None
+
+
+class ComparedCommit(CommitAnswer):
+    """A commit, with what tells who really made it."""
+
+    commit: _GitCommit
+    parents: list[Any]
+
+    def value(self) -> BranchCommit:
+        """The fact."""
+        author = self.author if isinstance(self.author, RestAccount) else None
+        committer = self.committer if isinstance(self.committer, RestAccount) else None
+        signed = self.commit.verification
+        return BranchCommit(
+            sha=self.sha,
+            author=author.login if author else "",
+            by_bot=author is not None and author.is_bot,
+            committer=committer.login if committer else "",
+            verified=signed is not None and signed.verified,
+            parents=len(self.parents),
+            message=self.commit.message,
+        )
+
+
 class ActivityAnswer(Read):
     """A push; ``after`` is what the branch ended with, and ``actor`` whoever pushed."""
 
@@ -129,6 +167,14 @@ class FileAnswer(Read):
         """Its names, and what was done to it."""
         old = self.previous_filename if self.status == "renamed" else None
         return ListedFile(self.filename, old, self.status, self.patch)
+
+
+class ComparisonAnswer(Read):
+    """What one commit brings over another. The files stand on its first page."""
+
+    total_commits: int
+    commits: list[ComparedCommit]
+    files: list[FileAnswer] = []
 
 
 class ContentAnswer(Read):

@@ -41,6 +41,23 @@ class Makers:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchCommit:
+    """A commit that a pull request brings. Author and committer are accounts, empty where the forge names none.
+
+    Anybody can write any author into a commit. ``verified``: the forge vouches that the committer made it. ``by_bot``:
+    the author's account is a bot's, by its type.
+    """
+
+    sha: str
+    author: str
+    by_bot: bool
+    committer: str
+    verified: bool
+    parents: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class PullRequest:
     """One pull request at one moment. Every text in it is the author's, and hostile.
 
@@ -48,6 +65,7 @@ class PullRequest:
     ``base_sha`` is the tip of the base branch at the last push, not the merge base. ``default_branch`` is the
     repository's; empty where the forge does not say. ``labels`` are names.
     ``merge_commit`` is the commit of the base branch that the merge ended with; empty where there is none.
+    ``by_bot``: the author's account is a bot's, by its type.
     ``merged_at`` is when it was merged, by the forge's own clock: commits have whatever dates their authors like.
     """
 
@@ -67,6 +85,7 @@ class PullRequest:
     merge_commit: str = ""
     merged_at: datetime | None = None
     default_branch: str = ""
+    by_bot: bool = False
 
     @property
     def from_fork(self) -> bool:

@@ -16,6 +16,18 @@ ACTIONS_LOGIN = "github-actions[bot]"
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
 Reviewer = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$")]
+
+
+def _anybodys(login: str) -> str:
+    if login.casefold() == ACTIONS_LOGIN:
+        raise ValueError(
+            f"{ACTIONS_LOGIN} commits whatever a workflow tells it to, and whoever pushes brings a workflow"
+        )
+    return login
+
+
+BotLogin = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}\[bot\]$"), AfterValidator(_anybodys)]
+"""A person's account has no brackets."""
 SelfSettle = Literal["never", "admins", "writers"]
 """Who may dismiss findings in their own work, and override its review."""
 _NO_REFERENCE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|\.$|\.lock$|^-")
@@ -72,7 +84,7 @@ class PublicationRules(BaseModel):
     )
     review: Literal["every_push", "opened", "on_request"] = Field(
         default="every_push",
-        description="When a review starts by itself: at each push, only when a pull request is opened, or never.",
+        description="When a review starts: at each push, only when a pull request is opened, or never. Drafts wait.",
     )
     skip_paths: tuple[str, ...] = Field(
         default=(),
@@ -80,6 +92,10 @@ class PublicationRules(BaseModel):
     )
     skip_bases: tuple[BranchName, ...] = Field(
         default=(), description="Base branches, by exact name: pull requests into them are not reviewed."
+    )
+    skip_authors: tuple[BotLogin, ...] = Field(
+        default=(),
+        description="Bots, such as `dependabot[bot]`, whose own work is not reviewed. By default bots are like people.",
     )
     push_repairs: bool = Field(
         default=False, description="Push an accepted repair to the pull request's branch; needs a GitHub App."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.facts.files.called_files import CalledFiles
 from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.core.facts.files.paths import PathRule
+from review_advisor.core.facts.pull_request import BranchCommit, Makers, PullRequest
 from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import sealed_on
@@ -15,13 +16,16 @@ from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.core.pull_request.state import State
 from review_advisor.core.pull_request.writes import Conclusion
 
+_WEB = "web-flow"
+"""GitHub's own account: it signs what is made through its interface, and the author is then whoever asked for it."""
+_FURTHER_AUTHOR = "co-authored-by"
 LEFT_OUT = "Not reviewed: configured"
 """The title of the check of what is left unreviewed."""
 
 
 @dataclass(frozen=True, slots=True)
 class NeverLeftOut:
-    """What is reviewed whatever ``github.skip_paths`` says.
+    """What is reviewed whatever ``github.skip_paths`` and ``github.skip_authors`` say.
 
     These are critical paths, the bot's own ``implementation``, and what the workflow that runs it calls: everything, if
     not all of that could be read.
@@ -55,8 +59,33 @@ def left_out_by_base(base_ref: str, rules: PublicationRules) -> str | None:
     return f"its base branch {base_ref} is in github.skip_bases" if base_ref in rules.skip_bases else None
 
 
-def left_out_by_paths(paths: Iterable[str], rules: PublicationRules, never: NeverLeftOut) -> str | None:
-    """The same of the paths that it changes, both sides of renames. All have to match, and none may be critical."""
+def left_out_by_author(
+    pull_request: PullRequest,
+    commits: Sequence[BranchCommit],
+    pushers: Makers,
+    rules: PublicationRules,
+) -> str | None:
+    """The same of its author: a bot of the list, if bots of the list made and pushed all that it brings.
+
+    A fork's is never left out. A commit counts as a bot's if the forge vouches for it, and it is no merge and names no
+    further author.
+    """
+    listed = {each.casefold() for each in rules.skip_authors}
+    if pull_request.from_fork or not pull_request.by_bot or pull_request.author.casefold() not in listed:
+        return None
+    made = bool(commits) and all(_is_made_by(listed, each) for each in commits)
+    pushed = bool(pushers.logins) and pushers.whole and all(each.casefold() in listed for each in pushers.logins)
+    return f"its author {pull_request.author} is in github.skip_authors" if made and pushed else None
+
+
+def _is_made_by(listed: Collection[str], commit: BranchCommit) -> bool:
+    by = commit.by_bot and commit.author.casefold() in listed
+    signed = commit.verified and commit.committer.casefold() in (*listed, _WEB)
+    return by and signed and commit.parents == 1 and _FURTHER_AUTHOR not in commit.message.casefold()
+
+
+def left_out_by_paths(paths: Iterable[str], rules: PublicationRules) -> str | None:
+    """The same of the paths that it changes, both sides of renames: all have to match."""
     changed, skipped = tuple(paths), PathRule(rules.skip_paths)
-    left_out = bool(changed) and all(skipped.matches(path) and not never.covers(path) for path in changed)
+    left_out = bool(changed) and all(map(skipped.matches, changed))
     return "all paths that it changes are in github.skip_paths" if left_out else None

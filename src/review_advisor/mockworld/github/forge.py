@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from review_advisor.core.facts.pull_request import LinkedIssue, Makers, Permission, PullRequest
+from review_advisor.core.facts.pull_request import BranchCommit, LinkedIssue, Makers, Permission, PullRequest
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.pull_request.writes import (
@@ -30,8 +30,10 @@ from review_advisor.mockworld.github.requests.reviews import ONE_PENDING
 from review_advisor.mockworld.github.requests.session import Session, session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
 from review_advisor.ports.forge import (
+    MOST_COMPARED,
     MOST_LISTED_COMMITS,
     CommentableLines,
+    Comparison,
     ForgeDenied,
     ForgeError,
     ForgeMissing,
@@ -84,6 +86,24 @@ class FakeForge:
         ours = [each for each in pushes[:MOST_PUSHES] if each.after in commits]
         known = pull_request.head_sha in {each.after for each in ours} and len(pushes) <= MOST_PUSHES
         return Makers(tuple(dict.fromkeys(each.login for each in ours)), whole=known)
+
+    def compared(self, base: str, head: str) -> Comparison:
+        """See ``Forge``."""
+        files, commits = self._read(lambda: self._session.facts.compared(base, head))
+        brought = tuple(
+            BranchCommit(
+                each.sha,
+                each.author,
+                self._is_bot(each.author),
+                each.committer or each.author,
+                each.verified,
+                len(each.parents),
+                each.message,
+            )
+            for each in commits
+        )
+        listed = tuple(ListedFile(file.path, file.previous_path, file.status, file.patch) for file in files)
+        return Comparison(listed, brought, whole=len(files) < MOST_COMPARED)
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
         """See ``Forge``."""
@@ -267,8 +287,11 @@ class FakeForge:
             pull.base_ref, pull.recorded_base, pull.head_ref, pull.head_sha, pull.head_repository,
             "merged" if pull.merged else pull.state, pull.draft, tuple(pull.labels),
             pull.merge_commit or "", None if pull.merged_at is None else time_of(pull.merged_at),
-            self._github.repository(pull.repository).default_branch,
+            self._github.repository(pull.repository).default_branch, self._is_bot(pull.author),
         )  # fmt: skip
+
+    def _is_bot(self, login: str) -> bool:
+        return login in self._github.accounts and self._github.accounts[login].kind == "Bot"
 
     @contextmanager
     def _request(self) -> Iterator[None]:

@@ -100,9 +100,24 @@ class Ground:
         """All files of the pull request, more than GitHub would list; by path."""
         if pull.listing is not None:
             return pull.listing
-        base = self.objects.merge_base(pull.head_sha, self.base_sha(pull))
+        return self._brought(self.base_sha(pull), pull.head_sha)
+
+    def compared(self, base: str, head: str) -> tuple[tuple[PullFile, ...], tuple[Commit, ...]]:
+        """All files and commits that one commit brings over another."""
+        stated = [
+            pull.listing
+            for place in self.repositories.values()
+            for pull in place.pulls.values()
+            if pull.head_sha == head and pull.listing is not None
+        ]
+        below = set(self.objects.ancestry(base))
+        commits = tuple(reversed([self.commit(sha) for sha in self.objects.ancestry(head) if sha not in below]))
+        return stated[0] if stated else self._brought(base, head), commits
+
+    def _brought(self, base_sha: str, head_sha: str) -> tuple[PullFile, ...]:
+        base = self.objects.merge_base(head_sha, base_sha)
         before = self.objects.files(base) if base else {}
-        after = self.objects.files(pull.head_sha)
+        after = self.objects.files(head_sha)
         changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
         return tuple(self._changed(path, before.get(path), after.get(path)) for path in changed)
 

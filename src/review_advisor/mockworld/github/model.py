@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.ground import Ground
@@ -119,6 +119,31 @@ class GitHub(Ground):
         parent = place.branches.get(branch, place.branches[place.default_branch])
         made = self._commit(parent, contents, message, by if maker is None else maker, sha=sha)
         self._pushed(place, branch, made.sha, by)
+        self.move_branch(place, branch, made.sha)
+        return made.sha
+
+    def makes(
+        self,
+        repository: str,
+        branch: str,
+        contents: Contents,
+        *,
+        by: str,
+        author: str | None = None,
+        committer: str = "web-flow",
+        verified: bool = True,
+        message: str = "Change",
+        others: tuple[str, ...] = (),
+    ) -> str:
+        """Somebody makes a commit on a branch through GitHub's interface, which signs it; its sha.
+
+        Whoever commits by hand states any ``author`` and ``committer``. ``others`` are further parents.
+        """
+        place = self.repository(repository)
+        parent = place.branches.get(branch, place.branches[place.default_branch])
+        made = self._commit(parent, contents, message, self.user(author or by).login, others=others)
+        self.objects.commits[made.sha] = replace(made, committer=self.user(committer).login, verified=verified)
+        self._pushed(place, branch, made.sha, self.user(by).login)
         self.move_branch(place, branch, made.sha)
         return made.sha
 

@@ -14,7 +14,10 @@ Entry = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit. ``author`` is a login, ``at`` the second of the model's clock."""
+    """A commit. ``author`` and ``committer`` are logins, ``at`` the second of the model's clock.
+
+    ``verified``: its committer signed it, which anybody else cannot. Without a ``committer`` it is the author.
+    """
 
     sha: str
     tree: str
@@ -22,6 +25,8 @@ class Commit:
     message: str
     author: str
     at: int
+    committer: str = ""
+    verified: bool = False
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.records import Account, Issue, Protection, Pull, PullFile, Push, Repository
 from review_advisor.mockworld.github.requests.access import Access
 from review_advisor.mockworld.github.traffic import RefusedRequest, missing
-from review_advisor.ports.forge import MOST_LISTED_COMMITS
+from review_advisor.ports.forge import MOST_COMPARED, MOST_LISTED_COMMITS
 
 NO_COMMIT = "No commit found"
 
@@ -43,6 +43,14 @@ class FactRequests(Access):
         with self.request("list commits", "pull_requests:read"):
             found = self.github.commits_of(self.known_pull(number))
             return tuple(self.github.commit(sha) for sha in found[:MOST_LISTED_COMMITS])
+
+    def compared(self, base: str, head: str) -> tuple[tuple[PullFile, ...], tuple[Commit, ...]]:
+        """What one commit brings over another; the list of files ends at 300."""
+        with self.request("compare commits", "contents:read"):
+            if not {base, head} <= self.github.objects.commits.keys():
+                raise missing()
+            files, commits = self.github.compared(base, head)
+            return files[:MOST_COMPARED], commits
 
     def pushes(self, repository: str, branch: str) -> tuple[Push, ...]:
         """The pushes to a branch of this repository or a fork, the newest first."""
