@@ -52,6 +52,12 @@ def test_a_retry_pays_full_price_for_a_seventh_of_the_first_attempt_at_most(veto
         assert second.full_price <= 0.15 * first.full_price, (role, second.full_price, first.full_price)
 
 
+def test_the_diff_has_a_tenth_more_characters_than_gits_at_most(vetoed: ReviewWorld) -> None:
+    vetoed.review()
+    whole = vetoed.repo.git("diff", "HEAD~1..HEAD").decode()
+    assert {len(fences(request)["DIFF"]) <= 1.1 * len(whole) for request in vetoed.api.requests} == {True}
+
+
 def test_no_request_has_more_marks_than_the_api_takes(vetoed: ReviewWorld) -> None:
     vetoed.review()
     assert max(len(marks(request)) for request in vetoed.api.requests) == MOST_MARKS

@@ -14,7 +14,7 @@ from review_advisor.adapters.claude.argv import argv, hook_settings
 from review_advisor.adapters.claude.environment import child_environment, credential_present, credential_secret
 from review_advisor.adapters.claude.limits import Limits
 from review_advisor.adapters.claude.spoken_prompt import user_message
-from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.answers.answers import ReviewReport, answer_schema
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant, Withheld
 
@@ -57,7 +57,7 @@ def test_the_call_decides_model_money_and_schema() -> None:
     assert option(words, "--model") == "sonnet"
     assert option(words, "--max-budget-usd") == "1.5000"
     assert option(words, "--max-turns") == "7"
-    assert json.loads(option(words, "--json-schema")) == ReviewReport.model_json_schema()
+    assert json.loads(option(words, "--json-schema")) == json.loads(answer_schema(ReviewReport))
 
 
 @pytest.mark.parametrize(

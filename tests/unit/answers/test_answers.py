@@ -16,6 +16,7 @@ from review_advisor.core.answers.answers import (
     ReportedFinding,
     ReviewPlan,
     ReviewReport,
+    RuledReport,
     answer_schema,
 )
 from review_advisor.core.answers.tolerant import Notes
@@ -101,7 +102,6 @@ def test_an_answer_cannot_be_changed_afterwards() -> None:
 
 
 def test_a_kind_of_answer_has_one_schema_that_is_made_once() -> None:
-    assert json.loads(answer_schema(ReviewPlan)) == ReviewPlan.model_json_schema()
     assert answer_schema(ReviewPlan) is answer_schema(ReviewPlan)
     assert answer_schema(ReviewPlan) != answer_schema(ReviewReport)
 
@@ -109,8 +109,8 @@ def test_a_kind_of_answer_has_one_schema_that_is_made_once() -> None:
 @pytest.mark.parametrize(
     "kind, field, description",
     [
-        (ReportedFinding, "evidence", "a verbatim quote of the changed lines this is about"),
-        (ReportedFinding, "suggestion", "the complete new text of the lines line to end_line, indentation included"),
+        (ReportedFinding, "evidence", "a verbatim quote, one to three lines"),
+        (ReportedFinding, "body", "at most 60 words"),
         (DisagreementAnswer, "disagreement", "the id of the disagreement, as in the transcript"),
         (DisagreementAnswer, "evidence", "a verbatim quote that settles it"),
         (KnowledgeEntry, "evidence", "a verbatim quote of the changed lines that prove it"),
@@ -118,8 +118,40 @@ def test_a_kind_of_answer_has_one_schema_that_is_made_once() -> None:
 )
 def test_the_schema_tells_a_model_what_a_field_is_checked_for(kind: type[Answer], field: str, description: str) -> None:
     """A model that does not know that a quote must be verbatim has its findings refused."""
-    definitions = ReviewReport.model_json_schema()["$defs"]
+    definitions = json.loads(answer_schema(ReviewReport))["$defs"]
     assert definitions[kind.__name__]["properties"][field]["description"] == description
+
+
+def fields_of(kind: type[Answer]) -> dict[str, dict[str, Any]]:
+    """Every field of a whole schema by its path."""
+    schema = json.loads(answer_schema(kind))
+    objects = {"": schema, **schema.get("$defs", {})}
+    return {f"{name}.{field}": facts for name, one in objects.items() for field, facts in one["properties"].items()}
+
+
+@pytest.mark.parametrize("kind", [ReviewPlan, ReviewReport, RuledReport, PostVerifyResult])
+def test_the_schema_on_the_wire_has_every_field_and_checks_as_the_whole_one_does(kind: type[Answer]) -> None:
+    """What is left out only repeats names, docstrings and defaults: every rule that an answer is held against stays."""
+    sent, whole = json.loads(answer_schema(kind)), kind.model_json_schema()
+    objects = [(sent, whole)] + [(sent["$defs"][name], each) for name, each in whole.get("$defs", {}).items()]
+    for bare, full in objects:
+        assert bare.get("required") == full.get("required")
+        assert set(bare["properties"]) == set(full["properties"])
+        for name, facts in full["properties"].items():
+            kept = {key: value for key, value in facts.items() if key not in ("title", "default")}
+            assert bare["properties"][name] == kept, name
+    assert len(json.dumps(sent)) <= 0.8 * len(json.dumps(whole))
+    assert sent["title"] == whole["title"]
+
+
+def test_the_schema_asks_for_a_length_of_every_text_in_prose() -> None:
+    """Output is half of a small review's price."""
+    prose = {"summary", "body", "does", "title", "reasoning", "risk_summary", "rationale", "description"}
+    prose |= {"executor_claim", "advisor_assessment", "suggested_fix_direction"}
+    for kind in (ReviewPlan, ReviewReport, PostVerifyResult):
+        for name, facts in fields_of(kind).items():
+            if name.partition(".")[2] in prose and not name.startswith("KnowledgeEntry"):
+                assert facts["description"].startswith("at most "), name
 
 
 PLAN = {"risk_summary": "r"}

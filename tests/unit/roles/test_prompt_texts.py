@@ -27,7 +27,7 @@ RULES = tomllib.loads((AGENTS / "sources.toml").read_text(encoding="utf-8"))["ru
 EXECUTOR = " ".join(SHIPPED.texts["executor"].split())
 MOST_OF_OURS = 4_000
 """Characters that a tool-less call of an advisor may take beside its material."""
-DIGEST_OF_WORDS = "b94759ee8c0c0ca5"
+DIGEST_OF_WORDS = "cdf589d211565df0"
 
 
 @pytest.fixture
@@ -113,4 +113,4 @@ def test_the_words_of_the_code_are_those_of_their_version(world: MockWorld) -> N
     world.agents.script(Role.POST_VERIFY, veto("a hole"), confirm(), confirm())
     world.review()
     words = [own_words(call).replace(world.run_id, "").replace(world.nonce, "") for call in world.agents.asked]
-    assert (WORDS, hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]) == (4, DIGEST_OF_WORDS)
+    assert (WORDS, hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]) == (5, DIGEST_OF_WORDS)

@@ -1,5 +1,7 @@
 """The parts of a prompt: each is fenced, bounded, and says what was cut."""
 
+from dataclasses import replace
+
 import pytest
 
 from review_advisor.core.facts.change import Change, FileChange, Status
@@ -25,9 +27,9 @@ def test_what_there_is_nothing_to_say_of_takes_no_words() -> None:
 
 def test_a_diff_says_which_part_it_is_and_what_is_not_shown() -> None:
     files = (FileChange(Status.ADDED, "a.py"),)
-    layout = "each line is: old line number, new line number, then the line with its sign.\n"
-    assert diff(files, "n0", 0, 1).startswith(f"The diff; {layout}<<<UNTRUSTED DIFF n0\n")
-    assert diff(files, "n0", 1, 3).startswith(f"Part 2 of 3 of the diff (the other parts are judged apart); {layout}")
+    form = "as git shows it; a line `@@ -OLD +NEW @@` tells the next line's numbers:\n"
+    assert diff(files, "n0", 0, 1).startswith(f"The diff, {form}<<<UNTRUSTED DIFF n0\n")
+    assert diff(files, "n0", 1, 3).startswith(f"Part 2 of 3 of the diff (the other parts are judged apart), {form}")
     told = not_shown((Unsent("a.py", "not", "too large"),), "n0")
     assert told.startswith("Of these files not everything is shown, judge what you see:\n")
     assert fenced(told, "NOT_SHOWN", "n0") == "a.py: too large"
@@ -54,11 +56,13 @@ def test_a_body_too_long_is_cut_and_says_so_d3() -> None:
 
 
 def test_a_list_of_files_too_long_says_how_many_are_left_out_d3() -> None:
-    change = Change("x", files=tuple(FileChange(Status.MODIFIED, f"f{n}.py") for n in range(5)))
-    text = whole_change(change, "n0", 3)
-    assert text.startswith("All 5 changed files (2 more are not listed here; their parts are judged apart):")
-    assert ("f2.py" in text, "f3.py" in text) == (True, False)
-    assert "not listed" not in whole_change(change, "n0", 5)
+    change = Change("x", files=tuple(FileChange(Status.MODIFIED, f"f{n}.py") for n in range(303)))
+    text = whole_change(change, "n0", change.files[301:])
+    assert text.startswith("All 303 changed files (3 more are not listed here; their parts are judged apart):")
+    assert [f"f{n}.py" in text for n in (0, 297, 298, 300, 301, 302)] == [True, True, False, False, True, True]
+    assert "not listed" not in whole_change(replace(change, files=change.files[:300]), "n0", change.files[:1])
+    assert "not listed" not in whole_change(change, "n0", change.files), "a part's own files are all listed"
+    assert "not listed" not in whole_change(change, "n0")
 
 
 @pytest.mark.parametrize("files, body, words", [(300, 70_000, 0), (301, 70_000, 1), (300, 70_001, 1), (301, 70_001, 2)])

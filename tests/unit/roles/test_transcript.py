@@ -50,5 +50,19 @@ def test_of_a_judgement_as_it_came_100_000_characters_are_handed_back() -> None:
     assert raw(100_001) == f"{'x' * 100_000}\n[cut here: 1 more characters were not sent]"
 
 
+def test_a_judgement_as_it_came_is_handed_back_where_it_says_anything_more() -> None:
+    def handed(raw: str) -> bool:
+        said = PostVerifyResult(verdict="VETO", reasoning="r")
+        text = fenced(transcript_section((Attempt(0, "approve", "s", said, raw),), "n0"), TRANSCRIPT, "n0")
+        assert text is not None
+        return "raw" in json.loads(text)["attempts"][0]
+
+    assert not handed('{"verdict": "VETO", "reasoning": "r"}')
+    for more in ('{"verdict": "VETO", "reasoning": "r", "doubt": "d"}', '{"verdict": "VETO", "reasoning": "r "}'):
+        assert handed(more)
+    for other in ('[{"verdict": "VETO", "reasoning": "r"}]', "no JSON", "", '{"verdict": "APPROVE", "reasoning": "r"}'):
+        assert handed(other)
+
+
 def test_there_is_no_transcript_before_the_first_judgement() -> None:
     assert transcript_section((), "n0") == ""

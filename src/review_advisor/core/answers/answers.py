@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -19,6 +19,7 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 
 from review_advisor.core.answers.tolerant import Notes, at_most, left_out_beyond, or_left_out, otherwise, severity_of
@@ -43,6 +44,12 @@ _Short = Annotated[Short, or_left_out()]
 _Text = Annotated[Text, or_left_out()]
 
 
+def _words(most: int) -> FieldInfo:
+    """How long a text is asked to be. A longer one is no fault: output is half of a small review's price."""
+    field: FieldInfo = Field(description=f"at most {most} words")
+    return field
+
+
 class Answer(BaseModel):
     """Common to all answers: frozen, unknown keys ignored (models add words), bounds on every list.
 
@@ -54,25 +61,44 @@ class Answer(BaseModel):
 
 @cache
 def answer_schema(kind: type[BaseModel]) -> str:
-    """The JSON schema of a kind of answer, as the CLI is given it."""
-    return json.dumps(kind.model_json_schema())
+    """The JSON schema of a kind of answer, as the CLI is given it: its form, and how long texts may be.
+
+    Its title says which question it answers. Titles of fields, defaults and the docstrings of classes tell a model
+    nothing that names and instructions do not.
+    """
+    schema = kind.model_json_schema()
+    return json.dumps({"title": schema["title"], **_bare(schema)})
+
+
+def _bare(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema without what says nothing; what stands under a name of ours is a schema of its own."""
+    needless = {"title", "default"} | ({"description"} if schema.get("type") == "object" else set())
+    kept = {key: value for key, value in schema.items() if key not in needless}
+    for key, value in kept.items():
+        if key in ("properties", "$defs"):
+            kept[key] = {name: _bare(inner) for name, inner in value.items()}
+        elif key == "items":
+            kept[key] = _bare(value)
+        elif key == "anyOf":
+            kept[key] = [_bare(inner) for inner in value]
+    return kept
 
 
 class FocusArea(Answer):
     """Where the executor should look, and why."""
 
-    description: NonBlank
+    description: Annotated[NonBlank, _words(20)]
     files: Annotated[tuple[_Short, ...], at_most(100)] = ()
-    rationale: Text = ""
+    rationale: Annotated[Text, _words(30)] = ""
 
 
 class ReviewPlan(Answer):
     """Pre-flight's answer: how this change deserves to be reviewed."""
 
-    risk_summary: Stated
+    risk_summary: Annotated[Stated, _words(60)]
     focus_areas: Annotated[tuple[Annotated[FocusArea, or_left_out()], ...], at_most(20)] = ()
-    rubric: Annotated[tuple[_Short, ...], at_most(30)] = ()
-    escalation_signals: Annotated[tuple[_Short, ...], at_most(20)] = ()
+    rubric: Annotated[tuple[Annotated[_Short, _words(20)], ...], at_most(30)] = ()
+    escalation_signals: Annotated[tuple[Annotated[_Short, _words(20)], ...], at_most(20)] = ()
 
 
 class ReportedFinding(Answer):
@@ -83,17 +109,12 @@ class ReportedFinding(Answer):
     end_line: Annotated[int, Field(ge=0)] | None = None
     severity: Annotated[Severity, severity_of(SEVERITIES)]
     category: Short
-    title: Short
-    body: Text = ""
-    suggestion: Annotated[str, left_out_beyond(8_000)] | None = Field(
-        default=None, description="the complete new text of the lines line to end_line, indentation included"
-    )
+    title: Annotated[Short, _words(12)]
+    body: Annotated[Text, _words(60)] = ""
+    suggestion: Annotated[str, left_out_beyond(8_000)] | None = None
     confidence: Annotated[Confidence, otherwise(0.0)]
-    evidence: NonBlank = Field(description="a verbatim quote of the changed lines this is about")
-    pre_existing: Annotated[bool, otherwise(False)] = Field(
-        default=False,
-        description="the fault was there before, and this change neither brings nor worsens nor exposes it",
-    )
+    evidence: NonBlank = Field(description="a verbatim quote, one to three lines")
+    pre_existing: Annotated[bool, otherwise(False)] = False
     rule: SkipJsonSchema[_Citation] = ""  # asked for only where there are rules
 
     @model_validator(mode="before")
@@ -137,11 +158,9 @@ class ReviewReport(Answer):
     """The executor's verdict and findings."""
 
     verdict: Literal["approve", "reject"]
-    summary: Stated
+    summary: Annotated[Stated, _words(80)]
     confidence: Confidence
-    does: Annotated[str, _Stripped, at_most(600), otherwise("")] = Field(
-        default="", description="what the change does, in at most two sentences and without a judgement"
-    )
+    does: Annotated[str, _Stripped, at_most(600), otherwise(""), _words(40)] = ""
     findings: tuple[Annotated[ReportedFinding, or_left_out(kept_aside=True)], ...] = ()  # never cut by number
     answers: Annotated[tuple[Annotated[DisagreementAnswer, or_left_out()], ...], at_most(100)] = ()
     knowledge: Annotated[tuple[Annotated[KnowledgeEntry, or_left_out()], ...], at_most(5)] = ()
@@ -171,8 +190,8 @@ class RuledReport(ReviewReport):
 class Disagreement(Answer):
     """One point where the advisor contradicts the executor."""
 
-    executor_claim: Stated
-    advisor_assessment: Stated
+    executor_claim: Annotated[Stated, _words(25)]
+    advisor_assessment: Annotated[Stated, _words(80)]
     severity: Weight
 
 
@@ -180,12 +199,10 @@ class PostVerifyResult(Answer):
     """Post-verify's judgement of the executor's verdict: APPROVE confirms it, VETO calls it wrong."""
 
     verdict: Literal["APPROVE", "VETO"]
-    reasoning: Text = ""
+    reasoning: Annotated[Text, _words(120)] = ""
     disagreements: Annotated[tuple[Disagreement, ...], at_most(50, worst_first=WEIGHTS)] = ()
-    suggested_fix_direction: Text | None = None
-    pre_existing: Annotated[tuple[_Short, ...], at_most(100)] = Field(
-        default=(), description="the ids of the findings that the report calls pre-existing, and you do, too"
-    )
+    suggested_fix_direction: Annotated[Text | None, _words(60)] = None
+    pre_existing: Annotated[tuple[_Short, ...], at_most(100)] = ()
 
     @model_validator(mode="after")
     def _verdict_and_disagreements_agree(self) -> PostVerifyResult:

@@ -12,6 +12,7 @@ from review_advisor.core.facts.files.kinds import MEDIA
 CHARACTERS_PER_TOKEN = 3.5
 LONGEST_SPEC = 100_000
 _LINE_PREFIX = 17
+"""More than a line takes beside its text: a part stays well within what a call holds."""
 
 
 Extent = Literal["partly", "not", "unchecked", "waived"]

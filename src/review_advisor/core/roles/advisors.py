@@ -259,7 +259,7 @@ def _report_form(given: Sequence[Guideline]) -> type[ReviewReport]:
 def _matter(seen: Briefing, part: Part, files: tuple[FileChange, ...]) -> list[str]:
     """What the change is."""
     return [
-        prompts.whole_change(seen.change, seen.nonce, prompts.FILES_LISTED_PER_PART),
+        prompts.whole_change(seen.change, seen.nonce, part.shard.files),
         prompts.diff(files, seen.nonce, part.shard.index, part.of),
         prompts.not_shown(part.unsent, seen.nonce),
     ]

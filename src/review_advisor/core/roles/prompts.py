@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import islice
 
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.patches.diff_text import render_files, render_statistics, shown_path
@@ -63,9 +65,14 @@ def description(change: Change, nonce: str) -> str:
     return "What its author says about the change:\n" + fence(DESCRIPTION, "\n".join(lines), nonce)
 
 
-def whole_change(change: Change, nonce: str, most: int | None = None) -> str:
-    """The list of all files with statistics, fenced; ``most`` names no more than that many of them."""
-    files = change.files if most is None else change.files[:most]
+def whole_change(change: Change, nonce: str, shown: Iterable[FileChange] | None = None) -> str:
+    """The list of all files with statistics, fenced. With ``shown``, these are in it, and so many more as it holds."""
+    files = change.files
+    if shown is not None:
+        paths = {file.path for file in shown}
+        others = (file.path for file in files if file.path not in paths)
+        paths |= set(islice(others, max(0, FILES_LISTED_PER_PART - len(paths))))
+        files = tuple(file for file in files if file.path in paths)
     left = len(change.files) - len(files)
     tail = f" ({left} more are not listed here; their parts are judged apart)" if left else ""
     return f"All {len(change.files)} changed files{tail}:\n" + fence(FILES, _statistics(files), nonce)
@@ -76,8 +83,9 @@ def diff(files: tuple[FileChange, ...], nonce: str, part: int, parts: int) -> st
     if not files:
         return ""
     which = "The diff" if parts == 1 else f"Part {part + 1} of {parts} of the diff (the other parts are judged apart)"
-    layout = "old line number, new line number, then the line with its sign"
-    return f"{which}; each line is: {layout}.\n" + fence(DIFF, _rendered(files), nonce)
+    return f"{which}, as git shows it; a line `@@ -OLD +NEW @@` tells the next line's numbers:\n" + fence(
+        DIFF, _rendered(files), nonce
+    )
 
 
 @lru_cache(maxsize=4)
@@ -128,7 +136,7 @@ def cuts(change: Change) -> tuple[str, ...]:
     if len(change.body) > LONGEST_BODY:
         found.append(f"the description after its first {LONGEST_BODY} characters")
     if len(change.files) > FILES_LISTED_PER_PART:
-        found.append(f"the list of all files after its first {FILES_LISTED_PER_PART}, beside the diff itself")
+        found.append(f"the list of files beyond {FILES_LISTED_PER_PART}, beside those of each part")
     if change.missing_files:
         named = ", ".join(map(shown_path, change.missing))
         more = change.missing_files - len(change.missing)

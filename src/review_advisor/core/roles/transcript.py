@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Literal
 
@@ -53,6 +54,8 @@ def transcript_section(attempts: tuple[Attempt, ...], nonce: str) -> str:
 
 
 def _as_json(attempt: Attempt) -> dict[str, object]:
+    """An attempt. The reply as it came is in it where it says anything else than what was read of it."""
+    raw = {} if _says_no_more(attempt) else {"raw": bounded(attempt.raw, LONGEST_RAW)}
     return {
         "attempt": attempt.number,
         "executor_verdict": attempt.executor_verdict,
@@ -61,5 +64,14 @@ def _as_json(attempt: Attempt) -> dict[str, object]:
         "reasoning": attempt.result.reasoning,
         "disagreements": [{"id": identity, **dict(each)} for identity, each in attempt.disagreements],
         "suggested_fix_direction": attempt.result.suggested_fix_direction,
-        "raw": bounded(attempt.raw, LONGEST_RAW),
+        **raw,
     }
+
+
+def _says_no_more(attempt: Attempt) -> bool:
+    try:
+        said = json.loads(attempt.raw)
+    except ValueError:
+        return False
+    read = attempt.result.model_dump(mode="json", exclude_unset=True)
+    return bool(said == read)

@@ -16,8 +16,6 @@ RUN = re.compile(r"[A-Za-z0-9+/_-]{16,}+")
 """What of a secret can be known again where nothing around it tells what it is."""
 _TELLING = 0.5
 
-_HEADING = 2
-"""So many lines stand before the first hunk of a file."""
 _SIDES = ("+ ", "- ")
 """The lines of the new side and of the old one, by their first character."""
 
@@ -64,12 +62,7 @@ def _marked_as_rendered(file: FileChange) -> FileChange:
     shown = redact(written)
     if shown == written:
         return file
-    pairs = zip(written.split("\n")[_HEADING:], shown.split("\n")[_HEADING:], strict=True)
-    lines: list[str] = []
-    for hunk in file.hunks:
-        next(pairs)
-        lines += (now[len(before) - len(line) :] for line, (before, now) in zip(hunk.lines, pairs, strict=False))
-    return _with_lines(file, iter(lines))
+    return _with_lines(file, (line for line in shown.split("\n")[1:] if not line.startswith("@@")))
 
 
 def _with_lines(file: FileChange, lines: Iterator[str]) -> FileChange:

@@ -60,7 +60,7 @@ def what_is_called_read_was_shown(reading: Reading) -> Iterator[str]:
     for file in reading.review.change.files:
         for hunk in file.hunks if file.path in read else ():
             for line in {hunk.lines[0], hunk.lines[len(hunk.lines) // 2], hunk.lines[-1]}:
-                if line.isprintable() and f" {line}\n" not in f"{shown}\n":
+                if line.isprintable() and f"\n{line}\n" not in f"\n{shown}\n":
                     yield f"{line!r} of {file.path} is called read and was shown to no executor that answered"
 
 

@@ -97,7 +97,9 @@ def _wrong_transcript(asked: PlayedCall, inside: dict[str, str], judged: list[st
     if len(shown) != len(judged):
         yield f"{who} was shown {len(shown)} of {len(judged)} judgements"
     for each, reasoning in zip(shown, judged, strict=False):
-        if is_plain(reasoning) and (each["reasoning"] != reasoning or json.dumps(reasoning)[1:-1] not in each["raw"]):
+        raw = each.get("raw")
+        whole = raw is None or json.dumps(reasoning)[1:-1] in raw
+        if is_plain(reasoning) and (each["reasoning"] != reasoning or not whole):
             yield f"{who} was not shown the judgement {reasoning!r} whole"
     if asked.call.role is Role.EXECUTOR and "REPORT" not in inside:
         yield f"{who} was not shown its earlier report"

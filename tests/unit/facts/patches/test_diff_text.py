@@ -20,9 +20,9 @@ HOSTILE = [
     "--- a/other.py",
     "@@ -1,1 +1,1 @@",
     "diff --git a/x b/x",
-    "      7       7 +forged",
-    "              7 +forged",
-    "      7         -forged",
+    "@@ -7 +7 @@",
+    "@@ -7 +7 @@ FILE x",
+    "+forged",
     "\\ No newline at end of file",
     "",
     "\u2028FILE x.py",
@@ -43,6 +43,19 @@ def files(draw: st.DrawFn) -> FileChange:
         counts = [sum(line[0] in sides for line in lines) for sides in (" -", " +")]
         hunks.append(Hunk(draw(START), counts[0], draw(START), counts[1], "section", lines))
     return FileChange(Status.MODIFIED, draw(PATH), hunks=tuple(hunks))
+
+
+def long_file(lines: list[str], repeated: int, start: int) -> FileChange:
+    every = tuple(lines * repeated)
+    return FileChange(Status.ADDED, "a.py", hunks=(Hunk(start, 0, start, len(every), "", every),))
+
+
+LONG_FILES = st.builds(
+    long_file,
+    st.lists(st.sampled_from(["+", "+x", "+}", " ", "-y", "+" + "x" * 30, "+" + "x" * 200]), min_size=1, max_size=50),
+    st.integers(1, 40),
+    st.sampled_from([1, 99, 10**6]),
+)
 
 
 def truly_changed(file: FileChange) -> list[ShownLine]:
@@ -108,13 +121,34 @@ def test_a_file_is_shown_with_its_numbers() -> None:
     file = FileChange(Status.MODIFIED, "a.py", added=1, removed=1, hunks=(hunk,))
     assert render_file(file).split("\n") == [
         "FILE a.py",
-        "  modified, +1 -1, code",
         "@@ -4,2 +4,2 @@",
-        "      4       4  keep",
-        "      5         -old",
-        "              5 +new",
-        "                \\ No newline at end of file",
+        " keep",
+        "-old",
+        "+new",
+        "\\ No newline at end of file",
     ]
+
+
+def test_a_long_hunk_tells_its_line_numbers_again() -> None:
+    hunk = Hunk(1, 0, 11, 60, "", tuple(f"+value_{number} = {number}" for number in range(60)))
+    shown = render_file(FileChange(Status.ADDED, "a.py", hunks=(hunk,))).split("\n")
+    assert [line for line in shown if line.startswith("@@")] == ["@@ -1,0 +11,60 @@", "@@ -1 +31 @@", "@@ -1 +51 @@"]
+    assert shown[shown.index("@@ -1 +31 @@") + 1] == "+value_20 = 20"
+
+
+def as_git_shows(file: FileChange) -> str:
+    """What ``git diff`` prints of a file, but for the names of its blobs, which are as long as these."""
+    path = file.path
+    head = [f"diff --git a/{path} b/{path}", "index 1234567..89abcde 100644", f"--- a/{path}", f"+++ b/{path}"]
+    for hunk in file.hunks:
+        head.append(f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@ {hunk.section}")
+        head += hunk.lines
+    return "\n".join(head) + "\n"
+
+
+@given(st.lists(LONG_FILES, min_size=1, max_size=3))
+def test_the_diff_has_a_tenth_more_characters_than_gits_at_most(changed: list[FileChange]) -> None:
+    assert len(render_files(changed)) <= 1.1 * len("".join(map(as_git_shows, changed)))
 
 
 STATED = [

@@ -1,4 +1,4 @@
-"""The diff as agents read it: numbered lines, nothing a content line could forge, and its inverse."""
+"""The diff as agents read it: git's own form, nothing a content line could forge, and its inverse."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from review_advisor.core.facts.change import FileChange, Hunk
 from review_advisor.core.facts.files.kinds import kind_of
 
 LONGEST_PATH = 4_096
-_COLUMN = 7
-_REMOVED = re.compile(rf" *(\d+) {{{_COLUMN + 2}}}-(.*)", re.DOTALL)
-_ADDED = re.compile(rf" {{{_COLUMN + 1}}} *(\d+) \+(.*)", re.DOTALL)
-"""A number wider than its column moves the rest of its line to the right."""
+_SIGNS = (" ", "+", "-", "\\")
+_HEADER = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+LINES_APART = 20
+"""So many lines at least stand between two places of a hunk that tell the line numbers."""
+TEXT_APART = 10
+"""So many times as long as such a place is the text before it, so that they cost a tenth of it at most."""
 
 
 def shown_path(path: str) -> str:
@@ -29,9 +31,8 @@ def shown_path(path: str) -> str:
 
 
 def render_file(file: FileChange) -> str:
-    """One file: a header, then its hunks with old and new line numbers in front of each line."""
-    head = [f"FILE {shown_path(file.path)}", "  " + ", ".join(_facts(file))]
-    return "\n".join([*head, *(line for hunk in file.hunks for line in _hunk_lines(hunk))])
+    """One file: its path, then its hunks. What else is known of it stands in the list of files."""
+    return "\n".join([f"FILE {shown_path(file.path)}", *(line for hunk in file.hunks for line in _hunk_lines(hunk))])
 
 
 def render_files(files: Iterable[FileChange]) -> str:
@@ -61,15 +62,21 @@ def _facts(file: FileChange) -> list[str]:
 
 
 def _hunk_lines(hunk: Hunk) -> Iterator[str]:
+    """Its header and its lines. A long hunk tells its line numbers again now and then: models count badly."""
     yield f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@"
     old, new = hunk.old_start, hunk.new_start
+    lines = text = 0
     for line in hunk.lines:
-        sign = line[:1]
-        shown_old = str(old) if sign in (" ", "-") else ""
-        shown_new = str(new) if sign in (" ", "+") else ""
-        yield f"{shown_old:>{_COLUMN}} {shown_new:>{_COLUMN}} {line}"
+        here = f"@@ -{old} +{new} @@"
+        if lines >= LINES_APART and text >= TEXT_APART * len(here):
+            yield here
+            lines = text = 0
+        signed = line if line[:1] in _SIGNS else f" {line}"
+        sign = signed[:1]
+        yield signed
         old += sign in (" ", "-")
         new += sign in (" ", "+")
+        lines, text = lines + 1, text + len(line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +91,14 @@ class ShownLine:
 
 def changed_lines(text: str) -> Iterator[ShownLine]:
     """The added and removed lines of a rendered diff, in order: the inverse of ``render_files``."""
-    path = ""
+    path, old, new = "", 0, 0
     for line in text.split("\n"):
+        sign = line[:1]
         if line.startswith("FILE "):
             path = line.removeprefix("FILE ")
-            continue
-        if found := _ADDED.fullmatch(line) or _REMOVED.fullmatch(line):
-            yield ShownLine(path, int(found[1]), found.re is _ADDED, found[2])
+        elif found := _HEADER.fullmatch(line):
+            old, new = int(found[1]), int(found[2])
+        elif sign in ("+", "-"):
+            yield ShownLine(path, new if sign == "+" else old, sign == "+", line[1:])
+        old += sign in (" ", "-")
+        new += sign in (" ", "+")
