@@ -357,6 +357,20 @@ MUTANTS = (
         (f"{LARGE}test_a_bug_in_one_part_lets_no_other_part_start_a_call",),
     ),
     Mutant(
+        "each refusal of one burst pulls the brake",
+        "core/policy/brake.py",
+        "        if began < self.not_before:\n",
+        "        if began < 0:\n",
+        (f"{UNIT}policy/test_brake.py::test_calls_of_one_burst_pull_it_once",),
+    ),
+    Mutant(
+        "a question is asked again after any loss until the answer pleases",
+        "core/outcome/numbering.py",
+        "busy = len(earlier) == len(before) + 1 and all((each.ended, each.reason) in _BUSY for each in earlier)",
+        "busy = len(earlier) > 0",
+        (f"{NUMBERS}test_only_rate_limits_let_a_question_be_asked_more_than_twice",),
+    ),
+    Mutant(
         "critical files of a large change are read last",
         "core/policy/reading_order.py",
         "            return 0\n        kind",

@@ -38,6 +38,7 @@ language = "Brazilian Portuguese"
 [outage]
 wait_minutes = 2.5
 fallback_models = ["sonnet", "us.anthropic.claude-haiku-4-5-v1:0"]
+busy_tries = 3
 [[guidelines]]
 paths = ["*.py"]
 text = "No bare except."
@@ -80,7 +81,7 @@ def test_every_key_reaches_the_rules() -> None:
         wiki_folder="docs/wiki",
         fail_on_degraded=True,
         language="Brazilian Portuguese",
-        outage=OutageRules(150.0, ("sonnet", "us.anthropic.claude-haiku-4-5-v1:0")),
+        outage=OutageRules(150.0, ("sonnet", "us.anthropic.claude-haiku-4-5-v1:0"), busy_tries=3),
         guidelines=GuidelineRules(
             ("REVIEW.md", "AGENTS.md"),
             (

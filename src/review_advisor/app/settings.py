@@ -31,7 +31,7 @@ from review_advisor.core.policy.budgets import (
     USD_BY_BLAST,
 )
 from review_advisor.core.policy.guard import gives_orders
-from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, OutageRules
+from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, MOST_BUSY_TRIES, OutageRules
 from review_advisor.core.policy.policy import ENGLISH, Rules
 from review_advisor.core.policy.switches import Switches, read_jobs, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules
@@ -94,7 +94,7 @@ class GuidelineConfig(_Table):
 
 
 class OutageConfig(_Table):
-    """What is tried before a judge that an outage took away becomes a degraded approval."""
+    """What is tried again after an outage."""
 
     wait_minutes: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = Field(
         default=DEFAULT_OUTAGE_RULES.wait_seconds / 60,
@@ -103,6 +103,10 @@ class OutageConfig(_Table):
     fallback_models: Annotated[tuple[ModelName, ...], Field(max_length=5)] = Field(
         default=(),
         description="Models that judge then, in this order. Their veto counts; their approval stays degraded.",
+    )
+    busy_tries: Annotated[int, Field(ge=0, le=MOST_BUSY_TRIES)] = Field(
+        default=DEFAULT_OUTAGE_RULES.busy_tries,
+        description="Further tries of a call after a rate limit or server error. All calls slow down.",
     )
 
 
@@ -308,6 +312,6 @@ def make_settings(
         tree=config.tree,
         guidelines=guideline_rules(config),
         language=config.language,
-        outage=OutageRules(config.outage.wait_minutes * 60, config.outage.fallback_models),
+        outage=OutageRules(config.outage.wait_minutes * 60, config.outage.fallback_models, config.outage.busy_tries),
     )
     return Settings(rules, read_switches(environ), redactor(environ), read_jobs(environ, config.jobs))

@@ -14,11 +14,12 @@ from typing import Any, Generic, TypeVar
 from review_advisor.core.answers.answers import Answer
 from review_advisor.core.outcome.ends import stop_words
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, OfCall, RoleSkipped
+from review_advisor.core.policy.brake import Brake
 from review_advisor.core.policy.budgets import Allowance, Budgets, Refused, Spending, allow
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.advisors import Part
-from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultRecord, Lost, Receipt, Stop
+from review_advisor.core.roles.calls import BUSY, AgentCall, Answered, ConsultGrant, ConsultRecord, Lost, Receipt, Stop
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.core.roles.replies import REPAIRABLE, checked_reply, cut_short, lost_twice, repair_ask
 from review_advisor.core.roles.reply_cache import on_asking_again
@@ -41,7 +42,7 @@ class CallResult(Generic[Checked]):
     """What came of one question: the checked answer or why there is none, and the consults made.
 
     ``raw`` is the answer as the model gave it, as JSON; empty without one. ``number`` and ``model`` are those of the
-    last call.
+    last call; ``first`` is that of the call that asked the question first.
     """
 
     answer: Checked | Lost | Refused
@@ -49,6 +50,7 @@ class CallResult(Generic[Checked]):
     consults: tuple[ConsultNote, ...] = ()
     number: int = 0
     model: str = ""
+    first: int = 0
 
 
 class Dispatch:
@@ -68,6 +70,7 @@ class Dispatch:
         prompts: str = "",
         threads: Callable[[int], Pool] = ThreadPoolExecutor,
         earlier_consults: Iterable[ConsultRecord] = (),
+        busy_tries: int = 0,
     ) -> None:
         self._ports = ports
         self._budgets = budgets
@@ -79,6 +82,8 @@ class Dispatch:
         self._lock = threading.Lock()
         self._place_free = threading.Condition(self._lock)
         self._started = ports.clock.monotonic()
+        self._busy_tries = busy_tries
+        self._brake = Brake(most=jobs, places=jobs)
         self._spending = Spending()
         self._stopped: Stop | None = None
         self._numbers = 0
@@ -149,14 +154,26 @@ class Dispatch:
     def ask(self, call: AgentCall, answer: type[Checked]) -> CallResult[Checked]:
         """Make ``call`` within the budgets. Raises ``Stop``; after one, no further call starts.
 
-        An unusable reply is asked for once more, unless ``call`` itself asks again.
+        A call that a rate limit took is made again once all calls have slowed down. An unusable reply is asked for once
+        more. Neither holds for a call that itself asks again.
         """
-        first = self._ask_once(call, answer)
-        if not isinstance(first.answer, Lost) or first.answer.reason not in REPAIRABLE or call.asks_again:
+        first = self._ask_through_rate_limits(call, answer)
+        asked_again = first.first != first.number
+        if not isinstance(first.answer, Lost) or first.answer.reason not in REPAIRABLE or asked_again:
             return first
         second = self._ask_once(repair_ask(call, first.number, first.answer), answer)
         came = lost_twice(first.answer, second.answer) if isinstance(second.answer, Lost) else second.answer
         return replace(second, answer=came, consults=first.consults + second.consults)
+
+    def _ask_through_rate_limits(self, call: AgentCall, answer: type[Checked]) -> CallResult[Checked]:
+        came = self._ask_once(call, answer)
+        for number in range(1, 1 + (0 if call.asks_again else self._busy_tries)):
+            lost = came.answer
+            if not isinstance(lost, Lost) or lost.reason not in BUSY:
+                break
+            again = replace(call, asks_again=came.first, further_try=number)
+            came = self._ask_once(again, answer)
+        return came
 
     def wait(self, seconds: float) -> bool:
         """Let so much time go by; False, and at once, if the review's time would be over by then. Raises ``Stop``."""
@@ -176,7 +193,7 @@ class Dispatch:
         call, allowed = self._reserve(call)
         if isinstance(allowed, Refused):
             self._record_call(call, Receipt(), "refused", allowed.reason, allowed.detail)
-            return CallResult(allowed, number=call.number)
+            return CallResult(allowed, number=call.number, first=call.asks_again or call.number)
         priced = replace(
             call,
             blocks=tuple(map(self._redactor.redact, call.blocks)),
@@ -185,6 +202,7 @@ class Dispatch:
         )
         consults = None if call.consults is None else self.consults(call.consults)
         receipt = Receipt()
+        began = self._ports.clock.monotonic()
         try:
             self._record_start(priced)
             reply = self._redactor.everywhere(legible(self._ports.agents.run(priced, consults)))
@@ -200,9 +218,11 @@ class Dispatch:
             if consults is not None:
                 consults.end()
             self._settle(priced, receipt)
+        self._heed(reply, began)
         checked = self._checked(priced, reply, answer)
         consulted = self._record_consults(priced, receipt)
-        return replace(checked, consults=consulted, number=call.number, model=call.model)
+        first = call.asks_again or call.number
+        return replace(checked, consults=consulted, number=call.number, model=call.model, first=first)
 
     def consults(self, grant: ConsultGrant) -> Consults:
         """Consults of one more call, or of whoever else asks the advisor, under the one cap of the review."""
@@ -238,22 +258,39 @@ class Dispatch:
         self._record_call(call, reply.receipt, "lost", checked.answer.reason.value, checked.answer.detail)
         return CallResult(checked.answer)
 
+    def _heed(self, reply: Answered | Lost, began: float) -> None:
+        """Slow all calls down after a rate limit, and let them go faster again after an answer."""
+        busy = isinstance(reply, Lost) and reply.reason in BUSY
+        with self._lock:
+            now = self._ports.clock.monotonic()
+            self._brake = self._brake.pulled(began, now) if busy else self._brake.eased(began)
+
     def _reserve(self, call: AgentCall) -> tuple[AgentCall, Allowance | Refused]:
-        """Wait for a place. The call with its number, and what it may use of what is left by then."""
-        with self._place_free:
-            while self._stopped is None and self._spending.running >= self._jobs:
-                self._place_free.wait(_LOOK_SECONDS)
-                self._ports.agents.check_interrupt()
-            if self._stopped is not None:
-                raise self._stopped
-            self._numbers += 1
-            call = replace(call, number=self._numbers)
-            self._spending.elapsed_seconds = self._ports.clock.monotonic() - self._started
-            allowance = allow(self._budgets, self._spending, self._jobs)
-            if isinstance(allowance, Allowance):
-                self._spending.reserved_usd += allowance.max_usd
-                self._spending.running += 1
-            return call, allowance
+        """Wait for a place and for the brake. The call with its number, and what it may use of what is left by then."""
+        while True:
+            with self._place_free:
+                while self._stopped is None and self._spending.running >= self._jobs:
+                    self._place_free.wait(_LOOK_SECONDS)
+                    self._ports.agents.check_interrupt()
+                if self._stopped is not None:
+                    raise self._stopped
+                now = self._ports.clock.monotonic()
+                is_over = now - self._started >= self._budgets.review_seconds
+                delay = 0.0 if is_over else self._brake.delay(now, self._spending.running)
+                if not delay:
+                    return self._take_place(call)
+            self._ports.agents.check_interrupt()
+            self._ports.clock.sleep(min(delay, _WAIT_STEP_SECONDS))
+
+    def _take_place(self, call: AgentCall) -> tuple[AgentCall, Allowance | Refused]:
+        self._numbers += 1
+        call = replace(call, number=self._numbers)
+        self._spending.elapsed_seconds = self._ports.clock.monotonic() - self._started
+        allowance = allow(self._budgets, self._spending, self._jobs)
+        if isinstance(allowance, Allowance):
+            self._spending.reserved_usd += allowance.max_usd
+            self._spending.running += 1
+        return call, allowance
 
     def _settle(self, call: AgentCall, receipt: Receipt) -> None:
         with self._place_free:

@@ -23,7 +23,7 @@ def asked_through_outage(
     review has no time left. Whatever is tried is a call like any other, within the budgets, and recorded.
     """
     came = dispatch.ask(call, answer)
-    first, crashed = came.number, False
+    first, crashed = came.first, False
     for number, further in enumerate(further_tries(rules, call.model), 1):
         lost = came.answer
         if not isinstance(lost, Lost) or lost.cause is not Cause.OUTAGE or not dispatch.wait(further.wait_seconds):

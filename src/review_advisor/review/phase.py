@@ -126,6 +126,7 @@ class ReviewPhase:
             prompts=self._instructions.version,
             threads=self._threads,
             earlier_consults=request.earlier_consults,
+            busy_tries=policy.outage.busy_tries,
         )
         files = file_facts(change, parts, scope)
         dispatch.record(

@@ -8,10 +8,20 @@ import pytest
 from tests.unit.outcome.altered import KINDS, reviewed
 from tests.unit.outcome.test_questions import NOON, without_numbers
 
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, OfCall, Reported
+from review_advisor.core.outcome.events import (
+    CallEnded,
+    CallStarted,
+    Consulted,
+    Ended,
+    Event,
+    OfCall,
+    PolicyFrozen,
+    Reported,
+)
 from review_advisor.core.outcome.numbering import check_numbers
 from review_advisor.core.outcome.replay import Unsound
 from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.surfaces import Role, Surface
 
 
@@ -124,3 +134,37 @@ def test_only_a_lost_question_is_asked_again_and_only_once() -> None:
     for calls in refused:
         with pytest.raises(Unsound, match=NOT_LOST):
             check_numbers(asked(*calls))
+
+
+def in_an_outage(reasons: list[str], tries: int) -> list[Event]:
+    """A review that makes a call again so often, and its calls: each lost for this reason, and then one answered."""
+    frozen = replace(policy_frozen(), policy=replace(policy_frozen().policy, outage=OutageRules(busy_tries=tries)))
+    calls: list[tuple[Ended, int]] = [("lost", min(place, 1)) for place in range(len(reasons))]
+    events = asked(*calls, ("answered", 1))
+    told = iter(reasons)
+    return [
+        frozen,
+        *(
+            replace(each, reason=next(told)) if isinstance(each, CallEnded) and each.ended == "lost" else each
+            for each in events
+        ),
+    ]
+
+
+def policy_frozen() -> PolicyFrozen:
+    (first, *_) = reviewed("approved").events
+    assert isinstance(first, PolicyFrozen)
+    return first
+
+
+def test_only_rate_limits_let_a_question_be_asked_more_than_twice() -> None:
+    """Otherwise whoever makes the record could ask until the answer pleases."""
+    check_numbers(in_an_outage(["rate_limited", "server_error", "rate_limited"], tries=3))
+    for reasons, tries in (
+        (["rate_limited", "invalid_answer"], 3),
+        (["invalid_answer", "rate_limited"], 3),
+        (["rate_limited", "crash"], 3),
+        (["rate_limited", "rate_limited", "rate_limited"], 1),
+    ):
+        with pytest.raises(Unsound, match=NOT_LOST):
+            check_numbers(in_an_outage(reasons, tries))

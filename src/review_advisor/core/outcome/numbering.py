@@ -22,6 +22,9 @@ from review_advisor.core.outcome.events import (
 from review_advisor.core.outcome.replay import require
 from review_advisor.core.policy.judge_retries import NO_SECOND_TRY, OutageRules, fallbacks
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import BUSY
+
+_BUSY = {("lost", reason.value) for reason in BUSY}
 
 
 def check_numbers(events: Sequence[Event]) -> None:
@@ -69,11 +72,17 @@ class _Calls:
             require(
                 first is not None
                 and (event.asks_again in self.unfounded or (first.ended == "lost" and not first.asks_again))
-                and ((not before and _about(first) == _about(event)) or self._stands_in(event, first, before)),
+                and (self._repeats(event, first, before) or self._stands_in(event, first, before)),
                 "a call asks a question again that was answered, is another one, or was asked again before",
             )
             before.append(event.number)
         self.begun[event.number] = event
+
+    def _repeats(self, event: CallStarted | CallEnded, first: CallEnded, before: Sequence[int]) -> bool:
+        """Whether it is the same question once more, or again after rate limits took all answers to it."""
+        earlier = [first, *(self.ended[number] for number in before if number in self.ended)]
+        busy = len(earlier) == len(before) + 1 and all((each.ended, each.reason) in _BUSY for each in earlier)
+        return _about(first) == _about(event) and (not before or (busy and len(before) <= self._outage.busy_tries))
 
     def _stands_in(self, event: CallStarted | CallEnded, first: CallEnded, before: Sequence[int]) -> bool:
         """Whether a judgement is asked of the next fallback model, after all earlier calls for it were lost."""

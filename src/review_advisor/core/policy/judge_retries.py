@@ -1,10 +1,12 @@
-"""What is tried before a judge that an outage took away becomes a degraded approval."""
+"""What is tried again after an outage: a call that met a rate limit, and a judge before its approval is degraded."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 WAIT_SECONDS = 60.0
+BUSY_TRIES = 5
+MOST_BUSY_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,13 +14,15 @@ class OutageRules:
     """How long post-verify is waited for before it is asked once more, and which models may judge in its place.
 
     Without a wait it is not asked again. ``fallback_models`` are asked in their order, each once.
+    ``busy_tries``: how often any call is made again that a rate limit or a failing server refused (``brake``).
     """
 
     wait_seconds: float = 0.0
     fallback_models: tuple[str, ...] = ()
+    busy_tries: int = 0
 
 
-DEFAULT_OUTAGE_RULES = OutageRules(WAIT_SECONDS)
+DEFAULT_OUTAGE_RULES = OutageRules(WAIT_SECONDS, busy_tries=BUSY_TRIES)
 NO_SECOND_TRY = OutageRules()
 
 

@@ -251,6 +251,10 @@ LOSSES: Mapping[LostReason, Loss] = {
 """The one table of what a loss may be caused by: whatever is not known to be an outage may come from the change."""
 
 
+BUSY = frozenset({LostReason.RATE_LIMITED, LostReason.SERVER_ERROR})
+"""The losses after which all calls of the review slow down: 429, 529 and other failures of the server."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """A reply that carried structured output. ``value`` is not yet checked against the schema's own rules.

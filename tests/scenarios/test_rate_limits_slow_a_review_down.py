@@ -1,0 +1,131 @@
+"""Rate limits and overloaded servers slow all calls of a review down; they lose no part of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.budgets import JOBS
+from review_advisor.core.policy.judge_retries import OutageRules
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason, ReviewInterrupted
+from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
+from review_advisor.mockworld.lines import approve, lost
+from review_advisor.mockworld.side_by_side import SharedClock
+from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.ports.review import Consults
+
+BUSY = (LostReason.RATE_LIMITED, LostReason.SERVER_ERROR)
+
+
+@dataclass
+class Limited(FakeAdvisorRunner):
+    """Agents behind an API that refuses every call beyond ``capacity`` at a time, and all before ``opens``."""
+
+    capacity: int = 99
+    opens: float = 0.0
+    reason: LostReason = LostReason.RATE_LIMITED
+    running: int = 0
+    most: int = 0
+    refused: int = 0
+    told_at: float = 1e12
+
+    def check_interrupt(self) -> None:
+        if self.clock.monotonic() >= self.told_at:
+            raise ReviewInterrupted("told to end")
+
+    def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
+        over = call.role is not Role.PRE_FLIGHT and (
+            self.running >= self.capacity or self.clock.monotonic() < self.opens
+        )
+        if over:
+            self.refused += 1
+            self.struck[len(self.asked) + 1] = lost(self.reason)
+        elif call.role is Role.EXECUTOR:
+            self.struck[len(self.asked) + 1] = approve().taking(60)
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            return super().run(call, consults)
+        finally:
+            self.running -= 1
+
+
+def limited(parts: int = 8, **api: object) -> MockWorld:
+    clock = SharedClock()
+    world = MockWorld(clock, Limited(clock, **api))  # type: ignore[arg-type]
+    world.rules = replace(world.rules, shard_tokens=400, outage=OutageRules(busy_tries=5))
+    world.change(*(edited(f"src/m{number}.py") for number in range(parts)))
+    world.threads, world.jobs = clock.threads, JOBS
+    return world
+
+
+@pytest.mark.parametrize("reason", BUSY)
+def test_an_api_that_takes_two_calls_at_a_time_loses_no_part_of_a_review(reason: LostReason) -> None:
+    world = limited(capacity=2, reason=reason)
+    document = world.review()
+    assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, False)
+    assert {file.read for file in document.coverage} == {"read"}
+    assert isinstance(world.agents, Limited)
+    assert 0 < world.agents.refused < 12, "calls adapt to the limit instead of trying it again and again"
+    assert unsound(document.events) is None
+
+
+def test_a_burst_of_refusals_is_one_pause_and_no_call_starts_in_it() -> None:
+    world = limited(opens=5.0)
+    document = world.review()
+    starts = [played.at for played in world.agents.played if played.call.role is Role.EXECUTOR]
+    assert starts[:4] == [1.0] * 4
+    assert min(starts[4:]) == 17.0, "the first refusal came at second 2, and the pause takes 15"
+    assert starts.count(17.0) == 2, "half as many begin together"
+    assert document.outcome is Outcome.APPROVED
+
+
+def test_a_limit_that_lasts_loses_the_part_which_is_named_and_never_approved() -> None:
+    world = limited(parts=2, opens=1e9)
+    document = world.review()
+    tries = [call for call in world.agents.asked if call.role is Role.EXECUTOR]
+    assert len(tries) == 2 * 6
+    assert document.outcome is Outcome.STOPPED
+    assert {file.read for file in document.coverage} == {"not"}
+    assert unsound(document.events) is None
+
+
+def test_a_review_that_waits_for_the_limit_keeps_to_its_time() -> None:
+    world = limited(parts=2, opens=1e9)
+    world.rules = replace(world.rules, review_seconds=60, max_seconds=60)
+    document = world.review()
+    assert world.clock.seconds <= 62
+    assert document.outcome is Outcome.ESCALATED
+    assert any("the review's 60 seconds are over" in words for words in document.because)
+
+
+def test_a_judge_behind_a_rate_limit_is_waited_for_before_its_approval_is_degraded() -> None:
+    world = limited(parts=1, opens=130.0)
+    document = world.review()
+    assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, False)
+
+
+@pytest.mark.parametrize("reason", sorted(set(LostReason) - set(BUSY)))
+def test_no_other_loss_slows_anything_down_or_is_tried_so_often(reason: LostReason) -> None:
+    """What the change may have caused is asked once more at most: nobody is asked until the answer pleases."""
+    world = limited(parts=1)
+    world.agents.struck.clear()
+    world.agents.script(Role.POST_VERIFY, lost(reason), lost(reason))
+    world.review()
+    assert len(world.calls(Role.POST_VERIFY)) <= 2
+    assert world.clock.seconds < 70
+
+
+def test_an_interrupt_ends_the_wait_for_the_limit_at_once() -> None:
+    world = limited(opens=1e9)
+    assert isinstance(world.agents, Limited)
+    world.agents.told_at = 20.0
+    document = world.review()
+    assert document.outcome is Outcome.STOPPED
+    assert world.clock.seconds <= 22
+    assert sum(isinstance(event, CallEnded) for event in document.events) <= 1 + 4 + 2
