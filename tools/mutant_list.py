@@ -1050,16 +1050,15 @@ MUTANTS = (
     Mutant(
         "a call that waits for its turn is not interrupted",
         DISPATCH,
-        "                self._ports.agents.check_interrupt()\n",
-        "",
+        "_LOOK_SECONDS)\n                    self._ports.agents.check_interrupt()\n",
+        "_LOOK_SECONDS)\n",
         (f"{TURNS}test_an_interrupt_lets_every_waiting_call_go",),
     ),
     Mutant(
         "a call starts after a stop",
         DISPATCH,
-        "            if self._stopped is not None:\n                raise self._stopped\n"
-        "            self._numbers += 1\n",
-        "            self._numbers += 1\n",
+        "                if self._stopped is not None:\n                    raise self._stopped\n                now",
+        "                now",
         (f"{LARGE}test_a_stop_in_one_part_starts_no_further_call_and_ends_the_running_ones_once",),
     ),
     Mutant(
