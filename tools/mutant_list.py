@@ -52,6 +52,7 @@ OF_ANOTHER = "tests/adapters/pull_requests/test_outcomes_of_another_change.py::"
 ENDED = "tests/adapters/pull_requests/test_publishing_is_told_to_end.py::"
 KEPT = "tests/adapters/answers/test_kept.py::"
 TROUBLES = "tests/adapters/ledger/test_troubles.py::"
+CHECKPOINTS = "tests/adapters/ledger/test_checkpoints.py::"
 PAID = "tests/adapters/ledger/test_money.py::"
 DEAD = "tests/adapters/lifetime/test_dead_runs.py::test_"
 TOLD = "tests/adapters/lifetime/test_told_to_end.py::test_"
@@ -3019,5 +3020,33 @@ MUTANTS = (
         "bool(pushers.logins) and pushers.whole and",
         "",
         (f"{LEFT_OUT}where_nobody_knows_who_pushed_it_is_reviewed",),
+    ),
+    Mutant(
+        "a checkpoint that does not fit the ledger counts",
+        "adapters/ledger/proving.py",
+        "known if known and not differs and known.runs > spot_checks else None",
+        "known if known and known.runs > spot_checks else None",
+        (f"{CHECKPOINTS}test_everything_is_read_where_the_checkpoint_does_not_fit",),
+    ),
+    Mutant(
+        "a ledger that is not whole gets a checkpoint",
+        "adapters/ledger/proving.py",
+        "if at is None or not proof.whole:",
+        "if at is None:",
+        (f"{CHECKPOINTS}test_a_ledger_that_is_not_whole_gets_no_checkpoint",),
+    ),
+    Mutant(
+        "a checkpoint does not cover the last hash of a run",
+        "core/ledger/checkpoint.py",
+        "[chain, run_id, events, last_hash]",
+        "[chain, run_id, events]",
+        (f"{CHECKPOINTS}test_everything_is_read_where_the_checkpoint_does_not_fit",),
+    ),
+    Mutant(
+        "a checkpoint in a folder that is open to others counts",
+        "adapters/ledger/checkpoints.py",
+        "private_content(self._file(ledger)) if is_private(self._folder) else None",
+        "private_content(self._file(ledger))",
+        (f"{CHECKPOINTS}test_a_checkpoint_that_others_may_have_written_counts_for_nothing",),
     ),
 )

@@ -67,7 +67,7 @@ class Terminal:
         followers = ("COVERAGE_", "PYTHONPATH")
         followed = {name: value for name, value in os.environ.items() if name.startswith(followers)}
         own = {"PATH": f"{BOT.parent}:{os.environ['PATH']}", "TMPDIR": str(self.temporary), "LC_ALL": "C.UTF-8"}
-        own["XDG_RUNTIME_DIR"] = str(self.private)
+        own |= {"XDG_RUNTIME_DIR": str(self.private), "XDG_STATE_HOME": str(self.temporary.with_name("state"))}
         return {**followed, **own, **self.environ, **(more or {})}
 
     def run(self, *words: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Done:

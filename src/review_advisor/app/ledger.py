@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from review_advisor.adapters.artifacts import write_as_it_comes
-from review_advisor.adapters.ledger.proving import verify as prove
+from review_advisor.adapters.ledger.checkpoints import checkpoints_of
+from review_advisor.adapters.ledger.proving import Proof, verify
 from review_advisor.adapters.ledger.rows import Rebuilt
 from review_advisor.adapters.ledger.salvage import repair
 from review_advisor.adapters.ledger.transfer import (
@@ -32,6 +34,7 @@ from review_advisor.ports.review import ArtifactError
 __all__ = [
     "Exported",
     "Folded",
+    "Proof",
     "Rebuilt",
     "export_ledger",
     "export_run",
@@ -41,6 +44,23 @@ __all__ = [
     "rebuild",
     "repair",
 ]
+
+
+def prove(ledger: Path, environ: Mapping[str, str], warn: Callable[[str], None], *, full: bool) -> Proof:
+    """Prove a ledger: what came since this user's last proof of it or, with ``full``, all. Raises ``LedgerError``.
+
+    If it is whole, the next proof begins where this one ended. ``warn`` is told if that cannot be kept.
+    """
+    kept = checkpoints_of(environ)
+    if full:
+        kept.forget(ledger)
+    proof = verify(ledger, kept.of(ledger), datetime.now(UTC))
+    if proof.reached is not None:
+        try:
+            kept.keep(ledger, proof.reached)
+        except OSError as error:
+            warn(f"The next verification reads the whole ledger again: {error.strerror} ({error.filename}).")
+    return proof
 
 
 def export_run(ledger: Path, named: str, folder: Path) -> tuple[str, ...]:

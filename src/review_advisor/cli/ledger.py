@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ from review_advisor.cli.terminal.problems import ledger_refusals
 from review_advisor.core.ledger.chain import LEDGER_FILE
 
 if TYPE_CHECKING:
-    from review_advisor.app.ledger import Exported, Folded, Rebuilt
+    from review_advisor.app.ledger import Exported, Folded, Proof, Rebuilt
 
 BROKEN = 3
 PATH = click.Path(path_type=Path)
@@ -41,29 +43,44 @@ def ledger() -> None:
 
 @ledger.command(short_help="Exit 0 if all is as it was recorded, else 3.")
 @LEDGER
+@click.option("--full", is_flag=True, help="Read again what you verified before, too.")
 @AS_JSON
 @click.pass_context
-def verify(context: click.Context, ledger_file: Path, as_json: bool) -> None:
+def verify(context: click.Context, ledger_file: Path, full: bool, as_json: bool) -> None:
     """Prove that the events of every run are as they were recorded, and all else in the ledger what the events say.
 
-    Exit code 3 if not: what is wrong first is named for each run. The proof cannot tell of a run that was taken out
-    with all its rows, nor of one that somebody wrote anew with them.
+    In a large ledger, runs that you verified before are not read again, but for a thousand, if their number, lengths
+    and last hashes are those of then. Exit code 3 if something is wrong: what is wrong first is named for each run.
+    Without an earlier verification, the proof cannot tell of a run that was taken out with all its rows, nor of one
+    that somebody wrote anew with them.
     """
     with ledger_refusals():
         from review_advisor.app.ledger import prove
-        from review_advisor.core.report.wording import counted, printable_line
 
-        proof = prove(ledger_file)
+        proof = prove(ledger_file, os.environ, note, full=full)
     if as_json:
-        put(json.dumps(asdict(proof) | {"whole": proof.whole}, indent=2) + "\n")
+        put(json.dumps(asdict(proof) | {"whole": proof.whole}, indent=2, default=datetime.isoformat) + "\n")
     else:
-        for broken in proof.broken:
-            put(printable_line(f"BROKEN {broken.run_id}: {broken.says}") + "\n")
-        for stray in proof.stray:
-            put(printable_line(f"BROKEN {stray}") + "\n")
-        found = "all is as it was recorded" if proof.whole else f"{len(proof.broken) + len(proof.stray)} broken"
-        put(f"{counted(proof.runs, 'run')}, {counted(proof.events, 'event')}: {found}\n")
+        put(_proof_text(proof))
     context.exit(0 if proof.whole else BROKEN)
+
+
+def _proof_text(proof: Proof) -> str:
+    from review_advisor.core.report.wording import counted, printable_line
+
+    lines = [f"BROKEN {broken.run_id}: {broken.says}" for broken in proof.broken]
+    lines += [f"BROKEN {stray}" for stray in proof.stray]
+    if proof.differs is not None:
+        lines.append(
+            f"What you verified on {proof.differs.at:%Y-%m-%d} has changed, as by a merge: all runs were read."
+        )
+    found = "all is as it was recorded" if proof.whole else f"{len(proof.broken) + len(proof.stray)} broken"
+    if proof.earlier is not None:
+        before = f"{counted(proof.earlier.runs, 'run')} verified on {proof.earlier.at:%Y-%m-%d}"
+        found = "what was read is as it was recorded" if proof.whole else found
+        found += f"; of {before}, {proof.spot_checks:,} were read again (all: --full)"
+    lines.append(f"{counted(proof.runs, 'run')}, {counted(proof.events, 'event')}: {found}")
+    return "".join(printable_line(line) + "\n" for line in lines)
 
 
 @ledger.command(short_help="Fold ledger B into ledger A.")

@@ -63,7 +63,7 @@ def sign_in(environ: Mapping[str, str], warn: Callable[[str], None]) -> None:
     try:
         folder = private_folder(environ)
         mine = folder / f"{own_name()}{_ENDING}"
-        _write(mine, _signed(_key(folder), this_owner()), 0o600)
+        write_private(mine, _signed(_key(folder), this_owner()), 0o600)
         INTERRUPTION.at_the_end(lambda: _sign_out(mine))
         clear_after_the_dead(folder, warn)
     except OSError as error:
@@ -93,11 +93,11 @@ def private_folder(environ: Mapping[str, str]) -> Path:
     Raises ``OSError`` if that belongs to somebody else or is open to others.
     """
     given = environ.get("XDG_RUNTIME_DIR", "")
-    base = Path(given) if Path(given).is_absolute() and _is_private(Path(given)) else None
+    base = Path(given) if Path(given).is_absolute() and is_private(Path(given)) else None
     folder = base / "review-advisor" if base else Path(tempfile.gettempdir()) / f"review-advisor-{os.getuid()}"
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    if not _is_private(folder):
+    if not is_private(folder):
         raise PermissionError(0, "the folder for that is not private to you", str(folder))
     return folder
 
@@ -144,8 +144,8 @@ def _key(folder: Path) -> bytes:
     """The key of this user, made when it is needed first."""
     path = folder / "key"
     if not os.path.lexists(path):
-        _write(path, secrets.token_bytes(_KEY_BYTES), 0o600, keep=True)
-    key = _content(path)
+        write_private(path, secrets.token_bytes(_KEY_BYTES), 0o600, keep=True)
+    key = private_content(path)
     if key is None or len(key) != _KEY_BYTES:
         raise PermissionError(0, "the key is not private to you, or no key", str(path))
     return key
@@ -158,7 +158,7 @@ def _signed(key: bytes, owner: Owner) -> bytes:
 
 def _read(path: Path, key: bytes) -> Owner | None:
     """The owner whose file this is; None unless it was signed, as a whole and under this name."""
-    signature, _, body = (_content(path) or b"").partition(b"\n")
+    signature, _, body = (private_content(path) or b"").partition(b"\n")
     if not hmac.compare_digest(signature, hmac.digest(key, body, hashlib.sha256).hex().encode("ascii")):
         return None
     try:
@@ -169,7 +169,7 @@ def _read(path: Path, key: bytes) -> Owner | None:
     return owner if path.name == f"{owner.name}{_ENDING}" else None
 
 
-def _content(path: Path) -> bytes | None:
+def private_content(path: Path) -> bytes | None:
     """A small file that is private to this user; None for anything else."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -182,8 +182,8 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def _write(path: Path, content: bytes, mode: int, *, keep: bool = False) -> None:
-    """Whole or not at all. ``keep`` what another process has put there meanwhile."""
+def write_private(path: Path, content: bytes, mode: int, *, keep: bool = False) -> None:
+    """Write a file whole or not at all. ``keep`` what another process has put there meanwhile. Raises ``OSError``."""
     temporary = path.with_name(f".{secrets.token_hex(8)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     with INTERRUPTION.unfinished(temporary):
@@ -197,7 +197,8 @@ def _write(path: Path, content: bytes, mode: int, *, keep: bool = False) -> None
             temporary.replace(path)
 
 
-def _is_private(folder: Path) -> bool:
+def is_private(folder: Path) -> bool:
+    """Whether this is a real folder of this user, closed to everybody else."""
     try:
         facts = folder.lstat()
     except OSError:

@@ -9,6 +9,8 @@ from typing import Any
 
 from review_advisor.core.ledger.chain import LARGEST_RUN, Chain, LedgerError, Link, Noted, proven
 
+NO_CHAIN = -(2**63)
+"""Below the number of every chain."""
 _SHORT = 1_000
 _AT_ONE_MOMENT = 1_000
 """So many runs may begin in one microsecond. Ours never do; forged ones would each look longer for their place."""
@@ -46,9 +48,9 @@ def add_link(connection: sqlite3.Connection, chain: int, link: Link) -> None:
     )
 
 
-def read_chains(connection: sqlite3.Connection) -> Iterator[tuple[int, Chain]]:
-    """Every chain with its number, the earliest run first."""
-    for number, run_id in connection.execute("SELECT id, run_id FROM chains ORDER BY id"):
+def read_chains(connection: sqlite3.Connection, after: int = NO_CHAIN) -> Iterator[tuple[int, Chain]]:
+    """Every chain after the one with that number, each with its own, the earliest run first."""
+    for number, run_id in connection.execute("SELECT id, run_id FROM chains WHERE id > ? ORDER BY id", (after,)):
         yield number, read_chain(connection, str(run_id))
 
 

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
+from random import SystemRandom
 from typing import Any
 
+from review_advisor import __version__
 from review_advisor.adapters.ledger.chain_events import begun_at, observation_in, readings_of_chain
-from review_advisor.adapters.ledger.chains import read_chains
-from review_advisor.adapters.ledger.database import open_to_read, sentences
-from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, TABLES, meeting
+from review_advisor.adapters.ledger.chains import NO_CHAIN, chain_of, read_chains
+from review_advisor.adapters.ledger.database import latest, open_to_read, sentences
+from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, REVIEWS_MET, TABLES, meeting
 from review_advisor.adapters.ledger.transactions import one_moment, rows
 from review_advisor.core.ledger.chain import Break, Chain, LedgerError, canonical
+from review_advisor.core.ledger.checkpoint import MAY_STILL_GROW, Checkpoint, Heads
 from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.ledger.row import Readings, Row
 from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.report.wording import counted
 
+SPOT_CHECKS = 1_000
+"""So many of the runs that were verified before are read again: in a small ledger all of them."""
+_OF_CHAINS = ("events", *TABLES, *OBSERVED_TABLES, *MET, "runs")
+_OBSERVED = "SELECT DISTINCT repository, pull_request FROM observations"
+_OBSERVED_SINCE = """
+    SELECT DISTINCT repository, pull_request FROM observations WHERE chain > :after OR (repository, pull_request) IN (
+        SELECT name COLLATE NOCASE, pull_request FROM runs JOIN repositories ON repositories.id = runs.repository
+        WHERE runs.chain > :after
+    )
+"""
 _READ_ANEW = "`ledger rebuild` reads it anew"
 _Rows = Counter[tuple[tuple[str, Any], ...]]
 
@@ -29,37 +43,111 @@ _Rows = Counter[tuple[tuple[str, Any], ...]]
 class Proof:
     """What came of proving a ledger: how many runs and events there are, and where each broken run breaks first.
 
-    ``stray`` tells of rows that belong to no run.
+    ``stray`` tells of rows that belong to no run, and of runs that are gone. ``earlier`` is the checkpoint of runs that
+    were not read again, but for ``spot_checks`` of them; ``differs`` is one that does not fit the ledger any more, so
+    that all was read. ``reached`` is for the next time.
     """
 
     runs: int
     events: int
     broken: tuple[Break, ...]
     stray: tuple[str, ...] = ()
+    earlier: Checkpoint | None = None
+    spot_checks: int = 0
+    differs: Checkpoint | None = None
+    reached: Checkpoint | None = None
 
     @property
     def whole(self) -> bool:
-        """Whether all is as it was recorded."""
+        """Whether all that was read is as it was recorded."""
         return not self.broken and not self.stray
 
 
-def verify(path: Path) -> Proof:
+def verify(
+    path: Path, known: Checkpoint | None = None, at: datetime | None = None, spot_checks: int = SPOT_CHECKS
+) -> Proof:
     """Prove every chain of a ledger, and that its rows are what this version reads from the events.
 
-    Raises ``LedgerError`` only where the ledger cannot be read at all.
+    With a checkpoint, only what came after it and so many of the earlier runs, chosen at random; but everything if that
+    is no more, or if the runs that it covers have not the number, the lengths and the last hashes of then. With ``at``,
+    the proof of a whole ledger has a checkpoint of that moment. Raises ``LedgerError`` only where the ledger cannot be
+    read at all.
     """
-    runs, before, free = 0, 0, 0
-    broken: list[Break] = []
     with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
-        for row, chain in read_chains(connection):
-            runs, free = runs + 1, free if row == before + 1 else row
-            found = chain.broken or _other_rows(connection, row, chain, free)
-            before = row
-            if found is not None:
-                broken.append(found)
-        (events,) = connection.execute("SELECT count(*) FROM events").fetchone()
-        stray = (*_stray(connection), *_met_otherwise(connection))
-    return Proof(runs, events, tuple(broken), stray)
+        proof = _proof(connection, known, spot_checks)
+        if at is None or not proof.whole:
+            return proof
+        return replace(proof, reached=_heads(connection, _settled(connection, at), at)[0])
+
+
+def _proof(connection: sqlite3.Connection, known: Checkpoint | None, spot_checks: int) -> Proof:
+    places = _at_random(known.runs, spot_checks) if known else frozenset()
+    found, chosen = (None, []) if known is None else _heads(connection, known.through, known.at, places)
+    differs = None if found == known else known
+    earlier = known if known and not differs and known.runs > spot_checks else None
+    after = earlier.through if earlier else NO_CHAIN
+    runs, before, free = 0, after, _first_of_row(connection, after)
+    broken: list[Break] = []
+    for row, run_id in chosen if earlier else ():
+        wrong = _wrong(connection, row, chain_of(connection, row, run_id), _first_of_row(connection, row))
+        broken += [wrong] if wrong else []
+    for row, chain in read_chains(connection, after):
+        runs, free = runs + 1, free if row == before + 1 else row
+        wrong = _wrong(connection, row, chain, free)
+        broken += [wrong] if wrong else []
+        before = row
+    (events,) = connection.execute("SELECT count(*) FROM events WHERE chain > ?", (after,)).fetchone()
+    stray = (*_stray(connection, earlier), *_met_otherwise(connection, earlier), *_gone(found, differs))
+    if earlier is not None:
+        runs, events = runs + earlier.runs, events + earlier.events
+    return Proof(runs, events, tuple(broken), stray, earlier, len(chosen) if earlier else 0, differs)
+
+
+def _wrong(connection: sqlite3.Connection, row: int, chain: Chain, free: int) -> Break | None:
+    return chain.broken or _other_rows(connection, row, chain, free)
+
+
+def _at_random(runs: int, most: int) -> frozenset[int]:
+    """The places of so many of the runs. Whoever changes an old run cannot know whether it is among them."""
+    return frozenset(SystemRandom().sample(range(runs), min(runs, most)))
+
+
+def _heads(
+    connection: sqlite3.Connection, through: int, at: datetime, places: frozenset[int] = frozenset()
+) -> tuple[Checkpoint, list[tuple[int, str]]]:
+    """What a ledger whose chains are sound up to this one is known by; beside it the chains at some of its places."""
+    heads, chosen = Heads(), []
+    question = "SELECT id, run_id, events, last_hash FROM chains WHERE id <= ? ORDER BY id"
+    for chain, run_id, events, last_hash in connection.execute(question, (through,)):
+        if heads.runs in places:
+            chosen.append((chain, str(run_id)))
+        heads.add(chain, str(run_id), events if isinstance(events, int) else -1, str(last_hash))
+    return heads.checkpoint(at, through, f"{__version__} {latest()}"), chosen
+
+
+def _settled(connection: sqlite3.Connection, now: datetime) -> int:
+    """The last chain before the first run that may still grow."""
+    question = "SELECT min(chain) FROM runs WHERE status = 'unfinished' AND chain > ?"
+    (growing,) = connection.execute(question, (microseconds(now - MAY_STILL_GROW),)).fetchone()
+    question = "SELECT coalesce(max(id), ?) FROM chains WHERE ? IS NULL OR id < ?"
+    (last,) = connection.execute(question, (NO_CHAIN, growing, growing)).fetchone()
+    return int(last)
+
+
+def _first_of_row(connection: sqlite3.Connection, last: int) -> int:
+    """Where the chains begin that follow one another up to this one without a gap."""
+    first = last
+    for (number,) in connection.execute("SELECT id FROM chains WHERE id < ? ORDER BY id DESC", (last,)):
+        if number != first - 1:
+            break
+        first = number
+    return first
+
+
+def _gone(found: Checkpoint | None, differs: Checkpoint | None) -> Iterator[str]:
+    if found is not None and differs is not None and found.runs < differs.runs:
+        lost = counted(differs.runs - found.runs, "run")
+        yield f"at least {lost} of those verified on {differs.at:%Y-%m-%d} not there any more"
 
 
 def _other_rows(connection: sqlite3.Connection, row: int, chain: Chain, free: int) -> Break | None:
@@ -120,18 +208,39 @@ def _rows(connection: sqlite3.Connection, table: str, row: int) -> _Rows:
     )
 
 
-def _stray(connection: sqlite3.Connection) -> Iterator[str]:
+def _stray(connection: sqlite3.Connection, earlier: Checkpoint | None) -> Iterator[str]:
     """Rows that name what is not there, such as those of a run that was taken out."""
-    found = Counter((table, parent) for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"))
+    if earlier is None:
+        found = Counter((table, parent) for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"))
+    else:
+        found = Counter({(table, "chains"): _without_chain(connection, table, earlier.through) for table in _OF_CHAINS})
     for (table, parent), count in sorted(found.items()):
-        yield f"{counted(count, 'row')} of {table} naming {parent} that are not there"
+        if count:
+            yield f"{counted(count, 'row')} of {table} naming {parent} that are not there"
 
 
-def _met_otherwise(connection: sqlite3.Connection) -> Iterator[str]:
-    """Tables in which observations and reviews do not meet as they do when they are read anew."""
-    pairs = connection.execute("SELECT DISTINCT repository, pull_request FROM observations").fetchall()
+def _without_chain(connection: sqlite3.Connection, table: str, after: int) -> int:
+    question = f"SELECT count(*) FROM {table} WHERE chain > ? AND chain NOT IN (SELECT id FROM chains WHERE id > ?)"  # noqa: S608 (our own names)
+    return int(connection.execute(question, (after, after)).fetchone()[0])
+
+
+def _met_otherwise(connection: sqlite3.Connection, earlier: Checkpoint | None) -> Iterator[str]:
+    """Tables in which observations and reviews do not meet as they do when they are read anew.
+
+    After a checkpoint only for the pull requests that a later run or observation is about.
+    """
+    about = _OBSERVED if earlier is None else _OBSERVED_SINCE
+    pairs = connection.execute(about, {} if earlier is None else {"after": earlier.through}).fetchall()
     met = [asked for each in pairs if (asked := meeting(connection, *each)) is not None]
     for table, reading in MET.items():
         expected = Counter(row for each in met for row in connection.execute(reading, each))
-        if expected != Counter(connection.execute(f"SELECT * FROM {table}")):  # noqa: S608 (our own names)
+        if expected != _present(connection, table, None if earlier is None else met):
             yield f"what {table} says is not what observations and reviews come to: {_READ_ANEW}"
+
+
+def _present(connection: sqlite3.Connection, table: str, met: Sequence[Row] | None) -> Counter[Any]:
+    """The rows of a table; those of some pull requests if these are given."""
+    if met is None:
+        return Counter(connection.execute(f"SELECT * FROM {table}"))  # noqa: S608 (our own names)
+    question = f"SELECT * FROM {table} WHERE chain IN ({REVIEWS_MET})"  # noqa: S608 (our own names)
+    return Counter(row for each in met for row in connection.execute(question, each))

@@ -31,6 +31,8 @@ _REVIEWS = f"""
     ) AS consulted
     FROM runs WHERE pull_request = :number AND {JUDGED} AND {of_repository(":repository")}
 """  # noqa: S608 (our own names)
+REVIEWS_MET = f"SELECT chain FROM ({_REVIEWS})"  # noqa: S608 (our own names)
+"""The judged runs of a pull request; ``MET`` has rows of no others."""
 MET = {
     "validations": f"""
         SELECT min(reviews.chain) AS chain, finding, proved_right, reviews.repository
@@ -118,7 +120,7 @@ def _meet(connection: sqlite3.Connection, repository: Scalar, number: Scalar) ->
     asked = meeting(connection, repository, number)
     if asked is not None:
         for table, reading in MET.items():
-            connection.execute(f"DELETE FROM {table} WHERE chain IN (SELECT chain FROM ({_REVIEWS}))", asked)  # noqa: S608 (our own names)
+            connection.execute(f"DELETE FROM {table} WHERE chain IN ({REVIEWS_MET})", asked)  # noqa: S608 (our own names)
             connection.execute(f"INSERT INTO {table} {reading}", asked)
 
 
