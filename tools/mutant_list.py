@@ -1771,9 +1771,23 @@ MUTANTS = (
     Mutant(
         "what is grave gives way to the number of comments",
         "core/pull_request/rounds.py",
-        "standing >= most and not is_always_posted(each, blocking)",
-        "standing >= most",
+        "(graves, MOST_GRAVE) if grave else (standing, loudest)",
+        "(standing, loudest)",
         (f"{ROUNDS}test_beyond_the_most_the_mildest_give_way_and_what_is_grave_does_not",),
+    ),
+    Mutant(
+        "there may be any number of comments on what blocks",
+        "core/pull_request/rounds.py",
+        "        graves += grave and not because\n",
+        "",
+        (f"{ROUNDS}test_of_what_is_grave_the_worst_fifty_stand_at_a_time_and_the_others_follow",),
+    ),
+    Mutant(
+        "what is grave and has no comment is folded away as something mild",
+        "core/pull_request/rounds.py",
+        "return bool(self.because) and not self.grave",
+        "return bool(self.because)",
+        (f"{NARROW}test_what_blocks_and_has_no_comment_for_now_is_listed_annotated_and_keeps_the_check_red",),
     ),
     Mutant(
         "code that is new in a push is in the round of the pull request",

@@ -11,7 +11,7 @@ from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.facts.earlier_review import Earlier
 from review_advisor.core.facts.line_ages import Age, Touched, TouchedLines
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.pull_request.rounds import Volume
+from review_advisor.core.pull_request.rounds import MOST_GRAVE, Volume
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.state import without_state
 from review_advisor.core.roles.calls import LostReason
@@ -190,3 +190,29 @@ def test_a_mild_finding_has_one_comment_also_when_its_file_gets_another_name(sev
     assert len(team.desk.threads) == 1 + again
     assert "odd 3" in team.summary
     assert ("Three is taken." in team.summary) is not bool(again)
+
+
+def test_what_blocks_and_has_no_comment_for_now_is_listed_annotated_and_keeps_the_check_red() -> None:
+    desk, more = Desk(), MOST_GRAVE + 7
+    desk.github.pushes(desk.pull, {PATH: "".join(f"value = {n}\n" for n in range(1, more + 1))})
+    every = [remark(n, "medium") for n in range(1, more)] + [remark(more, "critical")]
+    rejected = desk.reviewed(reject(*every), files=(edited(PATH, more),))
+    desk.publish(rejected)
+    titles = [thread.comments[0].body.split("\n")[1].strip("*") for thread in desk.threads]
+    assert len(titles) == MOST_GRAVE
+    assert titles[0] == f"Critical: odd {more}"
+    (check,), (summary,) = desk.checks, desk.summaries
+    assert check.conclusion == "failure"
+    assert len(check.annotations) == more
+    told = f"7 findings that are grave or block have no comment yet: at most {MOST_GRAVE} comments stand on the diff."
+    assert told in summary.body
+    assert "milder finding" not in summary.body
+    assert all(f"odd {n} " in summary.body for n in range(1, more + 1))
+    desk.publish(rejected)
+    assert len(desk.threads) == MOST_GRAVE
+    assert desk.summaries[0].body == summary.body
+    desk.github.pushes(desk.pull, {"other.txt": "again\n"})
+    desk.publish(desk.reviewed(reject(*every[10:]), files=(edited(PATH, more),)))
+    assert len(desk.threads) == more, "the others have room once ten are fixed"
+    assert desk.checks[0].conclusion == "failure"
+    assert "no comment yet" not in desk.summaries[0].body

@@ -188,7 +188,7 @@ class PublishPhase:
             notes,
             self._bot.details_url,
             found=[each.severity for each in still_open.values()],
-            held=tuple(each for each in not_placed if not each.allowed),
+            held=tuple(each for each in not_placed if each.folded),
             dismissed={each.id for each in outcome.findings} - still_open.keys(),
         )
         return Published(replace(check, seal=writer.seal()), (*notes, *denied)), coming

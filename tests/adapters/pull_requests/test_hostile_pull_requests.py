@@ -17,6 +17,7 @@ from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.pull_request.commands import MOST_REASON
 from review_advisor.core.pull_request.markers import PREFIX
+from review_advisor.core.pull_request.rounds import MOST_GRAVE
 from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, MOST_CHARACTERS
 from review_advisor.core.safety.fence import clean
 from review_advisor.mockworld.lines import approve, finding, plan, reject, veto
@@ -55,6 +56,7 @@ def test_a_pull_request_of_3500_files_is_read_whole_though_github_lists_3000(act
 
 def test_three_hundred_findings_fill_the_check_in_batches_and_the_summary_to_its_limit(actions: Actions) -> None:
     actions.main_becomes({CONFIG: "shard_tokens = 2000\n"})
+    actions.also = {"REVIEW_ADVISOR_JOBS": "1"}  # the models' answers are in the order of the parts
     files = {
         f"src/part_{name}.py": "".join(f"{name} = {n}  # {'and so on ' * 3}\n" for n in range(1, 101)) for name in "abc"
     }
@@ -70,7 +72,9 @@ def test_three_hundred_findings_fill_the_check_in_batches_and_the_summary_to_its
     assert len({(each.path, each.start_line) for each in check.annotations}) == len(check.annotations) == 300
     sent = [told["output"]["annotations"] for told in bodies(actions) if "annotations" in told.get("output", {})]
     assert max(map(len, sent)) == ANNOTATIONS_PER_REQUEST
-    assert len(actions.threads(pull)) == 300, "what blocks is posted at any volume"
+    assert len(actions.threads(pull)) == MOST_GRAVE, "the others wait for room"
+    waiting = f"{300 - MOST_GRAVE} findings that are grave or block have no comment yet"
+    assert waiting in actions.summary(pull)
     for text in (actions.summary(pull), check.summary or ""):
         assert len(text.encode()) <= MOST_CHARACTERS
     assert "176 more findings, counted by file" in actions.summary(pull)

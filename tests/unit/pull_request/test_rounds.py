@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from review_advisor.core.answers.answers import SEVERITIES, Severity
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.line_ages import Age
-from review_advisor.core.pull_request.rounds import LOUDNESS, Narrowing, Volume, postings
+from review_advisor.core.pull_request.rounds import LOUDNESS, MOST_GRAVE, Narrowing, Volume, postings
 
 VOLUMES: tuple[Volume, ...] = ("quiet", "normal", "thorough")
 
@@ -101,7 +101,8 @@ def test_each_reason_says_what_held_the_finding_back() -> None:
 def test_beyond_the_most_the_mildest_give_way_and_what_is_grave_does_not(volume: Volume) -> None:
     most = LOUDNESS[volume].most
     mild = [found("medium", name=f"m{n:03}") for n in range(most + 5)]
-    grave = [found("high", name=f"h{n:03}") for n in range(most + 3)]
+    grave = [found("high", name=f"h{n:03}") for n in range(min(most + 3, MOST_GRAVE))]
+    assert len(grave) >= most
     decided = {each.finding.id: each for each in postings([*mild, *grave], (), (), round_(1, volume))}
     assert all(decided[each.id].allowed for each in grave)
     assert {decided[each.id].because for each in mild} == {f"at most {most} comments stand on the diff"}
@@ -109,8 +110,29 @@ def test_beyond_the_most_the_mildest_give_way_and_what_is_grave_does_not(volume:
     assert [each.allowed for each in alone] == [True] * most + [False] * 5
 
 
+@pytest.mark.parametrize("volume", VOLUMES)
+@pytest.mark.parametrize("severity, blocks", [("critical", False), ("high", False), ("medium", True), ("low", True)])
+def test_of_what_is_grave_the_worst_fifty_stand_at_a_time_and_the_others_follow(
+    volume: Volume, severity: Severity, blocks: bool
+) -> None:
+    worst = [found("critical", name=f"c{n:03}") for n in range(10)]
+    others = [found(severity, name=f"o{n:03}") for n in range(MOST_GRAVE)]
+    every, blocking = [*others, *worst], [each.id for each in others if blocks]
+    first = postings(every, blocking, (), round_(1, volume))
+    allowed = [each.finding.id for each in first if each.allowed]
+    waiting = [each for each in first if not each.allowed]
+    assert len(allowed) == MOST_GRAVE
+    assert {each.id for each in worst} <= set(allowed)
+    assert {each.because for each in waiting} == {f"at most {MOST_GRAVE} comments stand on the diff"}
+    assert not any(each.folded for each in waiting)
+    fixed = [each for each in every if each.id not in allowed[:10]]
+    again = postings(fixed, blocking, set(allowed), round_(2, volume))
+    assert [each.finding for each in again] == [each.finding for each in waiting]
+    assert all(each.allowed for each in again)
+
+
 @given(
-    st.lists(st.tuples(st.sampled_from(SEVERITIES), st.sampled_from(list(Age))), max_size=40),
+    st.lists(st.tuples(st.sampled_from(SEVERITIES), st.sampled_from(list(Age))), max_size=120),
     st.integers(1, 4),
     st.sampled_from(VOLUMES),
 )

@@ -68,7 +68,7 @@ def summary_body(
     whole is at most 30,000 long, and the state in it is whole.
     """
     findings = open_findings(document, state)
-    held = {each.finding.id: each for each in not_placed if not each.allowed}
+    held = {each.finding.id: each for each in not_placed if each.folded}
     shown, opened = disputes(document)
     sections = (
         Section((f"### {heading_of(document, [each.severity for each in findings.values()])}",)),
@@ -78,6 +78,7 @@ def summary_body(
         whose_rules(document),
         notes_on(notes),
         _listed(document, state, findings, held.keys()),
+        _crowded([each for each in not_placed if each.grave and not each.allowed and each.finding.id in findings]),
         held_back([each for key, each in held.items() if key in findings], document, check_page(document)),
         _forgotten(fitting(state)),
         _not_placed([each.finding for each in not_placed], rule_links(document)),
@@ -188,6 +189,14 @@ def _listed(
         for key, each in findings.items()
     )
     return finding_list(STILL_OPEN if all_older else "**Findings**:", told, check_page(document))
+
+
+def _crowded(postings: Sequence[Posting]) -> Section:
+    """How many of the listed findings that block have no comment on the diff for now, and why."""
+    if not postings:
+        return Section(())
+    words = f"{counted(len(postings), 'finding')} that {'is' if len(postings) == 1 else 'are'} grave or block"
+    return Section((f"*{words} {'has' if len(postings) == 1 else 'have'} no comment yet: {postings[0].because}.*",))
 
 
 def _forgotten(state: State) -> Section:

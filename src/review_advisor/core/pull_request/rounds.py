@@ -15,6 +15,9 @@ from review_advisor.core.answers.findings import Finding, ordered
 from review_advisor.core.facts.line_ages import Age
 from review_advisor.core.outcome.blocking import GRAVE
 
+MOST_GRAVE = 50
+"""So many comments on what is grave or blocks stand on the diff at a time: of more, GitHub's page loads slowly, and
+nobody reads them at once. The worst come first, and the others follow as their room gets free."""
 Volume = Literal["quiet", "normal", "thorough"]
 
 
@@ -22,7 +25,7 @@ Volume = Literal["quiet", "normal", "thorough"]
 class Loudness:
     """What a volume means: ``inline_from`` is the lowest severity in the first, second and every later review.
 
-    ``most`` is how many comments stand on the diff at a time; what is grave or blocks counts, and is never held back.
+    ``most`` is how many comments stand on the diff at a time; what is grave or blocks counts, and gives way to none.
     """
 
     inline_from: tuple[Severity, Severity, Severity]
@@ -43,15 +46,24 @@ LOUDNESS: Mapping[Volume, Loudness] = {
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """Whether a finding may get a comment on the diff; ``because`` says why it may not, and is empty where it may."""
+    """Whether a finding may get a comment on the diff; ``because`` says why it may not, and is empty where it may.
+
+    ``grave``: it is critical, high or blocks. Only the number of such comments keeps it off the diff.
+    """
 
     finding: Finding
     because: str = ""
+    grave: bool = False
 
     @property
     def allowed(self) -> bool:
         """Whether it may get one."""
         return not self.because
+
+    @property
+    def folded(self) -> bool:
+        """Whether it is also left out of the list of findings and of the annotations: never what is grave."""
+        return bool(self.because) and not self.grave
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +88,23 @@ def postings(
     have their comments, changes nothing for the others.
     """
     every = ordered(findings)
-    standing, most = sum(each.id in said for each in every), LOUDNESS[narrowing.volume].most
+    standing, loudest = sum(each.id in said for each in every), LOUDNESS[narrowing.volume].most
+    graves = sum(each.id in said and is_always_posted(each, blocking) for each in every)
     decided: dict[str, Posting] = {}
     told = [each for each in every if each.id not in said]
     for each in sorted(told, key=lambda each: not is_always_posted(each, blocking)):
-        because = _held_back(each, blocking, narrowing)
-        if not because and standing >= most and not is_always_posted(each, blocking):
+        because, grave = _held_back(each, blocking, narrowing), is_always_posted(each, blocking)
+        count, most = (graves, MOST_GRAVE) if grave else (standing, loudest)
+        if not because and count >= most:
             because = f"at most {most} comments stand on the diff"
         standing += not because
-        decided[each.id] = Posting(each, because)
+        graves += grave and not because
+        decided[each.id] = Posting(each, because, grave=grave)
     return tuple(decided[each.id] for each in told)
 
 
 def is_always_posted(finding: Finding, blocking: Collection[str]) -> bool:
-    """Whether no round, confidence, volume or number of comments holds a finding back."""
+    """Whether no round, confidence or volume holds a finding back, and no number of milder comments."""
     return finding.severity in GRAVE or finding.id in blocking
 
 
