@@ -137,7 +137,7 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
             *gate_remarks(reader.gate(rules.login), rules.check_name, rules.login),
             *base_remarks(*reader.guarded(rules.trusted_bases)),
             memory_remark(reader.sealed(rules.check_name), rules.login),
-            own_work_remark(rules.self_settle),
+            own_work_remark(rules.self_settle, reader.maintainers()),
             *workflow_remark(own_server=github.server_url != SERVER),
         )
     except ForgeError as problem:

@@ -17,7 +17,8 @@ What is left to do, on GitHub:
   3. Require that check, by its name, in a ruleset of the default branch. A job's name is not the gate.
   4. Anybody who may push a branch can forge a check that GitHub Actions makes. Let a GitHub App of your own publish it,
      and require the check from that app.
-  5. review-advisor doctor --github OWNER/NAME looks at all of it.
+  5. review-advisor doctor --github OWNER/NAME looks at all of it. init does not ask GitHub who may push: if you
+     are the only one, set github.self_settle to "admins", or you cannot settle the review of your own work.
 
 Before a push, the same review from a Makefile (it passes on exit code 0 only):
 

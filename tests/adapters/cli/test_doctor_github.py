@@ -240,3 +240,36 @@ def test_a_name_that_is_no_repository_is_refused_before_anything_is_sent(
     done = terminal.run("doctor", "--github", "octo/../demo", env=environment)
     assert "is not the name of a repository" in done.out
     assert github.authorizations == set()
+
+
+def a_collaborator(login: str, *, push: bool, kind: str = "User") -> dict[str, object]:
+    return {"login": login, "type": kind, "permissions": {"pull": True, "push": push, "admin": False}}
+
+
+@pytest.mark.parametrize(
+    "others, offered",
+    [
+        ([], True),
+        ([a_collaborator("eve", push=False)], True),
+        ([a_collaborator("helper", push=True, kind="Bot")], True),
+        ([a_collaborator("grace", push=True)], False),
+    ],
+    ids=["alone", "a reader", "a bot", "a second one"],
+)
+def test_one_who_alone_may_push_is_told_how_to_settle_their_own_work(
+    terminal: Terminal, github: GithubRules, others: list[dict[str, object]], offered: bool
+) -> None:
+    github.answers["/repos/octo/demo/collaborators"] = [a_collaborator("octo", push=True), *others]
+    ok, says = told(terminal, github)["own work"]
+    assert ok
+    assert ("One person may push here" in says) is offered
+
+
+@pytest.mark.parametrize("listed", [None, [], [{"login": "x"}] * 99 + [a_collaborator("octo", push=True)]])
+def test_a_token_that_cannot_list_who_may_push_is_said_in_a_sentence(
+    terminal: Terminal, github: GithubRules, listed: list[dict[str, object]] | None
+) -> None:
+    if listed is not None:
+        github.answers["/repos/octo/demo/collaborators"] = listed
+    _, says = told(terminal, github)["own work"]
+    assert says.endswith("This token cannot list who may push: with one maintainer, set it to `admins`.")

@@ -41,7 +41,14 @@ def test_a_repository_gets_the_workflow_and_the_configuration(terminal: Terminal
 
 def test_it_says_what_is_left_to_do(terminal: Terminal) -> None:
     said = init(terminal).out
-    for needed in ("ANTHROPIC_API_KEY", "ruleset", "GitHub App", "doctor --github", "review --base origin/main --gate"):
+    for needed in (
+        "ANTHROPIC_API_KEY",
+        "ruleset",
+        "GitHub App",
+        "doctor --github",
+        "self_settle",
+        "review --base origin/main --gate",
+    ):
         assert needed in said
 
 

@@ -148,9 +148,22 @@ def test_an_older_server_may_take_the_workflow_from_a_branch_that_anybody_made()
     assert "An older server takes it from the base branch, which whoever may push can make" in found.says
 
 
-def test_a_repository_with_one_maintainer_is_offered_to_let_admins_settle_their_own_work() -> None:
-    offer = own_work_remark("never")
-    assert offer.ok
-    assert "one maintainer" in offer.says
-    assert "set it to `admins`" in offer.says
-    assert own_work_remark("admins").says == "All admins settle the review of their own work (github.self_settle)"
+OFFER = "set it to `admins`"
+
+
+@pytest.mark.parametrize(
+    "maintainers, offered, words",
+    [(1, True, "One person may push here"), (2, False, ""), (40, False, ""), (None, True, "cannot list who may push")],
+)
+def test_only_a_repository_with_one_maintainer_is_offered_to_let_admins_settle_their_own_work(
+    maintainers: int | None, offered: bool, words: str
+) -> None:
+    found = own_work_remark("never", maintainers)
+    assert found.ok
+    assert (OFFER in found.says) is offered
+    assert words in found.says
+
+
+def test_a_repository_that_lets_admins_settle_their_own_work_is_offered_nothing() -> None:
+    found = own_work_remark("admins", 1)
+    assert found.says == "All admins settle the review of their own work (github.self_settle)"

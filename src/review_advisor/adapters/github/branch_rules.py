@@ -28,6 +28,11 @@ class _Permissions(Read):
     push: bool = False
 
 
+class _Collaborator(Read):
+    type: str = "User"
+    permissions: _Permissions = _Permissions()
+
+
 class _Repository(Read):
     default_branch: str
     permissions: _Permissions | None = None
@@ -117,6 +122,17 @@ class GateReader:
         """Whether GitHub says that the token's account may push: what the publishing job needs."""
         found = self._repository().permissions
         return found is not None and found.push
+
+    def maintainers(self) -> int | None:
+        """How many people may push, up to the first page of collaborators; None where the token cannot tell."""
+        path, most = f"{self._path}/collaborators", 100
+        try:
+            asked = {"affiliation": "all", "per_page": str(most)}
+            found = self._wire.get("list the collaborators", path, list[_Collaborator], asked)
+        except (ForgeDenied, ForgeMissing):  # only whoever may push is shown them
+            return None
+        pushing = sum(each.permissions.push for each in found if each.type == "User")
+        return None if pushing < 1 or (pushing == 1 and len(found) == most) else pushing
 
     def gate(self, login: str) -> Gate:
         """The rules of the default branch, for a bot that writes as ``login``."""

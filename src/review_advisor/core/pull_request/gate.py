@@ -43,15 +43,19 @@ class GateRemark:
     says: str
 
 
-def own_work_remark(self_settle: SelfSettle) -> GateRemark:
-    """Who may settle the review of their own work, and what a repository with one maintainer sets."""
-    if self_settle == "never":
-        says = (
-            "Nobody settles the review of their own work (github.self_settle is `never`). In a repository with one"
-            " maintainer nobody could then: set it to `admins` there."
-        )
-    else:
+def own_work_remark(self_settle: SelfSettle, maintainers: int | None) -> GateRemark:
+    """Who may settle the review of their own work, and what a repository with one maintainer sets.
+
+    ``maintainers`` is how many people may push; None where the token cannot tell.
+    """
+    if self_settle != "never":
         says = f"All {self_settle} settle the review of their own work (github.self_settle)"
+        return GateRemark("own work", ok=True, says=says)
+    says = "Nobody settles the review of their own work (github.self_settle is `never`)"
+    if maintainers is None:
+        says += ". This token cannot list who may push: with one maintainer, set it to `admins`."
+    elif maintainers <= 1:
+        says += ". One person may push here, so nobody can settle that person's work: set it to `admins`."
     return GateRemark("own work", ok=True, says=says)
 
 
