@@ -72,6 +72,7 @@ STORIES = "tests/simulation/test_stories.py::test_"
 WATCHED = "tests/attacks/test_workflow_edits_are_watched.py::"
 READING = "tests/adapters/github/test_reading_github.py::"
 LEFT_OUT = "tests/attacks/test_what_bots_are_left_out_for.py::test_"
+HOLDS = "tests/adapters/pull_requests/test_whose_configuration_holds.py::"
 LIVES = "tests/simulation/test_on_github.py::test_"
 
 MUTANTS = (
@@ -3062,5 +3063,12 @@ MUTANTS = (
         "private_content(self._file(ledger)) if is_private(self._folder) else None",
         "private_content(self._file(ledger))",
         (f"{CHECKPOINTS}test_a_checkpoint_that_others_may_have_written_counts_for_nothing",),
+    ),
+    Mutant(
+        "a change of pyproject.toml that may configure the bot is left out",
+        "pull_request/begin.py",
+        "        if may_configure:\n            return None",
+        "        del may_configure",
+        (f"{HOLDS}test_a_project_file_is_left_out_unless_it_may_configure_the_bot",),
     ),
 )

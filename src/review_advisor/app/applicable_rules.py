@@ -11,11 +11,11 @@ from typing import get_args
 from review_advisor.adapters.git.open import open_head
 from review_advisor.app.configuration import working_config
 from review_advisor.app.doctor import Diagnosis
-from review_advisor.app.settings import PYPROJECT, Config, ConfigError, Settings, guideline_rules
+from review_advisor.app.settings import Config, ConfigError, Settings, guideline_rules
 from review_advisor.core.facts.adr_record import changed_records
 from review_advisor.core.facts.change import Change, FileChange, Status
 from review_advisor.core.facts.files.kinds import kind_of_path
-from review_advisor.core.facts.files.paths import PathRule
+from review_advisor.core.facts.files.paths import PYPROJECT, PathRule
 from review_advisor.core.facts.guidelines import (
     BaseText,
     FoundGuidelines,

@@ -18,7 +18,7 @@ from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.files.called_files import CalledFiles
-from review_advisor.core.facts.files.paths import OWN_PIPELINE
+from review_advisor.core.facts.files.paths import OWN_NAME, OWN_PIPELINE, PYPROJECT
 from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
 from review_advisor.core.forge_text.check import check_did_not_run
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome
@@ -102,10 +102,18 @@ def _never_left_out(forge: Forge, commit: str, github: GithubEnvironment, reposi
     rules = make_settings(config, {}, profile=None, config_path=stands_at).rules
     return NeverLeftOut(
         rules.critical_paths,
-        implementation_globs(rules.own_globs, here=here, pyproject=True),
+        implementation_globs(rules.own_globs, here=here, pyproject=_names_bot(forge, commit)),
         called,
         followed,
     )
+
+
+def _names_bot(forge: Forge, commit: str) -> bool:
+    """Whether a commit's pyproject.toml may configure the bot; so may one that is too large to be handed out."""
+    try:
+        return OWN_NAME.encode() in (forge.file(PYPROJECT, commit) or b"")
+    except ForgeRejected:
+        return True
 
 
 def _called(forge: Forge, commit: str, workflow: str, repository: str) -> tuple[CalledFiles, bool]:

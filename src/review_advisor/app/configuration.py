@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from review_advisor.app.doctor import repository_top
 from review_advisor.app.settings import (
     CONFIG_FILE,
-    PYPROJECT,
     TABLE,
     Config,
     ConfigError,
@@ -23,6 +22,7 @@ from review_advisor.app.settings import (
     make_settings,
     parse_config,
 )
+from review_advisor.core.facts.files.paths import PYPROJECT
 from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected

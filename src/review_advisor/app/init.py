@@ -15,7 +15,8 @@ from pydantic import BaseModel
 
 from review_advisor.adapters.git.run import Git, find_git
 from review_advisor.adapters.worktree import WorkFolder
-from review_advisor.app.settings import CONFIG_FILE, PYPROJECT, TABLE, Config, has_table
+from review_advisor.app.settings import CONFIG_FILE, TABLE, Config, has_table
+from review_advisor.core.facts.files.paths import PYPROJECT
 from review_advisor.ports.review import SourceError
 
 WORKFLOW_FILE = ".github/workflows/review-advisor.yml"

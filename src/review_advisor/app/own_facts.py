@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from review_advisor.app.configuration import base_config, files_of, mended_on
-from review_advisor.app.settings import PYPROJECT, Config, ConfigError, make_settings
-from review_advisor.core.facts.files.paths import OWN_IMPLEMENTATION_HERE, OWN_NAME, OWN_PIPELINE, PathRule
+from review_advisor.app.settings import Config, ConfigError, make_settings
+from review_advisor.core.facts.files.paths import OWN_IMPLEMENTATION_HERE, OWN_NAME, OWN_PIPELINE, PYPROJECT, PathRule
 from review_advisor.core.facts.files.workflows import WORKFLOWS, CiEdit, concern, own_names
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.own_facts import OwnFacts

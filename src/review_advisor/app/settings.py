@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails
 
 from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
+from review_advisor.core.facts.files.paths import PYPROJECT
 from review_advisor.core.facts.guidelines import (
     DEFAULT_FILES,
     LONGEST_GUIDELINE,
@@ -38,7 +39,6 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.safety.redaction import Redactor, redactor
 
 CONFIG_FILE = ".review-advisor.toml"
-PYPROJECT = "pyproject.toml"
 TABLE = "review-advisor"
 
 Profile = Literal["adr", "hydraflow"]

@@ -308,6 +308,25 @@ def test_only_the_believed_configuration_leaves_a_change_unreviewed(actions: Act
 
 
 @pytest.mark.parametrize(
+    "before, after, reviewed",
+    [
+        ('dependencies = ["urllib3==1"]\n', 'dependencies = ["urllib3==2"]\n', "false"),
+        ('dependencies = ["urllib3==1"]\n', "[tool.review-advisor]\n", "true"),
+        ('dev = ["review-advisor==1"]\n', "dev = []\n", "true"),
+        ('dependencies = ["urllib3==1"]\n', "#" * 1_100_000, "true"),
+        ("#" * 1_100_000, 'dependencies = ["urllib3==2"]\n', "true"),
+    ],
+    ids=["bumped", "configured now", "named before", "too large now", "too large before"],
+)
+def test_a_project_file_is_left_out_unless_it_may_configure_the_bot(
+    actions: Actions, before: str, after: str, reviewed: str
+) -> None:
+    actions.main_becomes({CONFIG: '[github]\nskip_paths = ["pyproject.toml"]\n', "pyproject.toml": before})
+    pull = actions.opens({"pyproject.toml": after})
+    assert actions.starts("opened", pull).begin().told["review"] == reviewed
+
+
+@pytest.mark.parametrize(
     "workflow", ["run: bash ops/prepare.sh\n", "- uses: ./steps/a\n"], ids=["itself", "a step away"]
 )
 def test_what_the_running_workflow_calls_is_never_left_unreviewed(actions: Actions, workflow: str) -> None:

@@ -37,7 +37,8 @@ OWN_PIPELINE = "src/review_advisor/review/phase.py"
 """A repository that holds this file, on either side, is the bot's own."""
 OWN_NAME = "review-advisor"
 """A ``pyproject.toml`` that holds this word, on either side, may configure the bot."""
-LOOKED_UP_TOGETHER: tuple[str, ...] = (".review-advisor.toml", "pyproject.toml", OWN_PIPELINE)
+PYPROJECT = "pyproject.toml"
+LOOKED_UP_TOGETHER: tuple[str, ...] = (".review-advisor.toml", PYPROJECT, OWN_PIPELINE)
 """Every review looks for these in the trees that it compares."""
 
 
