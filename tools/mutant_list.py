@@ -133,6 +133,27 @@ MUTANTS = (
         (f"{UNIT}test_embedded_checks.py::test_no_comment_turns_a_rejection_into_an_approval",),
     ),
     Mutant(
+        "a file that its checker could not read passes the static checks",
+        "core/outcome/pre_existing.py",
+        'if each.extent != "waived"]',
+        'if each.extent == "partly"]',
+        (f"{STATIC}test_a_file_that_its_checker_could_not_read_is_named_and_goes_to_a_person",),
+    ),
+    Mutant(
+        "a line that breaks its file and stood elsewhere before is not told",
+        "embedded/checkers.py",
+        "(self._has_moved(remark.path, line) and not is_syntax)",
+        "self._has_moved(remark.path, line)",
+        (f"{UNIT}test_embedded_checks.py::test_a_line_that_moved_and_breaks_the_file_is_told",),
+    ),
+    Mutant(
+        "a checker of another language listens to comments of the change",
+        "embedded/programs/check_files.py",
+        "{path: _unsilenced(text) for path, text in texts.items()}",
+        "texts",
+        (f"{UNIT}test_other_languages.py::test_no_comment_in_another_language_turns_a_rejection_into_an_approval",),
+    ),
+    Mutant(
         "code that no rule reads passes the static checks",
         "core/outcome/ends.py",
         'if gap.extent != "waived"]',

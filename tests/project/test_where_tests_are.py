@@ -20,6 +20,7 @@ TESTED_ELSEWHERE = {
     "facts/repair_edits": "tests/unit/roles/test_repair_law.py",
     # one rule over several modules, tested as one
     "facts/patches/touched_lines": "tests/unit/facts/test_line_ages.py",
+    "facts/checker_settings": "tests/unit/test_other_languages.py",
     "facts/ruff_settings": "tests/unit/test_embedded_checks.py",
     "forge_text/account": "tests/unit/forge_text/test_every_kind_of_review.py",
     "outcome/replay": "tests/unit/outcome/test_soundness.py",

@@ -12,8 +12,10 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.forge_text.conclusion import conclusion_of, title_of
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.writes import Conclusion
 from review_advisor.core.report.report_text import headline
+from review_advisor.mockworld.lines import Line, approve
 from review_advisor.mockworld.world import MockWorld, deleted, edited
 
 
@@ -115,3 +117,28 @@ def test_a_deleted_file_leaves_no_code_to_check(world: MockWorld) -> None:
 )
 def test_a_name_that_says_nothing_counts_as_code(path: str, language: str | None) -> None:
     assert language_of(path) == language
+
+
+def test_a_language_whose_checker_is_installed_counts_as_checked(world: MockWorld) -> None:
+    static(world, edited("src/app.py"), edited("run.sh"), edited("cmd/main.go"))
+    world.rules = replace(world.rules, static_languages=("Python", "Shell"))
+    document = world.review()
+    assert headline(document) == "ESCALATED TO A HUMAN (static checks, no model; not checked: Go)"
+    assert [file.read for file in document.coverage] == ["read", "read", "unchecked"]
+
+
+@pytest.mark.parametrize("waived", [False, True])
+def test_a_file_that_its_checker_could_not_read_is_named_and_goes_to_a_person(
+    world: MockWorld, *, waived: bool
+) -> None:
+    static(world, edited("src/app.py"), edited("src/b.py"), allow_unchecked=waived)
+    gap = {"path": "src/b.py", "why": "line 3 cannot be parsed", "waived": waived}
+    world.agents.script(Role.EXECUTOR, Line({**(approve().answer or {}), "unchecked": [gap]}))
+    document = world.review()
+    assert [file.read for file in document.coverage] == ["read", "waived" if waived else "unchecked"]
+    assert headline(document).endswith("(static checks, no model; not checked: Python)")
+    if waived:
+        assert document.exit_code == 0
+    else:
+        assert document.because == ("not checked: src/b.py: line 3 cannot be parsed",)
+        assert document.exit_code == 11

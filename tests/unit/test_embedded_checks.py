@@ -325,12 +325,31 @@ def test_a_report_without_a_tree_says_what_did_not_run() -> None:
     assert made.confidence == 0.5
 
 
-def test_a_report_names_files_that_no_rule_reads(tmp_path: Path) -> None:
-    given = material(written(tmp_path, {f"{name}.js": "let x = 1\n" for name in "abcdefg"}))
-    assert (
-        "No bug rule reads a.js, b.js, c.js, d.js, e.js and 2 more."
-        in report(given, checks(given, tmp_path), "", None).summary
-    )
+def test_a_report_names_files_that_were_not_checked(tmp_path: Path) -> None:
+    files = tuple(added_file(f"{name}.py", "x = 1\n") for name in "abcdefg")
+    answered = answer_alone(files, tmp_path)
+    assert "Not checked: a.py, b.py, c.py, d.py, e.py and 2 more." in answered.summary
+    assert [each.path for each in answered.unchecked] == [file.path for file in files]
+
+
+def test_a_change_that_breaks_a_file_by_taking_a_line_away_is_not_checked(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("print(\n    1\n\n\ndef f():\n    pass\n")
+    file = FileChange(Status.MODIFIED, "app.py", removed=1, hunks=(Hunk(1, 3, 1, 2, "", (" print(", "     1", "-)")),))
+    (unchecked,) = answer_alone((file,), tmp_path).unchecked
+    assert unchecked.path == "app.py"
+    assert "cannot be parsed" in unchecked.why
+
+
+def test_a_file_name_that_hides_the_file_from_the_checks_is_not_checked(tmp_path: Path) -> None:
+    files = written(tmp_path, {'a"b.py': SHELL})
+    assert [each.path for each in answer_alone(files, tmp_path).unchecked] == [shown_path('a"b.py')]
+
+
+def test_a_line_that_moved_and_breaks_the_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("def f():\nreturn 1\n")
+    hunk = Hunk(1, 2, 1, 2, "", ("-    return 1", " def f():", "+return 1"))
+    file = FileChange(Status.MODIFIED, "app.py", added=1, removed=1, hunks=(hunk,))
+    assert answer_alone((file,), tmp_path).verdict == "reject"
 
 
 def test_an_unread_focus_file_gets_one_veto_and_the_retry_recovers(tmp_path: Path) -> None:
@@ -466,7 +485,7 @@ def test_a_removed_line_can_be_quoted() -> None:
 
 
 def test_the_checkers_are_named_with_their_versions() -> None:
-    named = require_extra()
+    named = require_extra({})
     assert named.startswith("ruff 0.")
 
 

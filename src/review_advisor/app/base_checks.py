@@ -1,19 +1,52 @@
-"""What the base's own configuration of a checker allows, handed to the embedded agent on its command line."""
+"""The command line of the embedded agent: its checkers, and what the base's configuration of them allows."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 
 from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.checker_settings import CHECKERS, CheckerProgram, switched_off
 from review_advisor.core.facts.ruff_settings import CONFIG_FILES, RuffSettings, folders_above, ruff_settings
 from review_advisor.ports.review import SourceError
 
 _MOST_FOLDERS = 200
 _LONGEST = 100_000
 """One argument of a command has a limit; a longer one is left out, and then more is found."""
+
+
+def installed() -> Mapping[str, str]:
+    """The paths of the checkers that stand beside this interpreter. PATH is not searched: the change may be on it."""
+    folder = Path(sys.executable).absolute().parent
+    found = {each.name: folder / each.name for each in CHECKERS}
+    return {name: str(file) for name, file in found.items() if file.is_file() and os.access(file, os.X_OK)}
+
+
+def checker_arguments(
+    programs: Mapping[str, str], base_file: Callable[[str], bytes | None], *, allow_unchecked: bool
+) -> tuple[str, ...]:
+    """The arguments that name the checkers of other languages, what the base allows, and what may stay unchecked."""
+    chosen = [each for each in CHECKERS if each.name in programs]
+    off = {each.name: rules for each in chosen if (rules := base_allows(each, base_file))}
+    return (
+        *(("--checkers", json.dumps(dict(programs))) if programs else ()),
+        *(("--base-allows", json.dumps(off)) if off else ()),
+        *(("--allow-unchecked",) if allow_unchecked else ()),
+    )
+
+
+def base_allows(checker: CheckerProgram, base_file: Callable[[str], bytes | None]) -> tuple[str, ...]:
+    """The rules of ``checker`` that the base's configuration of it switches off."""
+    for name in checker.configs:
+        with suppress(SourceError):  # a link, or a file that is not there: it allows nothing
+            if (text := base_file(name)) is not None:
+                return switched_off(checker.name, text.decode("utf-8", "replace"))
+    return ()
 
 
 def base_checks(change: Change, base_file: Callable[[str], bytes | None]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
-from review_advisor.app.base_checks import base_checks
+from review_advisor.app.base_checks import base_checks, checker_arguments, installed
 from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.configuration import load_settings, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
@@ -36,12 +36,14 @@ from review_advisor.app.recording import Keeping, open_keeping
 from review_advisor.app.settings import Config, ConfigError, Profile, Settings
 from review_advisor.core.exports.review_files import review_files
 from review_advisor.core.facts.change import Spec
+from review_advisor.core.facts.checker_settings import languages_of
 from review_advisor.core.facts.tool_remarks import NotSarifError, ToolRemark, read_sarif
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.core.outcome.ends import end_of_stop
 from review_advisor.core.outcome.events import CallStarted, Event, ReviewEnded, ReviewStopped
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.policy import RepairMode, Rules
+from review_advisor.core.policy.static_review import PYTHON
 from review_advisor.core.report.repair_text import PATCH_FILE
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.core.roles.instructions import Instructions
@@ -120,7 +122,7 @@ def run_review(
         settings = _settings(options, source, environ)
         source = source.within(settings.rules.tree)
         source.change()
-        command = _command(options, source, environ, warn)
+        command = _command(options, settings.rules, source, environ, warn)
         artifacts.make()
         if options.output is not None:
             check_writable(options.output)
@@ -202,16 +204,25 @@ def leave_refusal(output: Path, sentence: str, environ: Mapping[str, str]) -> No
 
 
 def _command(
-    options: ReviewOptions, source: GitSource | PatchSource, environ: Mapping[str, str], warn: Callable[[str], None]
+    options: ReviewOptions,
+    rules: Rules,
+    source: GitSource | PatchSource,
+    environ: Mapping[str, str],
+    warn: Callable[[str], None],
 ) -> tuple[str, ...]:
     command = agent_command(options.agent, options.repo, environ, warn)
     if options.agent.agent != "embedded":
         return command
-    return (*command, *base_checks(source.change(), source.base_file))
+    waived = rules.allow_unchecked or options.allow_unchecked
+    programs = installed() if options.agent.static else {}
+    others = checker_arguments(programs, source.base_file, allow_unchecked=waived)
+    return (*command, *base_checks(source.change(), source.base_file), *others)
 
 
 def _request(options: ReviewOptions, settings: Settings) -> ReviewRequest:
     rules = replace(settings.rules, allow_unchecked=settings.rules.allow_unchecked or options.allow_unchecked)
+    if options.agent.static:
+        rules = replace(rules, static_languages=(PYTHON, *sorted(languages_of(installed()))))
     switches = replace(settings.switches, static=options.agent.static)
     told = tuple(remark for file in options.with_sarif for remark in _told_by_tools(file))
     request = ReviewRequest(new_run_id(), secrets.token_hex(8), rules, switches, settings.redactor, options.repair)

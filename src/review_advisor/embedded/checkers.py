@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 
-from review_advisor.core.answers.answers import ReportedFinding
+from review_advisor.core.facts.checker_settings import CHECKERS, languages_of
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.files.languages import language_of
 from review_advisor.core.facts.patches.diff_text import ShownLine
@@ -16,6 +15,7 @@ from review_advisor.core.facts.ruff_settings import RuffSettings, nearest
 from review_advisor.core.safety.secret_shapes import holds_mark, is_mark, kind_marked, secrets_in
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
 from review_advisor.embedded import rule_table as rules
+from review_advisor.embedded.check_finding import CheckFinding
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.noise import is_assignment, is_noise, is_test, is_test_data
 from review_advisor.embedded.ruff_run import Fix, RuffRemark, remarks
@@ -30,60 +30,30 @@ _FEWEST_DRAWN = 12
 """So many different characters are in a token of any alphabet that was drawn at random."""
 _DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 _PYTHON = (".py", ".pyi")
+_PYTHON_NAME = ("Python",)
 _OF_OTHERS = (Kind.GENERATED, Kind.VENDORED)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckFinding:
-    """One remark of a check. ``evidence`` is the added line as the diff shows it, or a part of it.
-
-    ``silenced``: a comment in the code says not to report it. It is counted and named, and is no finding.
-    """
-
-    path: str
-    line: int
-    check: rules.Check
-    rule: str
-    message: str
-    evidence: str
-    worth: rules.Worth
-    fix: Fix | None = None
-    silenced: bool = False
-
-    @property
-    def serious(self) -> bool:
-        """Whether it alone makes a change unfit to be approved."""
-        return self.worth.severity in ("critical", "high")
-
-    @property
-    def place(self) -> str:
-        """Rule, line and severity, as a disagreement names them."""
-        return f"{self.rule} at {self.path}:{self.line} ({self.worth.severity})"
-
-    def reported(self) -> ReportedFinding:
-        """The same as the executor's answer carries it."""
-        return ReportedFinding(
-            path=self.path,
-            line=self.line,
-            end_line=None if self.fix is None else self.fix.last,
-            suggestion=None if self.fix is None else self.fix.text.removesuffix("\n"),
-            severity=self.worth.severity,
-            category=f"{self.check}/{self.rule}",
-            title=self.message[:200],
-            body=f"Found by a static check ({self.rule}), not by a model.",
-            confidence=self.worth.confidence,
-            evidence=self.evidence,
-        )
 
 
 class StaticChecks:
     """The checks for one diff. ``tree`` is the exported head tree, or None: then only the shown lines exist.
 
-    ``settings`` are what the base's own configuration of ruff allows.
+    ``settings`` are what the base's own configuration of ruff allows. ``programs`` are the checkers of other languages,
+    by name, and ``allowed`` the rules of each that the base's configuration of it switches off.
     """
 
-    def __init__(self, lines: Sequence[ShownLine], tree: Path | None, settings: Sequence[RuffSettings] = ()) -> None:
+    def __init__(
+        self,
+        lines: Sequence[ShownLine],
+        tree: Path | None,
+        settings: Sequence[RuffSettings] = (),
+        programs: Mapping[str, str] | None = None,
+        allowed: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self._settings = settings
+        self._programs = programs or {}
+        self._allowed = allowed or {}
+        self._unread: dict[str, str] = {}
+        self._broken: dict[str, list[tuple[int | None, str]]] = {}
         self._tree = None if tree is None else tree.resolve()
         self._added: dict[str, dict[int, str]] = {}
         self._removed: dict[str, set[str]] = {}
@@ -92,7 +62,8 @@ class StaticChecks:
                 self._removed.setdefault(line.path, set()).add(_bare(line.text))
             elif line.text.strip():
                 self._added.setdefault(line.path, {})[line.number] = line.text
-        self._files = {path: file for path in self._added if (file := self._file(path)) is not None}
+        self._changed = dict.fromkeys(line.path for line in lines)
+        self._files = {path: file for path in self._changed if (file := self._file(path)) is not None}
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -100,10 +71,22 @@ class StaticChecks:
         return tuple(self._added)
 
     @property
-    def unread(self) -> tuple[str, ...]:
-        """Files of code with added text that no bug rule can read: not Python, or not a plain file of the tree."""
-        code = (path for path in self._added if kind_of_path(path) is not Kind.DOCS and language_of(path) is not None)
-        return tuple(path for path in code if path not in self._files or not path.endswith(_PYTHON))
+    def unread(self) -> Mapping[str, str]:
+        """The changed files of code that the checks for their language should have read and did not, with the reason.
+
+        Known after ``everything``. A file of which nothing is left is none of them.
+        """
+        read = {*_PYTHON_NAME, *languages_of(self._programs)}
+        there = (path for path in self._changed if path in self._added or path.startswith('"'))
+        code = [
+            path
+            for path in there
+            if kind_of_path(path) in (Kind.CODE, Kind.TESTS) and language_of(path.strip('"')) in read
+        ]
+        missing = {path: self._why_missing(path) for path in code if path not in self._files}
+        # What breaks a file on an added line is a finding; elsewhere, nobody would be told.
+        broken = {path: each[0][1] for path, each in self._broken.items() if all(line is None for line, _ in each)}
+        return {**missing, **broken, **self._unread}
 
     @property
     def has_tree(self) -> bool:
@@ -112,7 +95,7 @@ class StaticChecks:
 
     def bugs(self, paths: Iterable[str]) -> tuple[CheckFinding, ...]:
         """The bug rules of ruff: of tests those for what is broken or never runs, of their data none."""
-        wanted = [path for path in paths if kind_of_path(path) not in _OF_OTHERS and not is_test_data(path)]
+        wanted = [path for path in paths if self._is_own(path)]
         tests = [path for path in wanted if is_test(path)]
         code = [path for path in wanted if path not in tests]
         return (*self._ruff("bug", rules.BUG_RULES, code), *self._ruff("bug", rules.TEST_RULES, tests))
@@ -125,7 +108,45 @@ class StaticChecks:
 
     def everything(self) -> tuple[CheckFinding, ...]:
         """All checks on all files."""
-        return (*self.bugs(self.paths), *self.security(self.paths))
+        paths = tuple(self._changed)
+        return (*self.bugs(paths), *self.security(self.paths), *self._of_programs(paths))
+
+    def _why_missing(self, path: str) -> str:
+        if not self.has_tree:
+            return "there is no tree to check it in"
+        return "its name cannot be shown as it is" if path.startswith('"') else "it is no plain file of the tree"
+
+    def _of_programs(self, paths: Iterable[str]) -> Iterator[CheckFinding]:
+        wanted = {path: self._files[path] for path in paths if path in self._files and self._is_own(path)}
+        others = {path: file for path, file in wanted.items() if language_of(path) in languages_of(self._programs)}
+        if not others:
+            return
+        from review_advisor.embedded.programs.check_files import check  # noqa: PLC0415 - only if such a file changed
+
+        checked = check(self._programs, others)
+        self._unread |= checked.unread
+        told: set[tuple[str, str, int]] = set()
+        for remark in checked.remarks:
+            said = remark.said
+            line = self._added_line(remark.path, said.first, said.last)
+            if said.is_syntax:
+                self._broken.setdefault(remark.path, []).append((line, _unparsed(said.first, said.message)))
+            is_left_out = said.rule in self._allowed.get(remark.program, ()) or (
+                said.check == "security" and is_test(remark.path)
+            )
+            if line is None or is_left_out or (self._has_moved(remark.path, line) and not said.is_syntax):
+                continue
+            if (once := (remark.path, said.rule, 0 if said.is_syntax else line)) in told:
+                continue
+            told.add(once)
+            worth = rules.Worth(said.severity, said.confidence)
+            quote = self._added[remark.path][line].strip()[:_LONGEST_QUOTE]
+            silenced = remark.silenced and said.severity in ("medium", "low")
+            yield CheckFinding(remark.path, line, said.check, said.rule, said.message, quote, worth, silenced=silenced)
+
+    @staticmethod
+    def _is_own(path: str) -> bool:
+        return kind_of_path(path) not in _OF_OTHERS and not is_test_data(path)
 
     def _file(self, shown: str) -> Path | None:
         relative = PurePosixPath(shown)
@@ -153,12 +174,14 @@ class StaticChecks:
             line = self._added_line(remark.path, remark.first, remark.last)
             worth = rules.worth(remark.rule)
             is_told = remark.rule != rules.SYNTAX or check == "bug"
+            if remark.rule == rules.SYNTAX and not self._is_allowed(remark):
+                self._broken.setdefault(remark.path, []).append((line, _unparsed(remark.first, remark.message)))
             if line is None or not is_told or is_noise(remark, self._tree) or self._is_allowed(remark):
                 continue
             is_syntax = remark.rule == rules.SYNTAX  # one error brings about many
             once = (remark.path, remark.rule, "" if is_syntax else remark.message, 0 if is_syntax else line)
             # A name that lines outside the change use as well comes from somewhere else; a line may only have moved.
-            if once in told or remark.name in given or self._has_moved(remark.path, line):
+            if once in told or remark.name in given or (self._has_moved(remark.path, line) and not is_syntax):
                 continue
             told.add(once)
             fix = self._whole_fix(remark, line)
@@ -185,7 +208,7 @@ class StaticChecks:
         return fix if changed <= self._added[remark.path].keys() else None
 
     def _added_line(self, path: str, first: int, last: int) -> int | None:
-        added = self._added[path]
+        added = self._added.get(path, {})
         span = range(first, last + 1 if last - first < _LONGEST_STATEMENT else first + 1)
         return next((number for number in span if number in added), None)
 
@@ -235,14 +258,19 @@ class StaticChecks:
         return number, ""
 
 
-def require_extra() -> str:
-    """The names and versions of the checkers, for reports. Raises ``UsageError`` if they are not installed."""
+def require_extra(programs: Mapping[str, str]) -> str:
+    """The names and versions of the checkers, for reports. Raises ``UsageError`` if one is not installed."""
     try:
-        return f"ruff {version('ruff')}"
+        others = [f"{each.name} {version(each.distribution)}" for each in CHECKERS if each.name in programs]
+        return ", ".join((f"ruff {version('ruff')}", *others))
     except PackageNotFoundError as error:
         raise UsageError(
             f"Error: the static checks need {error.name}, which is not installed: pip install '{_EXTRA}'"
         ) from error
+
+
+def _unparsed(line: int, message: str) -> str:
+    return f"line {line} cannot be parsed: {message[:200]}"
 
 
 def _bare(text: str) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.facts.ruff_settings import RuffSettings
 from review_advisor.embedded.hooks import Hook, hooks_of
 
+A = TypeVar("A")
 VERSION = "2.1.329"
 VERSION_LINE = f"{VERSION} (review-advisor embedded agent)"
 
@@ -33,6 +34,7 @@ _SWITCHES = {
             "--forward-subagent-text",
             "--include-hook-events",
             "--include-partial-messages",
+            "--allow-unchecked",
         )
     },
 }
@@ -40,6 +42,8 @@ _VALUED = frozenset(
     {
         "--script",
         "--base-ruff",
+        "--base-allows",
+        "--checkers",
         "--setting-sources",
         "--permission-mode",
         "--permission-prompts",
@@ -56,6 +60,8 @@ _VALUED = frozenset(
         "--output-format",
     }
 )
+_ALLOWED = TypeAdapter(dict[str, tuple[str, ...]])
+_PATHS = TypeAdapter(dict[str, str])
 _RULE = re.compile(r"\w+(?:\([^)]*\))?")
 
 
@@ -88,6 +94,9 @@ class Options:
     schema: dict[str, Any]
     script: Path | None
     base_ruff: tuple[RuffSettings, ...]
+    base_allows: Mapping[str, tuple[str, ...]]
+    checkers: Mapping[str, str]
+    allow_unchecked: bool
     forward_subagent_text: bool
     include_hook_events: bool
 
@@ -118,6 +127,9 @@ def parse(words: Sequence[str]) -> Options | None:
         schema=_schema(given.get("--json-schema")),
         script=Path(given["--script"]) if "--script" in given else None,
         base_ruff=_base_ruff(given.get("--base-ruff", "[]")),
+        base_allows=_named("--base-allows", given, _ALLOWED),
+        checkers=_named("--checkers", given, _PATHS),
+        allow_unchecked="--allow-unchecked" in given,
         forward_subagent_text="--forward-subagent-text" in given,
         include_hook_events="--include-hook-events" in given,
     )
@@ -157,6 +169,13 @@ def _base_ruff(value: str) -> tuple[RuffSettings, ...]:
         return TypeAdapter(tuple[RuffSettings, ...]).validate_json(value)
     except ValidationError as error:
         raise UsageError("Error: --base-ruff must be a JSON list of ruff settings") from error
+
+
+def _named(flag: str, given: Mapping[str, str], kind: TypeAdapter[dict[str, A]]) -> dict[str, A]:
+    try:
+        return kind.validate_json(given.get(flag, "{}"))
+    except ValidationError as error:
+        raise UsageError(f"Error: {flag} must be a JSON object by the names of checkers") from error
 
 
 def _tool(name: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from review_advisor.core.answers.answers import Consult, DisagreementAnswer, Guidance, ReviewReport
+from review_advisor.core.answers.answers import Consult, DisagreementAnswer, Guidance, ReviewReport, UncheckedFile
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.patches.diff_text import ShownLine
 from review_advisor.embedded.advice import RUN, risks, security_question
-from review_advisor.embedded.checkers import CheckFinding, StaticChecks
+from review_advisor.embedded.check_finding import CheckFinding
+from review_advisor.embedded.checkers import StaticChecks
 from review_advisor.embedded.material import Material, PastDisagreement
 
 _RANK = {"critical": 0, "high": 1, "medium": 2, "low": 3}
@@ -30,7 +31,13 @@ Ask = Callable[[Consult], Guidance | NoAdvice]
 
 
 def report(
-    material: Material, checks: StaticChecks, checkers: str, ask: Ask | None, *, may_edit: bool = False
+    material: Material,
+    checks: StaticChecks,
+    checkers: str,
+    ask: Ask | None,
+    *,
+    may_edit: bool = False,
+    allow_unchecked: bool = False,
 ) -> ReviewReport:
     """The verdict: reject exactly when a finding is critical or high.
 
@@ -62,6 +69,9 @@ def report(
         confidence=0.85 if checks.has_tree else 0.5,
         findings=tuple(reported),
         answers=answers,
+        unchecked=tuple(
+            UncheckedFile(path=path, why=why, waived=allow_unchecked) for path, why in checks.unread.items()
+        ),
     )
 
 
@@ -127,9 +137,9 @@ def _silenced(found: Sequence[CheckFinding]) -> list[str]:
 def _gaps(checks: StaticChecks) -> list[str]:
     if not checks.has_tree:
         return ["ruff: not run: no tree."]
-    unread = checks.unread
+    unread = tuple(checks.unread)
     if not unread:
         return []
     named = ", ".join(unread[:_NAMED])
     more = f" and {len(unread) - _NAMED} more" if len(unread) > _NAMED else ""
-    return [f"No bug rule reads {named}{more}."]
+    return [f"Not checked: {named}{more}."]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from review_advisor.core.answers.answers import Disagreement, PostVerifyResult, ReportedFinding, ReviewReport
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.patches.diff_text import ShownLine
-from review_advisor.embedded.checkers import CheckFinding, StaticChecks
+from review_advisor.embedded.check_finding import CheckFinding
+from review_advisor.embedded.checkers import StaticChecks
 from review_advisor.embedded.material import Material
 
 _MOST_DISAGREEMENTS = 50

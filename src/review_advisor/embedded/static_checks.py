@@ -25,7 +25,7 @@ def answer(session: CliSession, prompt: str) -> int:
     """Answer the session's question from ``prompt``. Returns the exit code; raises ``UsageError`` if it cannot."""
     if session.options.question not in _ANSWERED:
         raise UsageError(f"Error: the static checks have no answer of the kind {session.options.question!r}")
-    checkers = require_extra()
+    checkers = require_extra(session.options.checkers)
     material = material_of(prompt)
     session.init()
     session.structured(_work(session, material, checkers).model_dump(mode="json"))
@@ -36,9 +36,17 @@ def _work(session: CliSession, material: Material, checkers: str) -> BaseModel:
     if session.options.question == ReviewPlan.__name__:
         return plan(material, checkers)
     tree = session.cwd if "Read" in session.options.tools else None
-    checks = StaticChecks(material.lines, tree, session.options.base_ruff)
+    options = session.options
+    checks = StaticChecks(material.lines, tree, options.base_ruff, options.checkers, options.base_allows)
     if session.options.question == ReviewReport.__name__:
-        return report(material, checks, checkers, _ask(session), may_edit="Edit" in session.options.tools)
+        return report(
+            material,
+            checks,
+            checkers,
+            _ask(session),
+            may_edit="Edit" in options.tools,
+            allow_unchecked=options.allow_unchecked,
+        )
     return judge(material, checks, checkers)
 
 

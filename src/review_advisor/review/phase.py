@@ -116,7 +116,8 @@ class ReviewPhase:
         unsent += must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
         guidelines = self._guidelines(change, request.rules)
         if policy.static is not None:
-            unsent += unchecked_files(change, pictures, waived=request.rules.allow_unchecked)
+            languages, waived = request.rules.static_languages, request.rules.allow_unchecked
+            unsent += unchecked_files(change, pictures, languages, waived=waived)
         jobs = min(self._jobs, len(parts))
         dispatch = Dispatch(
             self._ports,

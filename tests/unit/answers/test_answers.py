@@ -322,7 +322,11 @@ def test_a_number_has_its_bounds(
         ),
         (DisagreementAnswer, ANSWERED, {"path": "", "evidence": ""}),
         (KnowledgeEntry, ENTRY, {"tags": ()}),
-        (ReviewReport, REPORT, {"does": "", "findings": (), "answers": (), "knowledge": (), "unreadable": ()}),
+        (
+            ReviewReport,
+            REPORT,
+            {"does": "", "findings": (), "answers": (), "knowledge": (), "unreadable": (), "unchecked": ()},
+        ),
         (
             PostVerifyResult,
             JUDGEMENT,

@@ -135,6 +135,14 @@ class UnreadableFinding(Answer):
     why: str
 
 
+class UncheckedFile(Answer):
+    """A file that static checks should have read and did not. ``waived``: it may be approved all the same."""
+
+    path: str
+    why: str
+    waived: bool = False
+
+
 class DisagreementAnswer(Answer):
     """The executor's answer to one disagreement of an earlier attempt."""
 
@@ -165,6 +173,7 @@ class ReviewReport(Answer):
     answers: Annotated[tuple[Annotated[DisagreementAnswer, or_left_out()], ...], at_most(100)] = ()
     knowledge: Annotated[tuple[Annotated[KnowledgeEntry, or_left_out()], ...], at_most(5)] = ()
     unreadable: SkipJsonSchema[tuple[UnreadableFinding, ...]] = ()  # no word of the executor: its reader's
+    unchecked: SkipJsonSchema[tuple[UncheckedFile, ...]] = ()  # asked of no model: static checks name them
 
     @model_validator(mode="after")
     def _verdict_and_findings_agree(self) -> ReviewReport:

@@ -16,12 +16,14 @@ from review_advisor.core.answers.answers import (
     KnowledgeEntry,
     ReportedFinding,
     ReviewReport,
+    UncheckedFile,
 )
 from review_advisor.core.answers.findings import Finding, RefusedFinding, finding_id, merged
 from review_advisor.core.answers.quotes import Place, Places, Side, sides
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.line_ages import Touched, age_of
 from review_advisor.core.facts.patches.diff_text import shown_path
+from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.safety.fence import clean
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.safety.shown_change import shown_file
@@ -55,7 +57,8 @@ class CheckedReport:
     """The executor's report after its findings and answers were held against the change.
 
     ``settled`` are the ids of the disagreements it answered with evidence. ``uncited`` are the rules that it cites
-    and was not given: no finding of it keeps them. ``does`` is what the change does, by its words.
+    and was not given: no finding of it keeps them. ``does`` is what the change does, by its words. ``unchecked`` are
+    the files that static checks should have read and did not.
     """
 
     verdict: Literal["approve", "reject"]
@@ -69,6 +72,7 @@ class CheckedReport:
     dropped: tuple[DroppedKnowledge, ...] = ()
     uncited: tuple[str, ...] = ()
     does: str = ""
+    unchecked: tuple[Unsent, ...] = ()
 
     @property
     def state(self) -> tuple[str, frozenset[tuple[str, str]], frozenset[str]]:
@@ -148,6 +152,7 @@ class ShownChange:
             knowledge=tuple(entry for entry in entries if isinstance(entry, Knowledge)),
             dropped=tuple(entry for entry in entries if isinstance(entry, DroppedKnowledge)),
             does=report.does,
+            unchecked=tuple(map(self._unchecked, report.unchecked)),
         )
 
     def proves(self, answer: DisagreementAnswer) -> bool:
@@ -165,6 +170,10 @@ class ShownChange:
         if found is not None and not (place := found.shown.nearest(1)).removed:
             return Knowledge(entry.title, entry.body, found.file.path, place.line, entry.evidence, entry.tags)
         return DroppedKnowledge(entry.title, "its evidence does not stand in the changed lines of its file")
+
+    def _unchecked(self, file: UncheckedFile) -> Unsent:
+        path = next((each.path for each in self._files.get(file.path, ())), file.path)
+        return Unsent(path, "waived" if file.waived else "unchecked", file.why[:500])
 
     def _checked(self, findings: Sequence[ReportedFinding]) -> tuple[Finding | RefusedFinding, ...]:
         """Each finding, in its order. One search serves all that have the same quote."""

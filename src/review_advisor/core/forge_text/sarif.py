@@ -83,7 +83,7 @@ def sarif(document: OutcomeDocument, version: str) -> Json:
 def source_words(document: OutcomeDocument) -> str:
     """Who says what the log holds."""
     if document.policy.static is not None:
-        return "Found by a static check: a rule of ruff, or the shape of a secret. No model read the change."
+        return "Found by a static check: a rule of a checker, or the shape of a secret. No model read the change."
     models = ", ".join(dict.fromkeys(row.executor_model for row in document.policy.surfaces))
     return f"Found by the language model {plain_line(models, 200)}. The quote stands in the change; judge the rest."
 

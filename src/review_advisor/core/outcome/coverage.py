@@ -35,7 +35,8 @@ def coverage(first: PolicyFrozen, events: Sequence[Event]) -> tuple[FileCoverage
     reports = [event for event in events if isinstance(event, Reported)]
     read_parts = {report.shard for report in reports if report.surface is Surface.PR_REVIEW}
     judged = any(report.surface is Surface.VISUAL_GATE and not report.structural for report in reports)
-    unsent = {gap.path: gap for gap in first.unsent}
+    unsent = {gap.path: gap for report in reports for gap in report.report.unchecked}
+    unsent |= {gap.path: gap for gap in first.unsent}
     pictures = {picture.name: picture for picture in first.pictures}
     files = tuple(
         _file(file, read_parts, unsent.pop(file.path, None), _picture(pictures.get(file.path), judged=judged))

@@ -10,7 +10,10 @@ from dataclasses import replace
 
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.roles.transcript import Attempt
+
+_MOST_NAMED = 10
 
 
 def confirmed_findings(report: CheckedReport, judged: Attempt | None) -> tuple[Finding, ...]:
@@ -26,10 +29,16 @@ def why_not_approved(report: CheckedReport, judged: Attempt | None) -> str | Non
     """Why an approval does not stand although its ruling accepts it; None if it does.
 
     An approval may carry a critical finding only if the change did not bring it, and that is not for the executor alone
-    to say. One whose quote does not stand in the change cannot be confirmed.
+    to say. One whose quote does not stand in the change cannot be confirmed. Nor is a file approved that static checks
+    should have read and did not.
     """
     if report.verdict != "approve":
         return None
+    unchecked = [each for each in report.unchecked if each.extent != "waived"]
+    if unchecked:
+        named = "; ".join(f"{shown_path(each.path)}: {each.why}" for each in unchecked[:_MOST_NAMED])
+        more = f"; and {len(unchecked) - _MOST_NAMED} more" if len(unchecked) > _MOST_NAMED else ""
+        return f"not checked: {named}{more}"
     brought = [each for each in confirmed_findings(report, judged) if not each.pre_existing]
     severities = [*(each.severity for each in brought), *(each.severity for each in report.refused)]
     if "critical" not in severities:

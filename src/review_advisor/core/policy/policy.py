@@ -30,7 +30,7 @@ from review_advisor.core.policy.budgets import (
 )
 from review_advisor.core.policy.guard import Guard, guard
 from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
-from review_advisor.core.policy.static_review import StaticReview, static_checks
+from review_advisor.core.policy.static_review import PYTHON, StaticReview, static_checks
 from review_advisor.core.policy.surfaces import ADVISOR_ROLES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import STATIC, Switches, surface_switch
 from review_advisor.core.policy.trigger import AlwaysTrigger, CompositeTrigger, Trigger, TriggerFacts
@@ -61,6 +61,7 @@ class Rules:
     wiki_folder: str | None = None
     metadata_blind: bool = False
     allow_unchecked: bool = False
+    static_languages: tuple[str, ...] = (PYTHON,)
     tree: TreeBounds = DEFAULT_BOUNDS
     guidelines: GuidelineRules = DEFAULT_RULES
     outage: OutageRules = DEFAULT_OUTAGE_RULES
@@ -186,7 +187,7 @@ def decide_policy(
         wants_knowledge=rules.wiki_folder is not None and not switches.static,
         repair=_repair("off" if switches.static else repair, change, shards),
         blind=RoleDecision(False, (f"switched off by {STATIC}",)) if switches.static else _blind(rules),
-        static=static_checks(change, applying) if switches.static else None,
+        static=static_checks(change, applying, rules.static_languages) if switches.static else None,
         outage=rules.outage,
         language=rules.language,
         risky=risky,

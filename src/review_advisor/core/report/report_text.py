@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import merged_into
+from review_advisor.core.facts.files.languages import language_of
 from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.outcome.cost import RoleCost, total_usage
@@ -14,6 +15,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
+from review_advisor.core.policy.static_review import StaticReview
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.report.blind_text import blind_words, lacks_blind
 from review_advisor.core.report.found_text import coverage_text, findings_text, pictures_text
@@ -54,8 +56,8 @@ def headline(document: OutcomeDocument) -> str:
     static = document.policy.static
     if static is not None:
         notes.append("static checks, no model")
-    if static is not None and static.unchecked:
-        notes.append("not checked: " + ", ".join(static.unchecked))
+    if static is not None and (unchecked := _unchecked(document, static)):
+        notes.append("not checked: " + ", ".join(unchecked))
     if document.outcome is Outcome.APPROVED and document.exit_code:
         notes.append("A HUMAN MUST DECIDE: fail_on asks for a verified approval")
     if document.flags.recovered:
@@ -69,6 +71,12 @@ def headline(document: OutcomeDocument) -> str:
         notes.append("ADVISOR SWITCHED OFF: " + ", ".join(document.flags.advisor_disabled))
     tail = f" ({'; '.join(notes)})" if notes else ""
     return verdict_words(document) + tail
+
+
+def _unchecked(document: OutcomeDocument, static: StaticReview) -> tuple[str, ...]:
+    """What no rule read: languages, surfaces, and the languages of single files that a checker could not read."""
+    gaps = (language_of(file.path) for file in document.coverage if file.read in ("unchecked", "waived"))
+    return tuple(dict.fromkeys((*static.unchecked, *(language for language in gaps if language is not None))))
 
 
 def _degraded(document: OutcomeDocument) -> Iterator[str]:

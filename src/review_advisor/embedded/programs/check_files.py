@@ -1,0 +1,102 @@
+"""What the programs say of some files: of copies under names of ours, in which no comment silences anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from pydantic import ValidationError
+
+from review_advisor.core.facts.checker_settings import CHECKERS
+from review_advisor.core.facts.files.languages import language_of
+from review_advisor.embedded.programs import oxlint, shellcheck, zizmor
+from review_advisor.embedded.programs.bounded_run import CheckerError, bounded_run
+from review_advisor.embedded.programs.complaint import CannotRead, Complaint
+
+_MOST_BYTES = 2_000_000
+_BATCH = 200
+_SILENCERS = re.compile(
+    rb"(?:eslint|oxlint)-(?:disable|enable)|eslint-env|shellcheck\s+[a-z-]+=|zizmor:\s*ignore", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRemark:
+    """One remark of a program about lines of a file. ``silenced``: a comment in the file says not to report it."""
+
+    path: str
+    program: str
+    said: Complaint
+    silenced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the programs said, and the files that they did not read, with the reason."""
+
+    remarks: tuple[ProgramRemark, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+
+_Read = Callable[[Path, Sequence[str], Callable[[Sequence[str]], tuple[int, bytes]]], Iterator[tuple[str, Complaint]]]
+_TOOLS: Mapping[str, tuple[Callable[[int, str], str], _Read]] = {
+    "oxlint": (oxlint.copy_name, oxlint.read),
+    "shellcheck": (shellcheck.copy_name, shellcheck.read),
+    "zizmor": (zizmor.copy_name, zizmor.read),
+}
+
+
+def check(programs: Mapping[str, str], files: Mapping[str, Path]) -> Checked:
+    """Run each of ``programs`` (paths by names) on the files of its languages. ``files``: by their shown names."""
+    remarks: list[ProgramRemark] = []
+    unread: dict[str, str] = {}
+    for program in CHECKERS:
+        own = {path: file for path, file in files.items() if language_of(path) in program.languages}
+        if not own or program.name not in programs:
+            continue
+        texts: dict[str, bytes] = {}
+        for path, file in own.items():
+            if file.stat().st_size > _MOST_BYTES:
+                unread[path] = f"it has more than {_MOST_BYTES:,} bytes"
+            else:
+                texts[path] = file.read_bytes()
+        paths = list(texts)
+        for start in range(0, len(paths), _BATCH):
+            batch = {path: texts[path] for path in paths[start : start + _BATCH]}
+            try:
+                remarks += _batch(program.name, programs[program.name], batch)
+            except CheckerError as problem:
+                unread |= dict.fromkeys(batch, str(problem))
+            except (ValidationError, UnicodeDecodeError):
+                unread |= dict.fromkeys(batch, f"what {program.name} wrote cannot be read")
+    unread |= {each.path: each.said.message for each in remarks if isinstance(each.said, CannotRead)}
+    return Checked(tuple(each for each in remarks if each.path not in unread or each.said.is_syntax), unread)
+
+
+def _batch(name: str, program: str, texts: Mapping[str, bytes]) -> Iterator[ProgramRemark]:
+    heard = dict.fromkeys(_said(name, program, {path: _unsilenced(text) for path, text in texts.items()}))
+    silencing = {path: text for path, text in texts.items() if _SILENCERS.search(text)}
+    left = set(_said(name, program, silencing)) if silencing else set()
+    for path, said in heard:
+        yield ProgramRemark(path, name, said, path in silencing and (path, said) not in left)
+
+
+def _said(name: str, program: str, texts: Mapping[str, bytes]) -> Iterator[tuple[str, Complaint]]:
+    copy_name, read = _TOOLS[name]
+    with TemporaryDirectory(prefix="review-advisor-checks-") as made:
+        folder = Path(made).resolve()
+        copies: dict[str, str] = {}
+        for number, (path, text) in enumerate(texts.items()):
+            copy = copy_name(number, PurePosixPath(path).name.lower())
+            copies[copy] = path
+            (folder / copy).parent.mkdir(parents=True, exist_ok=True)
+            (folder / copy).write_bytes(text)
+        for copy, said in read(folder, list(copies), lambda words: bounded_run([program, *words], folder)):
+            yield copies[copy], said
+
+
+def _unsilenced(text: bytes) -> bytes:
+    return _SILENCERS.sub(lambda found: b"-" * len(found[0]), text)

@@ -1,0 +1,96 @@
+"""oxlint: rules for what is broken in JavaScript and TypeScript, and never for style."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from review_advisor.core.answers.answers import Severity
+from review_advisor.embedded.programs.bounded_run import CheckerError
+from review_advisor.embedded.programs.complaint import Complaint, syntax
+from review_advisor.embedded.rule_table import Check
+
+_PLUGINS = ("eslint", "typescript", "unicorn", "oxc", "jest")
+_RULES = {
+    "eslint": "array-callback-return constructor-super for-direction getter-return no-async-promise-executor"
+    " no-class-assign no-compare-neg-zero no-const-assign no-debugger no-delete-var no-dupe-class-members"
+    " no-dupe-else-if no-dupe-keys no-duplicate-case no-eval no-ex-assign no-global-assign"
+    " no-import-assign no-invalid-regexp no-new-native-nonconstructor no-obj-calls no-self-assign no-setter-return"
+    " no-this-before-super no-unreachable no-unsafe-negation no-unsafe-optional-chaining"
+    " require-yield use-isnan valid-typeof",
+    "typescript": "no-duplicate-enum-values no-misused-new no-non-null-asserted-optional-chain",
+    "unicorn": "no-await-in-promise-methods no-invalid-fetch-options no-invalid-remove-event-listener",
+    "oxc": "bad-array-method-on-arguments bad-char-at-comparison bad-comparison-sequence bad-min-max-func"
+    " bad-object-literal-comparison bad-replace-all-arg const-comparisons double-comparisons erasing-op missing-throw"
+    " number-arg-out-of-range uninvoked-array-callback",
+    "jest": "no-focused-tests",
+}
+"""Chosen by what they say of real changes: no-func-assign and no-unsafe-finally speak of compiled files only."""
+_CERTAIN_NAMES = (
+    "constructor-super no-const-assign no-import-assign no-invalid-regexp no-new-native-nonconstructor no-obj-calls"
+    " no-this-before-super missing-throw"
+)
+_CERTAIN = frozenset(_CERTAIN_NAMES.split())
+"""What throws, or should and does not, whenever the line is reached."""
+_CONFIG = "rules.json"
+_TEST = re.compile(r"\.(?:test|spec)\.")
+_TYPES = (".d.ts", ".d.mts", ".d.cts")
+
+
+class _Span(BaseModel):
+    line: int
+
+
+class _Label(BaseModel):
+    span: _Span
+
+
+class _Diagnostic(BaseModel):
+    filename: str
+    message: str
+    code: str = ""
+    labels: tuple[_Label, ...] = ()
+
+
+class _Answer(BaseModel):
+    diagnostics: tuple[_Diagnostic, ...]
+
+
+def copy_name(number: int, name: str) -> str:
+    """A name with the endings that tell the language, and whether the file is a test or declares types only."""
+    ending = next((each for each in _TYPES if name.endswith(each)), Path(name).suffix)
+    return f"{number}{'.test' if _TEST.search(name) else ''}{ending}"
+
+
+def read(
+    folder: Path, copies: Sequence[str], run: Callable[[Sequence[str]], tuple[int, bytes]]
+) -> Iterator[tuple[str, Complaint]]:
+    """What oxlint says by our rules alone. Raises ``CheckerError`` or pydantic's ``ValidationError``."""
+    chosen = {f"{plugin}/{rule}": "error" for plugin, rules in _RULES.items() for rule in rules.split()}
+    config = {"plugins": _PLUGINS, "categories": {"correctness": "off"}, "rules": chosen}
+    (folder / _CONFIG).write_text(json.dumps(config))
+    code, written = run(
+        ["--disable-nested-config", "--no-ignore", f"--config={_CONFIG}", "--format=json", "--", *copies]
+    )
+    if code not in (0, 1):
+        raise CheckerError(f"oxlint ended with {code}")
+    for each in _Answer.model_validate_json(written).diagnostics:
+        line = each.labels[-1].span.line if each.labels else 1
+        plugin, _, rule = each.code.removesuffix(")").partition("(")
+        if (
+            plugin not in _PLUGINS
+        ):  # oxlint has no rule for what it cannot parse, and TypeScript's own number if that has
+            yield each.filename, syntax(each.message, line)
+        else:
+            check, severity = _worth(rule)
+            yield each.filename, Complaint(rule, each.message, line, line, check, severity, 0.85)
+
+
+def _worth(rule: str) -> tuple[Check, Severity]:
+    if rule == "no-eval":
+        return "security", "medium"
+    return "bug", "high" if rule in _CERTAIN else "medium"

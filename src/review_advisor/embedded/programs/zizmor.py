@@ -1,0 +1,108 @@
+"""zizmor: the audits of workflows whose remark is nearly always right, one file at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, TypeAdapter
+
+from review_advisor.core.answers.answers import Severity
+from review_advisor.embedded.programs.bounded_run import CheckerError
+from review_advisor.embedded.programs.complaint import Complaint, cannot_read
+
+_AUDITS: dict[str, Severity] = {
+    "bot-conditions": "medium",
+    "dangerous-triggers": "medium",
+    "github-env": "high",
+    "hardcoded-container-credentials": "high",
+    "insecure-commands": "high",
+    "overprovisioned-secrets": "medium",
+    "template-injection": "high",
+    "unredacted-secrets": "medium",
+    "unsound-condition": "medium",
+    "unsound-contains": "medium",
+}
+_NOTHING_COLLECTED = 3
+_OF_OUTSIDERS = re.compile(
+    r"github\.(?:head_ref|event\.(?:comment|commits|discussion|head_commit|issue|pages|pull_request|review|workflow_run))"
+)
+"""What people without the right to push can write. Whoever names a tag or starts a workflow can push code as well."""
+
+
+class _Point(BaseModel):
+    row: int
+
+
+class _Span(BaseModel):
+    start_point: _Point
+    end_point: _Point
+
+
+class _Concrete(BaseModel):
+    location: _Span
+    feature: str = ""
+
+
+class _Symbolic(BaseModel):
+    kind: str
+
+
+class _Location(BaseModel):
+    symbolic: _Symbolic
+    concrete: _Concrete
+
+
+class _Determinations(BaseModel):
+    confidence: str
+
+
+class _Found(BaseModel):
+    ident: str
+    desc: str
+    determinations: _Determinations
+    locations: tuple[_Location, ...]
+
+
+_ANSWER = TypeAdapter(tuple[_Found, ...])
+
+
+def copy_name(number: int, _name: str) -> str:
+    """A name in a folder where zizmor takes it for a workflow."""
+    return f"{number}/.github/workflows/workflow.yml"
+
+
+def read(
+    _folder: Path, copies: Sequence[str], run: Callable[[Sequence[str]], tuple[int, bytes]]
+) -> Iterator[tuple[str, Complaint]]:
+    """What zizmor says, without the network. Raises ``CheckerError`` or pydantic's ``ValidationError``."""
+    for copy in copies:
+        code, written = run(
+            ["--offline", "--no-config", "--no-progress", "--quiet", "--no-exit-codes", "--format=json", "--", copy]
+        )
+        if code == _NOTHING_COLLECTED:
+            yield copy, cannot_read("zizmor cannot read it as a workflow")
+        elif code:
+            raise CheckerError(f"zizmor ended with {code}")
+        else:
+            yield from ((copy, said) for said in _said(_ANSWER.validate_json(written)))
+
+
+def _said(answer: Sequence[_Found]) -> Iterator[Complaint]:
+    for found in answer:
+        severity = _AUDITS.get(found.ident)
+        is_sure = found.determinations.confidence != "Low" and _is_reachable(found)
+        if severity is None or not is_sure:
+            continue
+        spans = [each.concrete.location for each in found.locations if each.symbolic.kind == "Primary"]
+        yield from (
+            Complaint(found.ident, found.desc, at.start_point.row + 1, at.end_point.row + 1, "security", severity, 0.8)
+            for at in spans
+        )
+
+
+def _is_reachable(found: _Found) -> bool:
+    return found.ident != "template-injection" or any(
+        _OF_OUTSIDERS.search(each.concrete.feature) for each in found.locations
+    )
