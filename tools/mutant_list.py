@@ -17,6 +17,8 @@ class Mutant:
 
 
 SCENARIOS = "tests/scenarios/"
+EXCLUDED = "tests/unit/policy/test_exclusion.py::"
+HIDES = "tests/attacks/test_nothing_hides_in_a_lock_file.py::"
 STARTS = f"{SCENARIOS}test_when_a_review_starts.py::"
 NUMBERS = "tests/unit/outcome/test_numbering.py::"
 BESIDE = "test_two_advisors_who_are_asked_side_by_side_build_on_one_another_in_nothing"
@@ -156,7 +158,7 @@ MUTANTS = (
     Mutant(
         "code that no rule reads passes the static checks",
         "core/outcome/ends.py",
-        'if gap.extent != "waived"]',
+        "if gap.extent not in MAY_BE_APPROVED]",
         'if gap.extent in ("partly", "not")]',
         (f"{STATIC}test_code_that_no_rule_reads_is_named_and_goes_to_a_person",),
     ),
@@ -1571,7 +1573,7 @@ MUTANTS = (
     Mutant(
         "a secret of the change is told where nothing says what it is",
         "review/phase.py",
-        "request = replace(request, redactor=request.redactor.knowing(change.files))",
+        "request = replace(request, redactor=request.redactor.knowing(whole.files))",
         "request = replace(request)",
         (f"{COMMITTED}test_a_secret_of_the_change_is_known_again_where_nothing_says_what_it_is",),
     ),
@@ -3091,5 +3093,80 @@ MUTANTS = (
         "        if may_configure:\n            return None",
         "        del may_configure",
         (f"{HOLDS}test_a_project_file_is_left_out_unless_it_may_configure_the_bot",),
+    ),
+    *(
+        Mutant(fault, file, old, new, (test,))
+        for fault, file, old, new, test in (
+            (
+                "a lock file on a critical path is left unread",
+                "core/policy/exclusion.py",
+                "if file.path in always_read:",
+                "if not file.path:",
+                f"{EXCLUDED}test_what_is_critical_or_watched_by_the_guard_is_read",
+            ),
+            (
+                "a lock file is left unread although it is new or renamed",
+                "core/policy/exclusion.py",
+                "if file.status is not Status.MODIFIED or file.old_path is not None:",
+                "if file.status is Status.DELETED:",
+                f"{EXCLUDED}test_only_a_regular_text_file_that_stands_on_both_sides_is_left_unread",
+            ),
+            (
+                "an executable or a link is left unread",
+                "core/policy/exclusion.py",
+                "if (file.old_mode, file.new_mode) != (REGULAR_MODE, REGULAR_MODE):",
+                "if file.old_mode != file.new_mode:",
+                f"{EXCLUDED}test_only_a_regular_text_file_that_stands_on_both_sides_is_left_unread",
+            ),
+            (
+                "a lock file with an open finding is left unread",
+                "core/policy/exclusion.py",
+                'each.status == "open" and each.path == file.path',
+                "not each.path",
+                f"{EXCLUDED}test_a_file_with_an_open_finding_is_read",
+            ),
+            (
+                "a secret in a lock file is not looked for",
+                "core/policy/exclusion.py",
+                "marked = set(secrets(file))",
+                "marked: set[int] = set()",
+                f"{EXCLUDED}test_a_secret_in_an_excluded_file_is_read_and_hidden",
+            ),
+            (
+                "a lock file may name any host",
+                "core/facts/lockfiles/lock_changes.py",
+                "if source not in known:",
+                "if not source:",
+                f"{HIDES}test_of_a_bump_only_the_hunk_is_read_in_which_something_is_unusual",
+            ),
+            (
+                "one version may have another hash than at the base",
+                "core/facts/lockfiles/lock_changes.py",
+                "if old.version == entry.version and old.digests != entry.digests:",
+                "if not old.version:",
+                f"{HIDES}test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers",
+            ),
+            (
+                "a package may be installed without a hash",
+                "core/facts/lockfiles/npm_lock.py",
+                "if not digest:",
+                "if not version:",
+                f"{HIDES}test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers",
+            ),
+            (
+                "a package may be downloaded from the address of another",
+                "core/facts/lockfiles/npm_lock.py",
+                "if found is not None and resolved.endswith(tail) and",
+                "if found is not None and",
+                f"{HIDES}test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers",
+            ),
+            (
+                "a record may leave any file unread",
+                "core/outcome/own_facts.py",
+                "if not unread <= may_be:",
+                "if not may_be <= may_be:",
+                f"{EXCLUDED}test_an_outcome_that_excludes_what_it_may_not_is_refused",
+            ),
+        )
     ),
 )

@@ -10,6 +10,12 @@ MOST_TESTS_OF_A_FOLDER = 20
 SMALL_FOLDERS = ("tests/unit", "tests/adapters")
 
 TESTED_ELSEWHERE = {
+    # one table of lock files and attacks on them
+    **{
+        f"facts/lockfiles/{module}": "tests/attacks/test_nothing_hides_in_a_lock_file.py"
+        for module in ("go_sum", "lock_changes", "lock_entries", "lock_formats", "npm_lock", "toml_locks")
+    },
+    "roles/excluded_prompt": "tests/attacks/test_nothing_hides_in_a_lock_file.py",
     # values without a rule: the tests of those that use them say what they hold
     "pages/entry": "tests/unit/pages/test_entries.py",
     "pull_request/standing": "tests/unit/pull_request/test_state.py",

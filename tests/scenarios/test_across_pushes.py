@@ -15,6 +15,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.memory import MOST_FINDINGS
+from review_advisor.core.pull_request.rounds import MOST_GRAVE
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.lines import approve, confirm, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
@@ -201,7 +202,7 @@ def test_what_a_full_memory_forgot_is_not_said_again_after_its_threads_were_reso
     desk.github.pushes(desk.pull, {PATH: "".join(f"value = {n}\n" for n in range(1, most + 1))})
     many = [finding(PATH, n, f"value = {n}", title=f"odd {n}") for n in range(1, most + 1)]
     for _ in range(2):
-        assert resolved_after(desk, desk.reviewed(reject(*many), files=(edited(PATH, most),))) == most
+        assert resolved_after(desk, desk.reviewed(reject(*many), files=(edited(PATH, most),))) == MOST_GRAVE
     assert desk.state is not None
     assert (len(desk.state.findings), desk.state.complete) == (MOST_FINDINGS, False)
 

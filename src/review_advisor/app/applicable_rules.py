@@ -24,7 +24,10 @@ from review_advisor.core.facts.guidelines import (
     found_guidelines,
     looked_for,
 )
+from review_advisor.core.facts.lockfiles.lock_formats import lock_format
+from review_advisor.core.policy.exclusion import excluding_glob
 from review_advisor.core.policy.guard import implementation_globs
+from review_advisor.core.policy.policy import Rules
 
 NONE_YET = "none: a REVIEW.md in the repository would hold your own rules for reviews"
 
@@ -113,10 +116,23 @@ def what_applies(path: str, config: Config, settings: Settings, committed: Commi
         Applies("kind", kind_of_path(path).value, "its name"),
         Applies("critical path", ", ".join(rules.critical_paths.because(path)) or "no", critical),
         Applies("the bot's own path", _by(own, path), "the self-modification guard"),
+        Applies("excluded", _excluded(path, own, rules), _set("exclude", config, origin)),
         Applies("decision record", "yes" if records else "no", _set("adr_folders", config, origin)),
         Applies("compared as a picture", _by(rules.visual_paths, path), _set("visual_paths", config, origin)),
         *_rules(found, committed, origin),
     )
+
+
+def _excluded(path: str, own: tuple[str, ...], rules: Rules) -> str:
+    """Whether a change of the file is left unread, or why not."""
+    glob = excluding_glob(rules.exclude, path)
+    if glob is None:
+        return "no"
+    if rules.critical_paths.matches(path) or PathRule(own).matches(path):
+        return f"no: {glob} matches, and it is a critical path or one that the guard watches"
+    kind = lock_format(path)
+    what = "a file" if kind is None else f"a lock file of {kind.ecosystem}"
+    return f"{glob}: {what}, left unread unless it is added, deleted or renamed"
 
 
 def _rules(found: FoundGuidelines, committed: CommittedRules, origin: str) -> Iterator[Applies]:

@@ -42,6 +42,7 @@ def own_facts(forge: Forge, pull_request: PullRequest, commit: str, environ: Map
         fail_as_veto=settings.switches.fail_as_veto,
         redact=redactor(environ).redact,
         watched=tuple(_watched(forge, files, pull_request.head_sha, settings.rules.check_name)),
+        modified=tuple(file.path for file in files if file.status == "modified"),
         cut=len(files) >= MOST_LISTED,
     )
 

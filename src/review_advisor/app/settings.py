@@ -20,6 +20,7 @@ from review_advisor.core.facts.guidelines import (
     GuidelineFile,
     GuidelineRules,
 )
+from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import (
@@ -177,6 +178,10 @@ class Config(_Table):
         default=ENGLISH,
         description="The language of findings and judgements. The bot's own words stay English.",
     )
+    exclude: tuple[str, ...] = Field(
+        default=DEFAULT_EXCLUDE,
+        description="Gitignore-style globs of files that are not read: see [Excluded files](#excluded-files).",
+    )
     guideline_files: tuple[GuidelineFile, ...] = Field(
         default=DEFAULT_FILES,
         description="Files of your own rules for reviews, read from the base: those in a changed file's folders apply.",
@@ -312,6 +317,7 @@ def make_settings(
         tree=config.tree,
         guidelines=guideline_rules(config),
         language=config.language,
+        exclude=config.exclude,
         outage=OutageRules(config.outage.wait_minutes * 60, config.outage.fallback_models, config.outage.busy_tries),
     )
     return Settings(rules, read_switches(environ), redactor(environ), read_jobs(environ, config.jobs))

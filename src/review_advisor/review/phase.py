@@ -42,7 +42,7 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.outcome.learned import judgement_on, knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy
+from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy, left_unread
 from review_advisor.core.policy.reading_order import most_dangerous_first
 from review_advisor.core.policy.scope import review_scope
 from review_advisor.core.policy.static_review import unchecked_files
@@ -57,6 +57,7 @@ from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
 from review_advisor.core.roles.team_rules import rules_cut
 from review_advisor.core.safety.fence import clean
 from review_advisor.core.safety.redaction import Redactor
+from review_advisor.core.safety.shown_change import hunks_with_secrets
 from review_advisor.ports.review import Ports, Source
 from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.loop import ReviewLoop
@@ -102,22 +103,31 @@ class ReviewPhase:
         Raises ``SourceError`` if the change cannot be read and ``ArtifactError`` if the review's folder
         cannot be written. Anything else that is raised is a bug.
         """
-        change = replace(self._ports.source.change(), tool_remarks=request.tool_remarks)
-        request = replace(request, redactor=request.redactor.knowing(change.files))
+        whole = replace(self._ports.source.change(), tool_remarks=request.tool_remarks)
+        request = replace(request, redactor=request.redactor.knowing(whole.files))
+        excluded = left_unread(whole, request.rules, self._ports.source.head_text, hunks_with_secrets)
+        change = excluded.applied_to(whole)
         parts, unsent = shards(change, request.rules.shard_tokens)
         if len(parts) > 1:
             change = most_dangerous_first(change, request.rules)
             parts, unsent = shards(change, request.rules.shard_tokens)
         pictures = self._ports.pictures.differences(change, self._ports.agents.check_interrupt) if change.files else ()
         policy = decide_policy(
-            change, request.rules, request.switches, len(parts), pictures=pictures, repair=request.repair
+            change,
+            request.rules,
+            request.switches,
+            len(parts),
+            pictures=pictures,
+            repair=request.repair,
+            excluded=excluded,
         )
         scope = review_scope(change, policy, len(parts))
-        unsent += must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
+        unsent = excluded.unsent + unsent + must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
         guidelines = self._guidelines(change, request.rules)
         if policy.static is not None:
             languages, waived = request.rules.static_languages, request.rules.allow_unchecked
-            unsent += unchecked_files(change, pictures, languages, waived=waived)
+            unchecked = unchecked_files(change, pictures, languages, waived=waived)
+            unsent += tuple(gap for gap in unchecked if not excluded.covers(gap.path))
         jobs = min(self._jobs, len(parts))
         dispatch = Dispatch(
             self._ports,
@@ -140,7 +150,7 @@ class ReviewPhase:
                 head_sha=change.head_sha,
                 files=files,
                 unsent=unsent,
-                cut=(*cuts(change), *rules_cut(guidelines, parts)),
+                cut=(*cuts(whole), *rules_cut(guidelines, parts)),
                 shards=len(parts),
                 policy=policy,
                 pictures=pictures,

@@ -15,7 +15,7 @@ from review_advisor.core.facts.repair_edits import Edits, RefusedPath, RepairSta
 from review_advisor.core.facts.shards import shards, unsent_of
 from review_advisor.core.outcome.events import Repaired
 from review_advisor.core.outcome.rulings import Standing, standing
-from review_advisor.core.policy.policy import SurfacePolicy, policy_of_repaired
+from review_advisor.core.policy.policy import Policy, SurfacePolicy, policy_of_repaired
 from review_advisor.core.policy.scope import WHOLE
 from review_advisor.core.roles.advisors import Briefing, EditableTree, Part, team_rules
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
@@ -90,7 +90,7 @@ class RepairSession:
         """The version to judge after an executor's turn: what its edits made, if they were fit to be judged."""
         if editable is None:
             return _with_state(version, ())
-        edits = self._source.edits(editable.folder)
+        edits = _as_shown(self._source.edits(editable.folder), self._head.briefing.policy)
         if not edits.unfit and edits.tree == (version.tree or self._head.subject.change.tree):
             return _with_state(version, ())
         its_head = self._head.subject
@@ -122,6 +122,7 @@ class RepairSession:
         """The head's version with the edits in it: its diff, its tree, and what the policy says about them."""
         head = self._head
         policy = policy_of_repaired(head.briefing.policy, edits.change, head.subject.rules)
+        policy = replace(policy, excluded=policy.excluded.besides(_touched(edits)))
         subject = replace(
             head.subject,
             change=edits.change,
@@ -148,6 +149,15 @@ class RepairSession:
         """The text of a file that the change does not touch. Of one that a repair took back, nothing is the head's."""
         changed = any(file.path == path for file in self._head.subject.change.files)
         return None if changed else self._source.head_text(path)
+
+
+def _touched(edits: Edits) -> frozenset[str]:
+    return frozenset(path for file in edits.touched for path in file.paths)
+
+
+def _as_shown(edits: Edits, policy: Policy) -> Edits:
+    """The edits with the repaired change as reviewers see it. A file that was edited is read whole."""
+    return replace(edits, change=policy.excluded.besides(_touched(edits)).applied_to(edits.change))
 
 
 def _with_state(version: Version, refused: tuple[RefusedPath, ...]) -> Version:

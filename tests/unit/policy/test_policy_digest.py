@@ -9,6 +9,7 @@ import pytest
 
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.budgets import Budgets
+from review_advisor.core.policy.exclusion import Exclusion
 from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
@@ -30,6 +31,7 @@ COUNTS: dict[type, dict[str, Any]] = {
         "blind": RoleDecision(runs=True, because=("on",)),
         "outage": OutageRules(60.0, ("haiku",)),
         "language": "German",
+        "excluded": Exclusion(("dist/",)),
     },
     SurfacePolicy: {
         "surface": Surface.ADR_REVIEW,

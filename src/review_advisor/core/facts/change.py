@@ -22,6 +22,7 @@ class Status(StrEnum):
 
 OBJECT_NAME = r"[0-9a-f]{40}|[0-9a-f]{64}"
 """What git calls a commit or another object, whole, as a regular expression; SHA-1 or SHA-256."""
+REGULAR_MODE = "100644"
 EXECUTABLE_MODE = "100755"
 SYMLINK_MODE = "120000"
 SUBMODULE_MODE = "160000"

@@ -15,8 +15,10 @@ _LINE_PREFIX = 17
 """More than a line takes beside its text: a part stays well within what a call holds."""
 
 
-Extent = Literal["partly", "not", "unchecked", "waived"]
+Extent = Literal["partly", "not", "unchecked", "waived", "excluded"]
 """How far something was not read: by a model, or, in a review by static checks, by any rule."""
+MAY_BE_APPROVED: tuple[Extent, ...] = ("waived", "excluded")
+"""What the base's configuration, or whoever runs the review, has let pass unread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A file of which something cannot be read, and why. ``waived``: it may be approved all the same."""
+    """A file of which something cannot be read, and why. See ``MAY_BE_APPROVED``."""
 
     path: str
     extent: Extent
@@ -41,6 +43,7 @@ EXTENT_WORDS: dict[str, str] = {
     "not": "not read",
     "unchecked": "not checked",
     "waived": "not checked, which is allowed",
+    "excluded": "not read",
 }
 
 

@@ -15,6 +15,7 @@ from review_advisor.core.report.report_text import (
     NOTHING_TO_REVIEW,
     PASSED_STATIC_CHECKS,
     headline,
+    unread_words,
     verdict_words,
 )
 from review_advisor.core.safety.markdown import phrase, plain_line
@@ -72,7 +73,8 @@ def title_of(document: OutcomeDocument, found: Iterable[Severity] | None = None)
         verdict += f", with findings: {told}"
     elif told and document.outcome is Outcome.CHANGES_REQUESTED:
         verdict += f": {told}"
-    notes = headline(document).removeprefix(verdict_words(document)).lower()
+    unread = unread_words(document)
+    notes = headline(document).removeprefix(verdict_words(document)).lower().replace(unread.lower(), unread)
     return plain_line(verdict + _SWITCHED_OFF.sub(r"\1", notes), MOST_TITLE)
 
 

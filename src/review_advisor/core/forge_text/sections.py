@@ -163,7 +163,8 @@ def coverage(document: OutcomeDocument) -> Section:
     looked_at = sum(file.picture and file.read == "read" for file in document.coverage)
     if looked_at:
         read += f", {looked_at:,} of them as pictures by visual_gate"
-    if is_read_whole(document):
+    anyway = document.policy.excluded.read_anyway
+    if is_read_whole(document) and not anyway:
         return Section((f"**Read**: {read}.",))
     named = [(file, f"{shown_path(file.path)} was {EXTENT_WORDS[file.read]}: {file.why}") for file in gaps]
     left = [file for file, words in named if words not in document.because[:MOST_REASONS]]
@@ -173,6 +174,10 @@ def coverage(document: OutcomeDocument) -> Section:
     ]
     if len(left) > MOST_NAMED_FILES:
         lines.append(f"- and {counted(len(left) - MOST_NAMED_FILES, 'more file')}; outcome.json names them all")
+    lines += [
+        f"- {code(shown_path(each.path))} was read although `exclude` matches it: {phrase(each.why, 200)}"
+        for each in anyway[:MOST_NAMED_FILES]
+    ]
     lines += [f"- Shortened in the prompts: {phrase(words, 200)}" for words in document.cut[:MOST_NAMED_FILES]]
     if len(document.cut) > MOST_NAMED_FILES:
         lines.append(

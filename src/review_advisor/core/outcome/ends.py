@@ -9,7 +9,7 @@ from datetime import datetime
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.repair_edits import RepairState
-from review_advisor.core.facts.shards import EXTENT_WORDS, Unsent
+from review_advisor.core.facts.shards import EXTENT_WORDS, MAY_BE_APPROVED, Unsent
 from review_advisor.core.outcome.events import FileFact, PartEnded, ReviewStopped, StopReason
 from review_advisor.core.outcome.outcomes import Outcome, worst
 from review_advisor.core.outcome.pre_existing import why_not_approved
@@ -263,13 +263,13 @@ def _stop_reason(stop: Stop) -> StopReason:
 def join_review(
     surfaces: Sequence[Ending], files: Sequence[FileFact], unsent: Sequence[Unsent], stopped: str | None
 ) -> Ending:
-    """The review's outcome: the worst surface; a file with unread text is never approved, unless that is waived."""
+    """The review's outcome: the worst surface; a file with unread text is never approved, unless that is allowed."""
     if stopped is not None:
         return Ending(Outcome.STOPPED, (stopped,))
     if not files:
         return Ending(Outcome.APPROVED, ("the change is empty",))
     endings = list(surfaces)
-    unread = [gap for gap in unsent if gap.extent != "waived"]
+    unread = [gap for gap in unsent if gap.extent not in MAY_BE_APPROVED]
     if unread:
         named = tuple(f"{shown_path(gap.path)} was {EXTENT_WORDS[gap.extent]}: {gap.why}" for gap in unread)
         endings.append(Ending(Outcome.ESCALATED, named))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.policy.budgets import review_seconds, review_usd
+from review_advisor.core.policy.exclusion import excluding_glob
 from review_advisor.core.policy.policy import Policy, Rules
 
 UNREADABLE = "\ufffd"
@@ -19,7 +20,8 @@ class OwnFacts:
     """What whoever publishes knows without the outcome.
 
     ``paths`` are all names in the change, as the forge lists them, old ones of renamed files too. ``implementation``
-    are the globs of the bot's own, ``watched`` the changed workflows that concern it. ``redact`` is what the outcome's
+    are the globs of the bot's own, ``watched`` the changed workflows that concern it, ``modified`` the files
+    that stand under one name on both sides. ``redact`` is what the outcome's
     texts have passed. ``cut``: there may be more files than the forge lists.
     """
 
@@ -29,6 +31,7 @@ class OwnFacts:
     fail_as_veto: bool
     redact: Callable[[str], str]
     watched: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
     cut: bool = False
 
     def is_own(self, path: str) -> bool:
@@ -55,6 +58,10 @@ def contradiction(first: PolicyFrozen, known: OwnFacts) -> str | None:
         unsaid = _unsaid(paths, covers, touched, known.redact)
         if unsaid is not None:
             return f"its policy does not say that {unsaid!r} {what}"
+    unread = {each.path for each in policy.excluded.files}
+    may_be = {known.redact(path) for path in known.modified if excluding_glob(known.rules.exclude, path) is not None}
+    if not unread <= may_be:
+        return f"it leaves {min(unread - may_be)!r} unread, which the configuration does not exclude"
     return _milder(policy, known, first.shards)
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import FINDING_ID
-from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.facts.change import OBJECT_NAME, Status
 from review_advisor.core.facts.guidelines import cited
 from review_advisor.core.outcome.ends import Ending, NotRun, join_parts, join_review, why_not_run
 from review_advisor.core.outcome.events import (
@@ -161,9 +161,24 @@ def _policy(first: PolicyFrozen) -> None:
         )
         for decision in row.roles.values():
             require(not (decision.runs and decision.disabled_by), "a role runs although it is switched off")
+    _excluded(first)
     require(first.shards >= 1, "the record says that the change has no parts")
     placed = (part < first.shards for file in first.files for part in file.shards)
     require(all(placed), "a file is assigned to a part that does not exist")
+
+
+def _excluded(first: PolicyFrozen) -> None:
+    """Files that are left unread are of the kind that may be, and nothing else passes as one of them."""
+    excluded = first.policy.excluded
+    unread = [gap.path for gap in first.unsent if gap.extent == "excluded"]
+    require(
+        sorted(unread) == sorted(each.path for each in excluded.files),
+        "the policy excludes other files than the record leaves unread",
+    )
+    plain = {file.path for file in first.files if file.status is Status.MODIFIED and not file.binary}
+    watched = {*first.policy.critical_touched, *first.policy.guard.paths}
+    require(plain.issuperset(unread), "a file is excluded that is not the same regular file on both sides")
+    require(watched.isdisjoint(unread), "a critical path, or one that the guard watches, is excluded")
 
 
 # --- what happened ----------------------------------------------------------------------------------------------------

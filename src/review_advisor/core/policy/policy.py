@@ -15,6 +15,7 @@ from review_advisor.core.facts.files.kinds import changed_code_lines
 from review_advisor.core.facts.files.paths import OWN_NAME, literal
 from review_advisor.core.facts.files.risky_code import risky_code
 from review_advisor.core.facts.guidelines import DEFAULT_RULES, GuidelineRules
+from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, Blast, BlastRadius, blast_radius
@@ -27,6 +28,14 @@ from review_advisor.core.policy.budgets import (
     review_seconds,
     review_usd,
     surface_retry_budget,
+)
+from review_advisor.core.policy.exclusion import (
+    NOTHING_EXCLUDED,
+    Exclusion,
+    HeadText,
+    SecretHunks,
+    excluding_glob,
+    exclusion,
 )
 from review_advisor.core.policy.guard import Guard, guard
 from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
@@ -66,6 +75,7 @@ class Rules:
     guidelines: GuidelineRules = DEFAULT_RULES
     outage: OutageRules = DEFAULT_OUTAGE_RULES
     language: str = ENGLISH
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
 
     @property
     def own_globs(self) -> tuple[str, ...]:
@@ -137,6 +147,7 @@ class Policy:
     language: str = ENGLISH
     risky: tuple[str, ...] = ()
     """What a small change deals with that makes it medium, as ``path: subject``."""
+    excluded: Exclusion = NOTHING_EXCLUDED
 
     @property
     def advisor_disabled(self) -> tuple[str, ...]:
@@ -157,8 +168,12 @@ def decide_policy(
     *,
     pictures: Sequence[PictureDifference] = (),
     repair: RepairMode = "suggest",
+    excluded: Exclusion = NOTHING_EXCLUDED,
 ) -> Policy:
-    """Decide everything that can be decided from the facts, the switches and the configuration alone."""
+    """Decide everything that can be decided from the facts, the switches and the configuration alone.
+
+    Of the files that ``excluded`` leaves unread, ``change`` holds the hunks that are read.
+    """
     held = guard(change, rules.own_globs, rules.check_name)
     critical = rules.critical_paths.touched_by(change.files)
     lines = changed_code_lines(change.files)
@@ -191,7 +206,16 @@ def decide_policy(
         outage=rules.outage,
         language=rules.language,
         risky=risky,
+        excluded=excluded,
     )
+
+
+def left_unread(change: Change, rules: Rules, head_text: HeadText, secrets: SecretHunks) -> Exclusion:
+    """The files that ``exclude`` leaves unread. Critical paths and the guard have looked at every path before."""
+    if all(excluding_glob(rules.exclude, file.path) is None for file in change.files):
+        return Exclusion(rules.exclude)
+    always = {*guard(change, rules.own_globs, rules.check_name).paths, *rules.critical_paths.touched_by(change.files)}
+    return exclusion(change, rules.exclude, always, head_text, secrets)
 
 
 def _repair(mode: RepairMode, change: Change, shards: int) -> RoleDecision:

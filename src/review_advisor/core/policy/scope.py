@@ -80,5 +80,5 @@ def policy_digest(policy: Policy) -> str:
     for by_size in ("max_usd", "review_seconds"):
         budgets.pop(by_size)
     facts = [rows, policy.fail_as_veto, policy.fail_on_degraded, policy.shard_tokens, policy.wants_knowledge, budgets]
-    facts += [policy.blind.runs, asdict(policy.outage), policy.language]
+    facts += [policy.blind.runs, asdict(policy.outage), policy.language, policy.excluded.globs]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

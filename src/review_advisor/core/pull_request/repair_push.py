@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.answers.findings import FINDING_ID
-from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange, Status
+from review_advisor.core.facts.change import EXECUTABLE_MODE, REGULAR_MODE, FileChange, Status
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.patches.patch import PatchError, split_git_diff
 from review_advisor.core.facts.patches.patch_files import files_of_patch
@@ -22,7 +22,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.guard import every_implementation
 from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules
 from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
-from review_advisor.core.roles.repair_law import LEAKS, REGULAR_MODE, PathLaw, carries_secret
+from review_advisor.core.roles.repair_law import LEAKS, PathLaw, carries_secret
 
 SUBJECT = "Repair what the review found"
 RUN_TRAILER = "Review-Advisor-Run"

@@ -51,10 +51,12 @@ def coverage_text(document: OutcomeDocument) -> str:
     if not document.coverage:
         return ""
     number = len(document.coverage)
+    anyway = document.policy.excluded.read_anyway
     read = f"{number - len(gaps)} of {counted(number, 'file')}"
     pictures = sum(file.picture and file.read == "read" for file in document.coverage)
     lines = [f"Read: {read}{f', {pictures} of them as pictures by visual_gate' if pictures else ''}"]
     lines += [wrapped("  ", f"{shown_path(file.path)} was {EXTENT_WORDS[file.read]}: {file.why}") for file in gaps]
+    lines += [wrapped("  ", f"{each.path} was read although `exclude` matches it: {each.why}") for each in anyway]
     lines += [wrapped("  shortened in the prompts: ", words) for words in document.cut]
     lines += [wrapped("  in an answer: ", words) for words in answer_notes(document)]
     return "\n".join(lines)

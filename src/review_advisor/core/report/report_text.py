@@ -34,6 +34,7 @@ HEADLINES: dict[Outcome, str] = {
 }
 NOTHING_TO_REVIEW = "NOTHING TO REVIEW: the change is empty"
 PASSED_STATIC_CHECKS = "NO OBJECTION"
+_MOST_NAMED, _LONGEST_NAME = 2, 60
 
 Consults = dict[tuple[Surface, int, int], list[ConsultNote]]
 """By surface, part and attempt."""
@@ -69,6 +70,8 @@ def headline(document: OutcomeDocument) -> str:
     notes += _degraded(document)
     if document.flags.advisor_disabled and static is None:
         notes.append("ADVISOR SWITCHED OFF: " + ", ".join(document.flags.advisor_disabled))
+    if unread := unread_words(document):
+        notes.append(unread)
     tail = f" ({'; '.join(notes)})" if notes else ""
     return verdict_words(document) + tail
 
@@ -77,6 +80,14 @@ def _unchecked(document: OutcomeDocument, static: StaticReview) -> tuple[str, ..
     """What no rule read: languages, surfaces, and the languages of single files that a checker could not read."""
     gaps = (language_of(file.path) for file in document.coverage if file.read in ("unchecked", "waived"))
     return tuple(dict.fromkeys((*static.unchecked, *(language for language in gaps if language is not None))))
+
+
+def unread_words(document: OutcomeDocument) -> str:
+    """The files that the configuration leaves unread although they are no lock files; empty without any."""
+    runs = document.policy.excluded.runs
+    named = ", ".join(printable(path)[:_LONGEST_NAME] for path in runs[:_MOST_NAMED])
+    more = f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else ""
+    return f"not read by configuration: {named}{more}" if runs else ""
 
 
 def _degraded(document: OutcomeDocument) -> Iterator[str]:

@@ -19,6 +19,7 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant, Withheld
 from review_advisor.core.roles.earlier_prompt import earlier_section, scope_section, shown_files
+from review_advisor.core.roles.excluded_prompt import excluded_section
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import ConsultNote, MidFlightAdvisor, consult_advisor
 from review_advisor.core.roles.repair_law import leave_words, may_ever_repair, repair_sections
@@ -262,6 +263,7 @@ def _matter(seen: Briefing, part: Part, files: tuple[FileChange, ...]) -> list[s
         prompts.whole_change(seen.change, seen.nonce, part.shard.files),
         prompts.diff(files, seen.nonce, part.shard.index, part.of),
         prompts.not_shown(part.unsent, seen.nonce),
+        excluded_section(seen.policy.excluded, part.shard.files, seen.nonce),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
+from review_advisor.core.facts.change import REGULAR_MODE, SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
 from review_advisor.core.facts.files.kinds import TESTS
 from review_advisor.core.facts.files.paths import NEVER_REPAIRED, PathRule
 from review_advisor.core.facts.patches.diff_text import shown_path
@@ -22,7 +22,6 @@ from review_advisor.core.safety.fence import clean, fence
 from review_advisor.core.safety.secret_shapes import redact
 
 LEAKS = "the patch would carry what looks like a secret"
-REGULAR_MODE = "100644"
 _SHOWN_TO_EXECUTOR = 10
 _DELETED_OR_MOVED = (Status.DELETED, Status.RENAMED, Status.COPIED)
 

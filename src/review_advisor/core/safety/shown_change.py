@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.patches.diff_text import render_file
@@ -76,6 +77,12 @@ def secrets_of(files: Iterable[FileChange]) -> Iterator[tuple[str, str]]:
         for line, spans in zip(_lines(file), _found(file), strict=True):
             for start, end, kind in spans:
                 yield from ((run, kind) for run in RUN.findall(line[1:][start:end]) if looks_random(run, _TELLING))
+
+
+def hunks_with_secrets(file: FileChange) -> frozenset[int]:
+    """The hunks, by their numbers from 0, in which something looks like a secret."""
+    spans = iter(_found(file))
+    return frozenset(number for number, hunk in enumerate(file.hunks) if any(list(islice(spans, len(hunk.lines)))))
 
 
 def _lines(file: FileChange) -> Iterator[str]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from review_advisor.core.facts.change import Status
+from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
+from review_advisor.core.outcome.coverage import FileCoverage
 from review_advisor.core.outcome.document import outcome_types, read_outcome
 from review_advisor.core.outcome.events import CallEnded, CallStarted, ReviewEnded
 from review_advisor.core.outcome.soundness import unsound
@@ -45,8 +48,15 @@ def what_is_unread_is_never_approved(reading: Reading) -> Iterator[str]:
     if not reading.approved or document is None:
         return
     for gap in document.coverage:
-        if gap.read != "read" and gap.why != "binary":
+        if gap.read != "read" and gap.why != "binary" and not _may_stay_unread(reading, gap):
             yield f"approved although {gap.path} was read {gap.read}: {gap.why}"
+
+
+def _may_stay_unread(reading: Reading, gap: FileCoverage) -> bool:
+    """Whether it is a lock file under a default name that the change only modifies."""
+    files = [file for file in reading.review.change.files if file.path == gap.path]
+    is_lock = gap.path.rpartition("/")[2] in DEFAULT_EXCLUDE
+    return gap.read == "excluded" and is_lock and [file.status for file in files] == [Status.MODIFIED]
 
 
 def what_is_called_read_was_shown(reading: Reading) -> Iterator[str]:

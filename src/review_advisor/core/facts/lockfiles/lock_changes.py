@@ -1,0 +1,173 @@
+"""What a change of a lock file brings in, and which of its hunks a reviewer has to see: facts, without a model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from review_advisor.core.facts.change import FileChange, Hunk
+from review_advisor.core.facts.lockfiles.lock_entries import LockEntry
+from review_advisor.core.facts.lockfiles.lock_formats import lock_format
+
+MOST_TOLD = 12_000
+"""Characters of names and hosts that reviewers are told of one file. A change that brings in more of them is read."""
+LONGEST_LINE = 2_000
+_ADDRESS = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*://+(?:[^/@\s\"'<>]*@)?([^/\s\"'<>?#,;)\]}]+)|[\w.-]+@([A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}):"
+)
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?")
+_SCRIPT = re.compile(r"(?:pre|post)?install\"?'?\s*:|install[-_]?script", re.IGNORECASE)
+_PLACE = re.compile(r"git\+|git@|git://|(?<![a-z+])http://|\\[ux][0-9a-f]|^(?:<<<<<<<|=======|>>>>>>>)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """What the added lines bring in. ``doubts`` are why the hunks numbered ``read`` are put before the reviewers."""
+
+    hosts: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    changed: int = 0
+    doubts: tuple[str, ...] = ()
+    read: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    """Why lines ``first`` to ``last`` of the head, or of the base, have to be read."""
+
+    why: str
+    first: int
+    last: int
+    at_base: bool = False
+
+    def touches(self, hunk: Hunk) -> bool:
+        start, count = (hunk.old_start, hunk.old_count) if self.at_base else (hunk.new_start, hunk.new_count)
+        return self.first <= start + count and self.last >= start - 1
+
+
+def incoming(file: FileChange, head: str) -> Incoming | str:
+    """What a change of a file brings in, ``head`` being its whole text; or why all of it has to be read."""
+    base = text_before(head, file.hunks)
+    if base is None or "\ufffd" in head:
+        return "its text is not the one that the diff leads to, or is not UTF-8"
+    found = lock_format(file.path)
+    doubts = [*_odd_lines(file.hunks, base)]
+    packages: tuple[str, ...] = ()
+    changed = 0
+    if found is not None:
+        try:
+            before, after = found.read(base), found.read(head)
+        except (ValueError, RecursionError):
+            return f"it is not written as {found.ecosystem} writes it"
+        doubts += _entry_doubts(before, after)
+        old = {entry.name for entry in before}
+        fresh = [entry for entry in _changed(before, after) if not entry.setting]
+        packages = tuple(dict.fromkeys(f"{each.name} {each.version}" for each in fresh if each.name not in old))
+        changed = len(fresh)
+    hosts = tuple(dict.fromkeys(host for _, line in _added(file.hunks) for host in hosts_in(line)))
+    if sum(map(len, (*hosts, *packages))) > MOST_TOLD:
+        return "it brings in more than can be told in a few words"
+    return _put_back(file.hunks, doubts, Incoming(hosts, packages, changed))
+
+
+def _put_back(hunks: Sequence[Hunk], doubts: Sequence[_Doubt], made: Incoming) -> Incoming | str:
+    read = {number for doubt in doubts for number, hunk in enumerate(hunks) if doubt.touches(hunk)}
+    if any(not any(doubt.touches(hunk) for hunk in hunks) for doubt in doubts):
+        return "what is unusual about it stands in no hunk"
+    told = tuple(dict.fromkeys(doubt.why for doubt in doubts))
+    return Incoming(made.hosts, made.packages, made.changed, told, tuple(sorted(read)))
+
+
+def text_before(head: str, hunks: Sequence[Hunk]) -> str | None:
+    """The text that the hunks were applied to; None if ``head`` is not what they lead to."""
+    after = head.split("\n")
+    ended = after[-1] == ""
+    lines = after[:-1] if ended else after
+    before: list[str] = []
+    at = 0
+    for hunk in hunks:
+        start = hunk.new_start - 1 if hunk.new_count else hunk.new_start
+        shown = [line[1:] for line in hunk.lines if line[:1] in (" ", "+")]
+        if start < at or lines[start : start + len(shown)] != shown:
+            return None
+        before += lines[at:start]
+        before += [line[1:] for line in hunk.lines if line[:1] in (" ", "-")]
+        at = start + len(shown)
+    before += lines[at:]
+    return "\n".join([*before, ""]) if before else ""
+
+
+def hosts_in(line: str) -> Iterator[str]:
+    """Every host that an address in ``line`` names, as it stands there."""
+    return (found[1] or found[2] for found in _ADDRESS.finditer(line))
+
+
+def _added(hunks: Sequence[Hunk]) -> Iterator[tuple[int, str]]:
+    for hunk in hunks:
+        number = hunk.new_start
+        for line in hunk.lines:
+            if line.startswith("+"):
+                yield number, line[1:]
+            number += line[:1] in (" ", "+")
+
+
+def _odd_lines(hunks: Sequence[Hunk], base: str) -> Iterator[_Doubt]:
+    """Added lines that are unusual in any file: what they name, and how they are written."""
+    known = set(hosts_in(base))
+    before = set(base.split("\n"))
+    for number, line in _added(hunks):
+        for host in hosts_in(line):
+            if host not in known:
+                yield _Doubt(f"the host {host[:100]} is new to the file", number, number)
+            elif _HOST.fullmatch(host) is None:
+                yield _Doubt(f"the host {host[:100]} is written in an unusual way", number, number)
+        if line in before:
+            continue
+        if len(line) > LONGEST_LINE:
+            yield _Doubt(f"line {number} is longer than {LONGEST_LINE} characters", number, number)
+        if not line.strip("\t").isprintable():
+            yield _Doubt(f"line {number} holds invisible characters", number, number)
+        for rule, what in (
+            (_SCRIPT, "speaks of an install script"),
+            (_PLACE, "holds a git or http source, or an escape"),
+        ):
+            if rule.search(line):
+                yield _Doubt(f"line {number} {what}", number, number)
+
+
+def _changed(before: Sequence[LockEntry], after: Sequence[LockEntry]) -> Iterator[LockEntry]:
+    old = {(entry.key, entry.content) for entry in before}
+    return (entry for entry in after if (entry.key, entry.content) not in old)
+
+
+def _entry_doubts(before: Sequence[LockEntry], after: Sequence[LockEntry]) -> Iterator[_Doubt]:
+    same = defaultdict[str, list[LockEntry]](list)
+    for entry in before:
+        same[entry.name].append(entry)
+    known = {source for entry in before for source in entry.sources}
+    times = Counter(entry.key for entry in after)
+    for entry in _changed(before, after):
+        said = {doubt for each in same[entry.name] for doubt in each.doubts}
+        for doubt in (*entry.doubts, *_against_base(entry, same[entry.name], known)):
+            if doubt not in said:
+                yield _Doubt(f"{entry.name[:100]}: {doubt[:300]}", entry.first, entry.last)
+        if times[entry.key] > 1:
+            yield _Doubt(f"{entry.name[:100]} stands there more than once", entry.first, entry.last)
+    kept = {entry.key for entry in after}
+    for entry in before:
+        if entry.setting and entry.doubts and entry.key not in kept:
+            yield _Doubt(f"{entry.name[:100]} is gone", entry.first, entry.last, at_base=True)
+
+
+def _against_base(entry: LockEntry, same: Sequence[LockEntry], known: set[str]) -> Iterator[str]:
+    """What is unusual about a package only beside the entries of the same name at the base."""
+    for source in entry.sources:
+        if source not in known:
+            yield f"nothing at the base comes from {source}"
+        elif same and not entry.setting and source not in {each for old in same for each in old.sources}:
+            yield f"at the base it does not come from {source}"
+    for old in same:
+        if old.version == entry.version and old.digests != entry.digests:
+            yield f"version {entry.version} has other hashes than at the base"

