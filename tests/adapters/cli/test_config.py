@@ -144,6 +144,7 @@ def test_show_says_what_applies_to_a_path_and_where_each_of_it_comes_from(termin
         "kind = code  # its name",
         f"critical path = src/api/  # {CONFIG}",
         "the bot's own path = no  # the self-modification guard",
+        "excluded = no  # the default",
         "decision record = no  # the default",
         "compared as a picture = no  # the default",
         f"rules 1 = guidelines[1]  # {CONFIG}",
@@ -157,6 +158,20 @@ def test_show_says_what_applies_to_a_path_and_where_each_of_it_comes_from(termin
     told = {each["name"]: each["value"] for each in shown["applies"]}
     told_of = told["kind"], told["the bot's own path"], told["rules 1"]
     assert told_of == ("docs", "REVIEW.md", "web/REVIEW.md")
+
+
+def test_show_says_whether_a_path_is_excluded_or_why_not(terminal: Terminal) -> None:
+    def excluded(path: str) -> str:
+        return terminal.run("config", "show", "--for", path).out.split("excluded = ")[1].split("\n")[0]
+
+    left = "left unread unless it is added, deleted or renamed  # the default"
+    assert excluded("web/package-lock.json") == f"package-lock.json: a lock file of npm, {left}"
+    because = "it is a critical path or one that the guard watches"
+    assert excluded("auth/uv.lock") == f"no: uv.lock matches, and {because}  # the default"
+    assert excluded("web/app.js") == "no  # the default"
+    (terminal.folder / CONFIG).write_text('exclude = ["made/"]\n', encoding="utf-8")
+    assert excluded("made/a.py") == f"made/: a file, {left.replace('the default', CONFIG)}"
+    assert excluded("uv.lock") == f"no  # {CONFIG}"
 
 
 def test_doctor_names_the_rules_that_are_read_and_those_that_are_not(terminal: Terminal) -> None:
