@@ -396,6 +396,13 @@ MUTANTS = (
         (f"{NUMBERS}test_only_rate_limits_let_a_question_be_asked_more_than_twice",),
     ),
     Mutant(
+        "lines that nobody reads raise the money of a review",
+        "core/policy/policy.py",
+        "min(tokens_of(change.files), shards * rules.shard_tokens)",
+        "tokens_of(change.files)",
+        (f"{MONEY}test_a_line_that_is_not_sent_brings_no_money",),
+    ),
+    Mutant(
         "critical files of a large change are read last",
         "core/policy/reading_order.py",
         "            return 0\n        kind",

@@ -27,7 +27,12 @@ from review_advisor.core.metrics.targets import RULES
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.outcome.rulings import Move, Standing, Verdict, rule
 from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, BlastRadius
-from review_advisor.core.policy.budgets import RETRIES_BY_BLAST, USD_BY_BLAST, surface_retry_budget
+from review_advisor.core.policy.budgets import (
+    RETRIES_BY_BLAST,
+    USD_FOR_1_000_TOKENS,
+    USD_FOR_EACH_PART,
+    surface_retry_budget,
+)
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
 from review_advisor.core.policy.switches import MASTER, NO, ROLE_SWITCHES, YES, SwitchError, read_switches
@@ -105,8 +110,9 @@ def blasts() -> str:
         + "; ".join(RISKY_CODE),
         BlastRadius.HIGH: "a critical path on either side of the change, or the bot's own implementation",
     }
+    attempt = f"(${USD_FOR_EACH_PART:.2f} a part + ${USD_FOR_1_000_TOKENS:g} per 1,000 tokens)"
     rows = [
-        [blast.value, when[blast], str(RETRIES_BY_BLAST[blast]), f"${USD_BY_BLAST[blast]:g} per part"]
+        [blast.value, when[blast], str(RETRIES_BY_BLAST[blast]), f"{1 + RETRIES_BY_BLAST[blast]} x {attempt}"]
         for blast in BlastRadius
     ]
     return table(["blast radius", "when", "retries after a veto", "money"], rows)
@@ -161,7 +167,7 @@ def _course(executor: Verdict, said: str, authority: Authority, budget: int) -> 
 
 def lost_answers() -> str:
     """What a missing answer leads to, found by playing it in MockWorld."""
-    money = Rules().usd_by_blast[BlastRadius.HIGH]
+    money = Rules().max_usd
     asking = approve().after_asking("Is this right?")
     stories: dict[str, tuple[tuple[Role, Line], ...]] = {
         "pre-flight lost": ((Role.PRE_FLIGHT, lost()),),

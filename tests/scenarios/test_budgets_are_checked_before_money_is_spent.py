@@ -5,9 +5,10 @@ from tests.scenarios.reading import calls_by_end, moves
 
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import approve, confirm, lost, plan
+from review_advisor.mockworld.lines import approve, confirm, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited
 
 TOO_LITTLE = "what is left of the review's $1.00 is too little for another call"
@@ -112,3 +113,37 @@ def test_a_report_that_was_cut_short_calls_a_human(world: MockWorld) -> None:
     assert document.outcome is Outcome.ESCALATED
     assert [file.read for file in document.coverage] == ["not"]
     assert world.asked == ["pre_flight", "executor"]
+
+
+MEASURED = {200: (0.52, 0.46), 1_000: (0.72, 0.36), 4_000: (1.70, 0.90)}
+"""By changed lines: US dollars of a first attempt with its plan, and of each further one; the dearest measured."""
+
+
+@pytest.mark.parametrize("path", ["src/app.py", "docs/guide.md", "auth/login.py"])
+@pytest.mark.parametrize("lines", MEASURED)
+def test_vetoes_do_not_drain_the_money_into_an_escalation(world: MockWorld, lines: int, path: str) -> None:
+    """Whatever the blast radius, the measured cost of all retries that it gives is within the money."""
+    world.rules = replace(world.rules, usd_by_blast={})
+    world.change(edited(path, lines, "value_{n} = compute(left, right)  # forty-odd"))
+    first, further = MEASURED[lines]
+    retries = {BlastRadius.LOW: 1, BlastRadius.MEDIUM: 2, BlastRadius.HIGH: 3}
+    world.agents.script(Role.EXECUTOR, approve().costing(first * 0.6))
+    world.agents.script(Role.POST_VERIFY, veto("one is missing").costing(first * 0.4))
+    document = world.review()
+    policy = document.policy
+    assert policy.budgets.max_usd > first + retries[policy.blast.radius] * further
+    assert not calls_by_end(document).get("refused")
+
+
+def test_what_the_team_gives_each_part_counts_instead_of_the_measured_cost(world: MockWorld) -> None:
+    world.rules = replace(world.rules, usd_by_blast={BlastRadius.LOW: 0.25})
+    assert world.review().policy.budgets.max_usd == 0.25
+    world.change(edited("auth/login.py", 1))
+    assert world.review().policy.budgets.max_usd == pytest.approx(4 * 0.5, abs=0.02)
+
+
+def test_a_line_that_is_not_sent_brings_no_money(world: MockWorld) -> None:
+    """An author cannot raise what a review may spend by lines that nobody reads."""
+    world.rules = replace(world.rules, usd_by_blast={}, shard_tokens=2_000)
+    world.change(edited("src/app.py", 1, text="x" * 900_000))
+    assert world.review().policy.budgets.max_usd <= 2 * (0.5 + 0.03 * 2)

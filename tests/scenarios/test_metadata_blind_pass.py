@@ -12,14 +12,13 @@ from review_advisor.core.forge_text.disputes import transcript, vetoes
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.events import BlindJudged, CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.budgets import USD_BY_BLAST
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.report.disagreement import disagreement_transcript
 from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, garbage, lost, reject, veto
-from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.mockworld.world import STATED_USD, MockWorld, edited
 
 SAID = ("DESCRIPTION", "SPEC", "PLAN", "EARLIER", "TRANSCRIPT", "REPORT", "GUIDANCE")
 FLIP = "the verdict flips once what is said about the change is shown"
@@ -306,7 +305,7 @@ def test_spent_credit_stops_the_review(blind: MockWorld) -> None:
 def test_it_is_paid_from_the_same_money(blind: MockWorld) -> None:
     blind.agents.script(Role.EXECUTOR, replace(approve(), cost_usd=0.25), approve())
     document = blind.review()
-    assert document.policy.budgets.max_usd == USD_BY_BLAST[document.policy.blast.radius]
+    assert document.policy.budgets.max_usd == STATED_USD[document.policy.blast.radius]
     first, second = blind.calls(Role.EXECUTOR)
     assert second.max_usd == pytest.approx(first.max_usd - 0.25)
     assert [event.blind for event in document.events if isinstance(event, CallEnded)] == [False, True, False, False]

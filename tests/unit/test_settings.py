@@ -245,7 +245,7 @@ def test_every_setting_is_shown_with_its_source() -> None:
     assert {
         'fail_on = "degraded"  # x.toml',
         "budget.max_usd = 7.0  # x.toml",
-        "budget.low_usd = 1.0  # default",
+        "budget.low_usd = null  # default",
         'profile = "adr"  # default',
         "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED = false  # HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED",
         "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED = true  # default",

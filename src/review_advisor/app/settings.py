@@ -30,7 +30,6 @@ from review_advisor.core.policy.budgets import (
     MOST_JOBS,
     REVIEW_SECONDS,
     SECONDS_FOR_EACH_PART,
-    USD_BY_BLAST,
 )
 from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, MOST_BUSY_TRIES, OutageRules
@@ -114,12 +113,11 @@ class OutageConfig(_Table):
 class BudgetConfig(_Table):
     """What one review may spend: money by blast radius, and time."""
 
-    low_usd: Usd = Field(
-        default=USD_BY_BLAST[BlastRadius.LOW],
-        description="US dollars for each part of a change with low blast radius.",
+    low_usd: Usd | None = Field(
+        default=None, description="US dollars for each part at low blast radius, not the measured cost."
     )
-    medium_usd: Usd = Field(default=USD_BY_BLAST[BlastRadius.MEDIUM], description="The same for medium.")
-    high_usd: Usd = Field(default=USD_BY_BLAST[BlastRadius.HIGH], description="The same for high.")
+    medium_usd: Usd | None = Field(default=None, description="The same for medium.")
+    high_usd: Usd | None = Field(default=None, description="The same for high.")
     max_usd: Usd = Field(
         default=Rules().max_usd, description="The most that one review may spend, in all parts together."
     )
@@ -285,6 +283,11 @@ def critical_paths(config: Config, profile: Profile | None = None) -> CriticalPa
     return CRITICAL_PATHS[profile or config.profile] if own is None else CriticalPaths(globs=own)
 
 
+def _given(budget: BudgetConfig) -> dict[BlastRadius, float]:
+    every = zip(BlastRadius, (budget.low_usd, budget.medium_usd, budget.high_usd), strict=True)
+    return {radius: usd for radius, usd in every if usd is not None}
+
+
 def make_settings(
     config: Config, environ: Mapping[str, str], *, profile: Profile | None, config_path: str | None
 ) -> Settings:
@@ -296,11 +299,7 @@ def make_settings(
     rules = Rules(
         critical_paths=critical_paths(config, profile),
         adr_folders=tuple(folder.strip("/") for folder in config.adr_folders),
-        usd_by_blast={
-            BlastRadius.LOW: budget.low_usd,
-            BlastRadius.MEDIUM: budget.medium_usd,
-            BlastRadius.HIGH: budget.high_usd,
-        },
+        usd_by_blast=_given(budget),
         max_usd=budget.max_usd,
         call_seconds=budget.call_seconds,
         review_seconds=budget.review_seconds,

@@ -21,6 +21,7 @@ from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.facts.tool_remarks import ToolRemark
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
+from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.policy.surfaces import Role
@@ -206,6 +207,10 @@ DEFAULT_CHANGE = Change(
 )
 
 
+STATED_USD = {BlastRadius.LOW: 1.0, BlastRadius.MEDIUM: 3.0, BlastRadius.HIGH: 10.0}
+"""Round numbers for the money of each part, so that stories can count it."""
+
+
 class MockWorld:
     """The world of one story, with its own clock and agents unless they are given."""
 
@@ -220,7 +225,7 @@ class MockWorld:
         self.pictures = FakePictures()
         self.wiki = MemoryWiki()
         self.environment: dict[str, str] = {}
-        self.rules = Rules(outage=NO_SECOND_TRY)
+        self.rules = Rules(outage=NO_SECOND_TRY, usd_by_blast=STATED_USD)
         self.static = False
         self.tool_remarks: tuple[ToolRemark, ...] = ()
         self.reviews = 0

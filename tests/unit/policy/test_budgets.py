@@ -2,12 +2,12 @@ import pytest
 
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import (
-    USD_BY_BLAST,
     Allowance,
     Budgets,
     Refused,
     Spending,
     allow,
+    attempts_of,
     consults_left,
     post_verify_retry_budget,
     review_seconds,
@@ -76,13 +76,27 @@ def test_the_number_of_refunds_is_the_policys(refunds: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "blast, parts, cap, usd",
-    [(LOW, 1, 30, 1), (LOW, 0, 30, 1), (MEDIUM, 4, 30, 12), (HIGH, 4, 30, 30), (HIGH, 1, 2, 2)],
+    "attempts, parts, tokens, cap, usd",
+    [
+        pytest.param(2, 1, 3_000, 30, 1.18, id="low, 200 lines"),
+        pytest.param(3, 1, 15_000, 30, 2.85, id="medium, 1,000 lines"),
+        pytest.param(4, 1, 60_000, 30, 9.2, id="high, a full part"),
+        pytest.param(2, 1, 60_000, 30, 4.6, id="low, a full part of documentation"),
+        pytest.param(2, 3, 180_000, 30, 13.8, id="three parts cost three times as much"),
+        pytest.param(4, 20, 1_200_000, 30, 30, id="never over the cap"),
+        pytest.param(2, 0, 0, 30, 1.0, id="an empty change"),
+    ],
 )
-def test_the_purse_grows_with_blast_and_parts_up_to_the_cap(
-    blast: BlastRadius, parts: int, cap: float, usd: float
+def test_the_money_is_what_a_review_of_that_size_costs_with_all_its_retries(
+    attempts: int, parts: int, tokens: int, cap: float, usd: float
 ) -> None:
-    assert review_usd(blast, USD_BY_BLAST, parts, cap) == usd
+    assert review_usd(attempts, parts, tokens, cap) == usd
+
+
+def test_every_surface_and_every_retry_is_an_attempt() -> None:
+    assert attempts_of([1], blind=False) == 2
+    assert attempts_of([3, 3, 0], blind=False) == 9
+    assert attempts_of([1], blind=True) == 3
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,11 @@ def shards(change: Change, shard_tokens: int) -> tuple[tuple[Shard, ...], tuple[
     return tuple(Shard(index, files) for index, files in enumerate(parts)), tuple(unsent)
 
 
+def tokens_of(files: Iterable[FileChange]) -> int:
+    """About how many tokens the diff of these files has."""
+    return round(sum(map(_size, files)) / CHARACTERS_PER_TOKEN)
+
+
 def unsent_of(shard: Shard, unsent: tuple[Unsent, ...]) -> tuple[Unsent, ...]:
     """What of one shard's files cannot be sent."""
     paths = {file.path for file in shard.files}

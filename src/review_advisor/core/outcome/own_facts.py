@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.policy.budgets import review_seconds, review_usd
+from review_advisor.core.policy.budgets import review_seconds
 from review_advisor.core.policy.exclusion import excluding_glob
-from review_advisor.core.policy.policy import Policy, Rules
+from review_advisor.core.policy.policy import Policy, Rules, money_for
 
 UNREADABLE = "\ufffd"
 """In a path it stands for bytes that are no text: such a name reads otherwise in git."""
@@ -78,8 +78,10 @@ def _milder(policy: Policy, known: OwnFacts, shards: int) -> str | None:
         return "its policy leaves out `fail_on` of the configuration"
     if known.fail_as_veto and not policy.fail_as_veto:
         return "its policy leaves out HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO"
+    full = shards * rules.shard_tokens
+    usd = money_for(rules, policy.surfaces, policy.blast.radius, shards, full, blind=rules.metadata_blind)
     most = (
-        ("USD", budgets.max_usd, review_usd(policy.blast.radius, dict(rules.usd_by_blast), shards, rules.max_usd)),
+        ("USD", budgets.max_usd, usd),
         ("seconds for a call", budgets.call_seconds, rules.call_seconds),
         (
             "seconds for the review",

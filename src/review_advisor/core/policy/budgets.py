@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +10,10 @@ from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Surface
 
 RETRIES_BY_BLAST: dict[BlastRadius, int] = {BlastRadius.LOW: 1, BlastRadius.MEDIUM: 2, BlastRadius.HIGH: 3}
-USD_BY_BLAST: dict[BlastRadius, float] = {BlastRadius.LOW: 1.0, BlastRadius.MEDIUM: 3.0, BlastRadius.HIGH: 10.0}
+USD_FOR_EACH_PART = 0.5
+USD_FOR_1_000_TOKENS = 0.03
+"""About twice what ``benchmarks/review_cost.py`` measures for one attempt of executor and judge, plan and consults
+included: models differ in how long they think."""
 MAX_CONSULTS = 5
 MAX_CONSULTS_CEILING = 20
 MAX_REFUNDS = 3
@@ -54,9 +58,18 @@ def consults_left(budgets: Budgets, used: int, failed: int) -> int:
     return max(0, budgets.max_consults + min(failed, budgets.max_refunds) - used)
 
 
-def review_usd(blast: BlastRadius, usd_by_blast: dict[BlastRadius, float], shards: int, max_usd: float) -> float:
-    """Money for the review: the tier's amount for each part, never more than ``max_usd``."""
-    return min(max_usd, usd_by_blast[blast] * max(1, shards))
+def attempts_of(retry_budgets: Iterable[int], *, blind: bool) -> int:
+    """How often a part may be reviewed: once on each surface, and once more for each retry and for a blind look."""
+    return sum(1 + retries for retries in retry_budgets) + blind
+
+
+def review_usd(attempts: int, shards: int, tokens: int, max_usd: float) -> float:
+    """Money for a review of so many ``tokens`` of diff that may take all its ``attempts``, never over ``max_usd``.
+
+    Vetoes within the budget of retries are paid for, so that money does not turn them into an escalation.
+    """
+    attempt = USD_FOR_EACH_PART * max(1, shards) + USD_FOR_1_000_TOKENS * tokens / 1_000
+    return min(max_usd, round(attempts * attempt, 2))
 
 
 def review_seconds(seconds: float, shards: int, max_seconds: float) -> float:

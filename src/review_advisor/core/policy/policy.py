@@ -17,14 +17,15 @@ from review_advisor.core.facts.files.risky_code import risky_code
 from review_advisor.core.facts.guidelines import DEFAULT_RULES, GuidelineRules
 from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
 from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.shards import tokens_of
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, Blast, BlastRadius, blast_radius
 from review_advisor.core.policy.budgets import (
     CALL_SECONDS,
     MAX_SECONDS,
     REVIEW_SECONDS,
-    USD_BY_BLAST,
     Budgets,
+    attempts_of,
     review_seconds,
     review_usd,
     surface_retry_budget,
@@ -56,7 +57,7 @@ class Rules:
 
     critical_paths: CriticalPaths = CRITICAL_PATHS_ADR
     adr_folders: tuple[str, ...] = ("docs/adr", "docs/adrs", "doc/adr", "docs/decisions")
-    usd_by_blast: Mapping[BlastRadius, float] = field(default_factory=lambda: dict(USD_BY_BLAST))
+    usd_by_blast: Mapping[BlastRadius, float] = field(default_factory=dict)
     max_usd: float = 30.0
     call_seconds: float = CALL_SECONDS
     review_seconds: float = REVIEW_SECONDS
@@ -181,17 +182,20 @@ def decide_policy(
     blast = blast_radius(critical, held.paths, lines, risky)
     facts = TriggerFacts(switches.force_pre_flight, change.prior_fix_attempts, critical, lines)
     applying = surfaces_that_apply(change, rules, pictures)
+    rows = tuple(
+        _surface_policy(surface, facts, switches, held, blast)
+        for surface in (applying[:1] if switches.static else applying)
+    )
+    tokens = min(tokens_of(change.files), shards * rules.shard_tokens)
+    blind = RoleDecision(False, (f"switched off by {STATIC}",)) if switches.static else _blind(rules)
     return Policy(
-        surfaces=tuple(
-            _surface_policy(surface, facts, switches, held, blast)
-            for surface in (applying[:1] if switches.static else applying)
-        ),
+        surfaces=rows,
         blast=blast,
         guard=held,
         critical_touched=critical,
         code_lines=lines,
         budgets=Budgets(
-            max_usd=review_usd(blast.radius, dict(rules.usd_by_blast), shards, rules.max_usd),
+            max_usd=money_for(rules, rows, blast.radius, shards, tokens, blind=blind.runs),
             call_seconds=rules.call_seconds,
             review_seconds=review_seconds(rules.review_seconds, shards, rules.max_seconds),
             max_consults=switches.max_consults,
@@ -201,7 +205,7 @@ def decide_policy(
         shard_tokens=rules.shard_tokens,
         wants_knowledge=rules.wiki_folder is not None and not switches.static,
         repair=_repair("off" if switches.static else repair, change, shards),
-        blind=RoleDecision(False, (f"switched off by {STATIC}",)) if switches.static else _blind(rules),
+        blind=blind,
         static=static_checks(change, applying, rules.static_languages) if switches.static else None,
         outage=rules.outage,
         language=rules.language,
@@ -216,6 +220,16 @@ def left_unread(change: Change, rules: Rules, head_text: HeadText, secrets: Secr
         return Exclusion(rules.exclude)
     always = {*guard(change, rules.own_globs, rules.check_name).paths, *rules.critical_paths.touched_by(change.files)}
     return exclusion(change, rules.exclude, always, head_text, secrets)
+
+
+def money_for(
+    rules: Rules, rows: Sequence[SurfacePolicy], radius: BlastRadius, shards: int, tokens: int, *, blind: bool
+) -> float:
+    """Money for the review: what the configuration gives each part, else what a review of that size costs at most."""
+    given = rules.usd_by_blast.get(radius)
+    if given is not None:
+        return min(rules.max_usd, given * max(1, shards))
+    return review_usd(attempts_of((row.retry_budget for row in rows), blind=blind), shards, tokens, rules.max_usd)
 
 
 def _repair(mode: RepairMode, change: Change, shards: int) -> RoleDecision:

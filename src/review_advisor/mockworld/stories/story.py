@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS, USD_BY_BLAST
+from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS
 from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.mockworld.stories.story_change import Block, FileBlock, Switches
@@ -27,6 +27,7 @@ from review_advisor.mockworld.stories.story_events import (
     ResolveStep,
 )
 from review_advisor.mockworld.stories.story_lines import AdviceLine, ExecutorLine, JudgementLine, PlanLine
+from review_advisor.mockworld.world import STATED_USD
 
 Count = Annotated[int, Field(ge=1)]
 DEFAULT_FILE = FileBlock(path="src/app.py", added=30)
@@ -41,9 +42,9 @@ class ConfigBlock(Block):
     adr_folders: tuple[str, ...] = Field(default=Rules().adr_folders, description="Folders of decision records.")
     fail_on: Literal["verdict", "degraded"] = Field(default="verdict", description="`degraded`: see the configuration.")
     shard_tokens: int = Field(default=60_000, ge=150, le=400_000, description="Tokens of diff in one call.")
-    low_usd: float = Field(default=USD_BY_BLAST[BlastRadius.LOW], gt=0, description="Money at low blast radius.")
-    medium_usd: float = Field(default=USD_BY_BLAST[BlastRadius.MEDIUM], gt=0, description="The same for medium.")
-    high_usd: float = Field(default=USD_BY_BLAST[BlastRadius.HIGH], gt=0, description="The same for high.")
+    low_usd: float = Field(default=STATED_USD[BlastRadius.LOW], gt=0, description="Money at low blast radius.")
+    medium_usd: float = Field(default=STATED_USD[BlastRadius.MEDIUM], gt=0, description="The same for medium.")
+    high_usd: float = Field(default=STATED_USD[BlastRadius.HIGH], gt=0, description="The same for high.")
     max_usd: float = Field(default=30.0, gt=0, description="The most that one review may spend.")
     call_seconds: float = Field(default=CALL_SECONDS, ge=1, description="Wall clock of one call.")
     review_seconds: float = Field(default=REVIEW_SECONDS, ge=1, description="Wall clock of the review.")
