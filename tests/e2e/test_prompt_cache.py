@@ -27,8 +27,8 @@ def begins_with_the_mark_of(first: Request, later: Request) -> bool:
 
 @pytest.fixture
 def vetoed(world: ReviewWorld) -> ReviewWorld:
-    """A change of 200 lines: approved, vetoed, approved again after a second look, and confirmed."""
-    world.change({CODE_FILE: code(200)})
+    """A change of 200 lines of ordinary length: approved, vetoed, approved after a second look, and confirmed."""
+    world.change({CODE_FILE: "".join(f"{line}  # ordinary length\n" for line in code(200).splitlines())})
     world.says(PRE_FLIGHT, plan())
     world.says(EXECUTOR, report(), report("approve", "second look"))
     world.says(POST_VERIFY, veto(), confirm())
@@ -56,6 +56,11 @@ def test_the_diff_has_a_tenth_more_characters_than_gits_at_most(vetoed: ReviewWo
     vetoed.review()
     whole = vetoed.repo.git("diff", "HEAD~1..HEAD").decode()
     assert {len(fences(request)["DIFF"]) <= 1.1 * len(whole) for request in vetoed.api.requests} == {True}
+
+
+def test_a_plan_is_asked_for_once_and_put_into_no_cache(vetoed: ReviewWorld) -> None:
+    vetoed.review()
+    assert [marks(request) for request in vetoed.of(PRE_FLIGHT)] == [[]]
 
 
 def test_no_request_has_more_marks_than_the_api_takes(vetoed: ReviewWorld) -> None:

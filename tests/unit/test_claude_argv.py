@@ -238,6 +238,12 @@ def test_the_child_knows_only_what_the_list_allows() -> None:
     assert environment["CLAUDE_CODE_DISABLE_FILE_MENTIONS"] == "1"
 
 
+@pytest.mark.parametrize("cached,off", [(True, None), (False, "1")])
+def test_a_call_of_one_turn_writes_no_cache(cached: bool, off: str | None) -> None:
+    made = child_environment(PARENT, Path("/p/home"), Path("/p/config"), Path("/p/tmp"), cached=cached)
+    assert made.variables.get("DISABLE_PROMPT_CACHING") == off
+
+
 @pytest.mark.parametrize(
     "name,descriptor",
     [

@@ -136,7 +136,7 @@ def test_money_and_tokens(account: Account) -> None:
     assert (sums.executor_tokens, sums.advisor_tokens) == (executor, advisor)
     split = advisor_log(account.document.events).cost_split
     assert (split.sonnet_tokens, split.opus_tokens) == (executor, advisor)
-    words = account.reported(r"^  total .*?([\d,]+ in +[\d,]+ cached +[\d,]+ out)")
+    words = account.reported(r"^  total .*?([\d,]+ in +[\d,]+ cache read +[\d,]+ cache written +[\d,]+ out)")
     assert sum(map(number, re.findall(r"[\d,]+", words))) == executor + advisor
 
 
@@ -235,7 +235,10 @@ def test_five_consults_of_the_executors_own_model_are_told_apart_everywhere(tmp_
         (consults,) = filter(of_consults, costs)
         assert (consults["calls"], consults["tokens"], consults["cost_usd"], consults["shared"]) == (5, 200, None, True)
     said = account.reported(r"^  mid_flight +opus +(5 consults .*)$")
-    assert " ".join(said.split()) == "5 consults 100 in 0 cached 100 out cost counted with the executor"
+    assert (
+        " ".join(said.split())
+        == "5 consults 100 in 0 cache read 0 cache written 100 out cost counted with the executor"
+    )
     assert account.reported(r"^  executor +opus +1 call .*(\$.*)$") == "$0.1100, consults included"
 
 

@@ -32,7 +32,7 @@ def test_the_verdict_and_the_findings_come_first_and_the_process_on_request() ->
     short, whole = (terminal_report(document, explain=explain) for explain in (False, True))
     assert short.splitlines()[0] == whole.splitlines()[0] == "CHANGES REQUESTED"
     assert short.splitlines()[3] == "Findings: 2"
-    for process in ("post-verify", "executor", "ruling", "pre_flight", "tokens", " cached"):
+    for process in ("post-verify", "executor", "ruling", "pre_flight", "tokens", " cache read"):
         assert process not in short
         assert process in whole or process in ("tokens", "pre_flight")
     assert whole == report_text(document)

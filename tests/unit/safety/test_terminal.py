@@ -208,29 +208,29 @@ def test_a_row_of_the_mid_flight_advisor_counts_consults_and_says_where_their_co
     whole, own = Usage(300, 60, cost_usd=0.75), Usage(200, 40)
     both = consulting("opus", ModelUsage("opus", whole), own=own)
     assert cost_rows(both)[:2] == [
-        "executor opus 1 call 200 in 0 cached 40 out $0.7500, consults included",
-        "mid_flight opus 2 consults 100 in 0 cached 20 out cost counted with the executor",
+        "executor opus 1 call 200 in 0 cache read 0 cache written 40 out $0.7500, consults included",
+        "mid_flight opus 2 consults 100 in 0 cache read 0 cache written 20 out cost counted with the executor",
     ]
     assert cost_rows(replace(both, own=None))[:2] == [
-        "executor opus 1 call 300 in 0 cached 60 out $0.7500, consults included",
+        "executor opus 1 call 300 in 0 cache read 0 cache written 60 out $0.7500, consults included",
         "mid_flight opus 2 consults counted with the executor",
     ]
     apart = consulting("sonnet", ModelUsage("sonnet", Usage(7, cost_usd=0.5)), ModelUsage("opus", whole))
     assert cost_rows(apart)[:2] == [
-        "executor sonnet 1 call 7 in 0 cached 0 out $0.5000",
-        "mid_flight opus 2 consults 300 in 0 cached 60 out $0.7500",
+        "executor sonnet 1 call 7 in 0 cache read 0 cache written 0 out $0.5000",
+        "mid_flight opus 2 consults 300 in 0 cache read 0 cache written 60 out $0.7500",
     ]
     silent = consulting("sonnet", ModelUsage("sonnet", Usage(7, cost_usd=0.5)), ModelUsage("opus", own))
     assert cost_rows(apart, silent)[1] == (
-        "mid_flight opus 4 consults 500 in 0 cached 100 out $0.7500, and 2 consults unknown"
+        "mid_flight opus 4 consults 500 in 0 cache read 0 cache written 100 out $0.7500, and 2 consults unknown"
     )
     assert cost_rows(both, apart)[2].endswith(
-        "opus 4 consults 400 in 0 cached 80 out $0.7500, and the rest counted with the executor"
+        "opus 4 consults 400 in 0 cache read 0 cache written 80 out $0.7500, and the rest counted with the executor"
     )
     unpriced = replace(both, by_model=(ModelUsage("opus", replace(whole, cost_usd=None)),))
     assert cost_rows(unpriced)[:2] == [
-        "executor opus 1 call 200 in 0 cached 40 out cost not reported",
-        "mid_flight opus 2 consults 100 in 0 cached 20 out cost not reported",
+        "executor opus 1 call 200 in 0 cache read 0 cache written 40 out cost not reported",
+        "mid_flight opus 2 consults 100 in 0 cache read 0 cache written 20 out cost not reported",
     ]
 
 

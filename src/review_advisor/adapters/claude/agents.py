@@ -115,7 +115,8 @@ class ClaudeAgents:
 
     def _run_in(self, place: _Place, call: AgentCall, consults: Consults | None, prompt: bytes) -> Answered | Lost:
         reader = StreamReader()
-        environment = child_environment(self._environ, place.home, place.config, place.tmp, self._limits)
+        cached = len(call.blocks) > 1 or call.tree is not None
+        environment = child_environment(self._environ, place.home, place.config, place.tmp, self._limits, cached=cached)
         hook = hook_settings(self._hook, self._limits) if call.consults is not None else None
 
         began = heard = time.monotonic()

@@ -77,12 +77,19 @@ class ChildEnvironment:
 
 
 def child_environment(
-    environ: Mapping[str, str], home: Path, config_dir: Path, tmp_dir: Path, limits: Limits = DEFAULT_LIMITS
+    environ: Mapping[str, str],
+    home: Path,
+    config_dir: Path,
+    tmp_dir: Path,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    cached: bool = True,
 ) -> ChildEnvironment:
     """What the CLI may know: how to run, and the one model credential. No forge token, nothing of a parent CLI.
 
     Only one way to the model is passed on: a cloud if one is switched on, else a gateway's token, else the API key,
-    else the OAuth token. An API key or OAuth token is never among ``variables``, which hooks inherit.
+    else the OAuth token. An API key or OAuth token is never among ``variables``, which hooks inherit. Without
+    ``cached`` nothing is put into the cache of prompts: writing costs a quarter more, which one turn never earns back.
     """
     variables = {
         **_SWITCHES,
@@ -96,6 +103,8 @@ def child_environment(
         "API_TIMEOUT_MS": str(limits.request_timeout_ms),
         "CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS": str(limits.stream_idle_timeout_ms),
     }
+    if not cached:
+        variables["DISABLE_PROMPT_CACHING"] = "1"
     cloud = _cloud(environ)
     named = (*(cloud or ("ANTHROPIC_BASE_URL",)), *_MODEL_ALIASES, *_NETWORK)
     variables |= {name: environ[name] for name in named if environ.get(name)}

@@ -276,5 +276,6 @@ def _usage_text(usage: Usage, unpriced: int, what: str = "call") -> str:
 
 
 def _tokens_text(usage: Usage) -> str:
-    cached = usage.cache_read_tokens + usage.cache_write_tokens
-    return f"{usage.input_tokens:>9,} in {cached:>9,} cached {usage.output_tokens:>7,} out"
+    """What was paid in full, read from the cache, put into it, and written as an answer: four prices."""
+    cache = f"{usage.cache_read_tokens:>9,} cache read {usage.cache_write_tokens:>9,} cache written"
+    return f"{usage.input_tokens:>9,} in {cache} {usage.output_tokens:>7,} out"

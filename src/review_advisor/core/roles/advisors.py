@@ -286,8 +286,8 @@ def _told(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
 
 def _report(report: CheckedReport, nonce: str) -> str:
     """A report for its judge or its author. Knowledge is judged elsewhere, and never decides a verdict."""
-    facts = as_facts(replace(report, knowledge=(), dropped=()))
-    del facts["uncited"]
+    facts = as_facts(replace(report, knowledge=(), dropped=(), uncited=()))
+    facts = {name: value for name, value in facts.items() if value or name == "findings"}
     for finding in facts["findings"]:
         if not finding["rule"]:
             del finding["rule"]
