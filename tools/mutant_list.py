@@ -3168,6 +3168,20 @@ MUTANTS = (
                 f"{HIDES}test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers",
             ),
             (
+                "pnpm may fetch a package from anywhere",
+                "core/facts/lockfiles/pnpm_lock.py",
+                "if is_package and len(digests) != 1:",
+                "if is_package and not block:",
+                f"{HIDES}test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers",
+            ),
+            (
+                "yarn may install a package under the name of another",
+                "core/facts/lockfiles/yarn_lock.py",
+                "if len(names) != 1 or None in asked",
+                "if None in asked",
+                f"{HIDES}test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers",
+            ),
+            (
                 "a record may leave any file unread",
                 "core/outcome/own_facts.py",
                 "if not unread <= may_be:",

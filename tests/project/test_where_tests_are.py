@@ -13,7 +13,16 @@ TESTED_ELSEWHERE = {
     # one table of lock files and attacks on them
     **{
         f"facts/lockfiles/{module}": "tests/attacks/test_nothing_hides_in_a_lock_file.py"
-        for module in ("go_sum", "lock_changes", "lock_entries", "lock_formats", "npm_lock", "toml_locks")
+        for module in (
+            "go_sum",
+            "lock_changes",
+            "lock_entries",
+            "lock_formats",
+            "npm_lock",
+            "pnpm_lock",
+            "toml_locks",
+            "yarn_lock",
+        )
     },
     "roles/excluded_prompt": "tests/attacks/test_nothing_hides_in_a_lock_file.py",
     # values without a rule: the tests of those that use them say what they hold

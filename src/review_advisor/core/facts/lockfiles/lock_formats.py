@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from review_advisor.core.facts.lockfiles.go_sum import read_go_sum
 from review_advisor.core.facts.lockfiles.lock_entries import LockReader
 from review_advisor.core.facts.lockfiles.npm_lock import read_npm_lock
+from review_advisor.core.facts.lockfiles.pnpm_lock import read_pnpm_lock
 from review_advisor.core.facts.lockfiles.toml_locks import read_cargo_lock, read_poetry_lock, read_uv_lock
+from review_advisor.core.facts.lockfiles.yarn_lock import read_yarn_lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class LockFormat:
 LOCK_FORMATS: Mapping[str, LockFormat] = {
     "package-lock.json": LockFormat("npm", read_npm_lock),
     "npm-shrinkwrap.json": LockFormat("npm", read_npm_lock),
+    "yarn.lock": LockFormat("Yarn", read_yarn_lock),
+    "pnpm-lock.yaml": LockFormat("pnpm", read_pnpm_lock),
     "Cargo.lock": LockFormat("Cargo", read_cargo_lock),
     "poetry.lock": LockFormat("Poetry", read_poetry_lock),
     "uv.lock": LockFormat("uv", read_uv_lock),
