@@ -48,6 +48,7 @@ BLIND = f"{SCENARIOS}test_metadata_blind_pass.py::"
 SEES = "tests/attacks/test_what_the_consulted_advisor_sees.py::"
 SPOKEN = f"{UNIT}answers/test_spoken_no.py::"
 MEANING = f"{UNIT}test_claude_meaning.py::"
+SPENT = "tests/attacks/test_the_money_of_a_pull_request.py::test_"
 FORGED = "tests/attacks/test_forged_states.py::"
 HOLDS = "tests/adapters/pull_requests/test_whose_configuration_holds.py::"
 OF_ANOTHER = "tests/adapters/pull_requests/test_outcomes_of_another_change.py::"
@@ -401,6 +402,27 @@ MUTANTS = (
         "min(tokens_of(change.files), shards * rules.shard_tokens)",
         "tokens_of(change.files)",
         (f"{MONEY}test_a_line_that_is_not_sent_brings_no_money",),
+    ),
+    Mutant(
+        "what fast pushes overtake costs nothing",
+        "pull_request/publish.py",
+        "        else:\n            self._count(writer, outcome)",
+        "        else:\n            pass",
+        (f"{SPENT}reviews_that_fast_pushes_overtake_are_counted",),
+    ),
+    Mutant(
+        "a review of which the state is older forgets what was spent",
+        "core/pull_request/memory.py",
+        "spent = before.spent_usd if before is not None else 0.0",
+        "spent = 0.0",
+        (f"{SPENT}at_the_cap_a_push_waits_for_a_person_and_passes_nothing",),
+    ),
+    Mutant(
+        "a state may give money back",
+        "core/pull_request/state.py",
+        "spent_usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)",
+        "spent_usd: float = 0.0",
+        (f"{SPENT}no_state_gives_money_back_by_an_amount_that_is_none",),
     ),
     Mutant(
         "critical files of a large change are read last",

@@ -38,6 +38,7 @@ TESTED_ELSEWHERE = {
     "facts/checker_settings": "tests/unit/test_other_languages.py",
     "facts/ruff_settings": "tests/unit/test_embedded_checks.py",
     "forge_text/account": "tests/unit/forge_text/test_every_kind_of_review.py",
+    "ledger/checkpoint": "tests/adapters/ledger/test_checkpoints.py",
     "outcome/replay": "tests/unit/outcome/test_soundness.py",
     "pages/report_changes": "tests/unit/pages/test_pages.py",
     "pages/transcript_entries": "tests/unit/pages/test_entries.py",

@@ -120,6 +120,7 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
         base_remarks,
         gate_remarks,
         memory_remark,
+        money_remark,
         own_work_remark,
         workflow_remark,
     )
@@ -138,6 +139,7 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
             *base_remarks(*reader.guarded(rules.trusted_bases)),
             memory_remark(reader.sealed(rules.check_name), rules.login),
             own_work_remark(rules.self_settle, reader.maintainers()),
+            money_remark(rules.most_usd),
             *workflow_remark(own_server=github.server_url != SERVER),
         )
     except ForgeError as problem:

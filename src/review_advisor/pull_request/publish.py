@@ -19,14 +19,14 @@ from review_advisor.core.forge_text.check import (
 from review_advisor.core.forge_text.conclusion import SUPERSEDED
 from review_advisor.core.forge_text.inline import inline_comments, review_body
 from review_advisor.core.forge_text.rule_links import rule_links
-from review_advisor.core.forge_text.summary import open_findings, summary_body, summary_did_not_run
+from review_advisor.core.forge_text.summary import open_findings, summary_body, summary_did_not_run, summary_overtaken
 from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.base_branch import names_base
 from review_advisor.core.pull_request.dismissals import remembered_beside, with_dismissals_of
 from review_advisor.core.pull_request.markers import is_newer
-from review_advisor.core.pull_request.memory import come_back, failed, followed, remembered, round_of
+from review_advisor.core.pull_request.memory import come_back, failed, followed, overtaken, remembered, round_of
 from review_advisor.core.pull_request.repair_push import NotPushed, coming_note, not_pushed_note, pushed_note
 from review_advisor.core.pull_request.rounds import Posting, is_always_posted, postings
 from review_advisor.core.pull_request.standing import StandingCheck, Thread
@@ -100,11 +100,14 @@ class PublishPhase:
         head, name = outcome.head_sha or "", self._bot.rules.check_name
         left = writer.checks.left_to_another(head, name)
         if left is not None and self._is_outdone(writer, outcome):
+            self._count(writer, outcome)
             return _left(left)
         pull_request = writer.pull_request_at(head)
         written, coming = None, None
         if self._is_of(outcome, pull_request):
             written, coming = self._written(writer, pull_request, outcome, asked=asked, notes=notes)
+        else:
+            self._count(writer, outcome)
         stands = writer.checks.conclude(head, name, partial(self._now, writer, outcome, written))
         self._stands()
         if isinstance(stands, StandingCheck):
@@ -114,6 +117,19 @@ class PublishPhase:
         else:
             published = replace(written, check=stands)
         return published if coming is None else self._pushed(writer, pull_request, published, coming)
+
+    def _count(self, writer: PullRequestWriter, outcome: OutcomeDocument | DidNotRun) -> None:
+        """Remember what a review cost of which nothing else is said: fast pushes must not hide what they cost."""
+        if isinstance(outcome, DidNotRun):
+            return
+
+        def words(body: str, standing: State | None) -> str:
+            state = overtaken(standing, outcome)
+            return "" if state is None else summary_overtaken(body, state)
+
+        writer.summary(words)
+        if writer.has_written:
+            writer.reseal()
 
     def _is_outdone(self, writer: PullRequestWriter, outcome: OutcomeDocument | DidNotRun) -> bool:
         """Whether there is nothing to say of it beside another run: no review, or an older one than the summary's."""

@@ -116,6 +116,11 @@ class PullRequestWriter:
     def _seal_of(self, state: State, comment: StandingComment) -> str:
         return seal(self._memory.key, self._memory.repository, self._number, state, comment)
 
+    @property
+    def has_written(self) -> bool:
+        """Whether this writer wrote a state into the summary."""
+        return self._written is not None
+
     def seal(self) -> str:
         """The seal of the summary that this writer wrote; empty where another one stands. Answers may lag."""
         found = self.retry.poll_until(self._sealed, lambda each: each is not None)

@@ -11,6 +11,7 @@ from review_advisor.core.pull_request.gate import (
     base_remarks,
     gate_remarks,
     memory_remark,
+    money_remark,
     own_work_remark,
     workflow_remark,
 )
@@ -167,3 +168,10 @@ def test_only_a_repository_with_one_maintainer_is_offered_to_let_admins_settle_t
 def test_a_repository_that_lets_admins_settle_their_own_work_is_offered_nothing() -> None:
     found = own_work_remark("admins", 1)
     assert found.says == "All admins settle the review of their own work (github.self_settle)"
+
+
+def test_what_bounds_the_money_of_reviews_is_said_and_what_does_not() -> None:
+    remark = money_remark(50.0)
+    assert remark.ok
+    assert "All reviews of one pull request may cost 50.00 USD" in remark.says
+    assert "Nothing bounds what one author costs a day: that needs a ledger which all runs share" in remark.says

@@ -19,6 +19,7 @@ DEFAULTS: dict[str, Any] = {
     "least_confidence": 0.6,
     "least_confidence_for": {},
     "most_rounds": 10,
+    "most_usd": 50.0,
     "review": "every_push",
     "skip_paths": (),
     "skip_bases": (),

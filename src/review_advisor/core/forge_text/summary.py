@@ -90,8 +90,23 @@ def summary_body(
         refused(document),
         Section(()) if is_read_whole(document) or document.outcome is Outcome.STOPPED else coverage(document),
         how(document, denied, run_page),
+        spent_so_far(rules, state),
     )
     return _comment(fitted(sections, _room(state, MOST_SUMMARY) - ROOM_FOR_WHAT_FOLLOWS), state)
+
+
+def spent_so_far(rules: PublicationRules, state: State) -> Section:
+    """What all reviews of the pull request have cost; nothing where that is not known."""
+    if not state.spent_usd:
+        return Section(())
+    return Section((f"{state.spent_usd:,.2f} USD so far on this pull request, of {rules.most_usd:,.2f}.",))
+
+
+def summary_overtaken(body: str, state: State) -> str:
+    """The comment after a review that a push has overtaken: as it stands, with another memory."""
+    if body:
+        return amended(body, state)
+    return summary_did_not_run("A newer push has overtaken the review, and starts one of its own.", state)
 
 
 def summary_did_not_run(reason: str, state: State | None) -> str:

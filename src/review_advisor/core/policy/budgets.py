@@ -25,6 +25,8 @@ MAX_SECONDS = 3000.0
 JOBS = 4
 MOST_JOBS = 16
 SMALLEST_CALL_USD = 0.01
+LEAST_REVIEW_USD = 0.25
+"""With less than a small review costs, none begins: it would only be paid in order to be refused."""
 REJECTION_RETRIES = 1
 MOST_REPAIRED_FILES = 10
 MOST_REPAIRED_LINES = 400

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.policy.budgets import LEAST_REVIEW_USD
 from review_advisor.core.pull_request.memory import OPENS_BREAKER
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.state import State
@@ -14,6 +15,7 @@ from review_advisor.core.pull_request.waiting import (
     breaker_open,
     draft_waits,
     fork_waits,
+    money_used_up,
     nobody_asked,
     rounds_used_up,
 )
@@ -55,9 +57,17 @@ def beginning(
     if failing is not None and failing.head_sha == pull_request.head_sha and failing.times >= OPENS_BREAKER:
         waiting = breaker_open(failing.reason, failing.times)
         return Beginning(review=False, because="the same failure came again and again", waiting=waiting)
-    if state is not None and state.rounds >= rules.most_rounds:
-        return Beginning(review=False, because="its automatic reviews are used up", waiting=rounds_used_up(rules))
+    used_up = _used_up(state, rules) if state is not None else None
+    if used_up is not None:
+        return Beginning(review=False, because="its automatic reviews are used up", waiting=used_up)
     return Beginning(review=True, because="its head is to be reviewed")
+
+
+def _used_up(state: State, rules: PublicationRules) -> Waiting | None:
+    """Why pushes start no further review, if the rounds or the money of the pull request are used up."""
+    if state.rounds >= rules.most_rounds:
+        return rounds_used_up(rules)
+    return money_used_up(rules, state.spent_usd) if state.spent_usd + LEAST_REVIEW_USD > rules.most_usd else None
 
 
 OPENING_ACTIONS = ("opened", "reopened", "ready_for_review")

@@ -59,6 +59,16 @@ def own_work_remark(self_settle: SelfSettle, maintainers: int | None) -> GateRem
     return GateRemark("own work", ok=True, says=says)
 
 
+def money_remark(most_usd: float) -> GateRemark:
+    """What bounds the money of reviews, and what does not."""
+    says = (
+        f"All reviews of one pull request may cost {most_usd:,.2f} USD (github.most_usd). Nothing bounds what one"
+        " author costs a day: that needs a ledger which all runs share, and each run writes its own. Set a limit of spending"
+        " for the credential as well."
+    )
+    return GateRemark("money", ok=True, says=says)
+
+
 def gate_remarks(gate: Gate, check_name: str, login: str) -> tuple[GateRemark, ...]:
     """What a maintainer should know about the check named ``check_name`` on this branch. The bot writes as ``login``.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypedDict
 
 from review_advisor.core.answers.findings import Finding, id_at
 from review_advisor.core.facts.earlier_review import CompleteReview, Earlier, EarlierFinding
 from review_advisor.core.outcome.blocking import blocking_findings
+from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
@@ -44,7 +46,9 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
     if before is not None and before.run_id == document.run_id:
         return _once_more(before, document)
     if document.outcome is Outcome.STOPPED:
-        return failed(before, document.run_id, document.head_sha or "", "; ".join(document.because))
+        counted = with_cost(before, document)
+        reason = "; ".join(document.because)
+        return counted_in(failed(before, document.run_id, document.head_sha or "", reason), counted)
     settled = _settles(document)
     known = _moved(before.findings, document) if before is not None else {}
     blocking = blocking_findings(document)
@@ -76,7 +80,42 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
         fix_attempts=attempts + new_head if rejected else 0,
         whole=_whole(before, document),
         rests_on_findings=rests_on_findings(document),
+        **with_cost(before, document),
     )
+
+
+class Counted(TypedDict):
+    """What a pull request has cost so far; two fields of ``State``."""
+
+    spent_usd: float
+    counted: str
+
+
+def with_cost(before: State | None, document: OutcomeDocument) -> Counted:
+    """What the reviews cost together once this one is over. A run is counted once.
+
+    A state can take nothing away from it: no amount is below 0. What an author has altered ends the reviews sooner.
+    """
+    spent = before.spent_usd if before is not None else 0.0
+    if before is not None and document.run_id in (before.run_id, before.counted):
+        return Counted(spent_usd=spent, counted=before.counted)
+    usd = total_usage(row.usage for row in document.cost).cost_usd or 0.0
+    return Counted(spent_usd=round(spent + max(0.0, usd), 4), counted=document.run_id)
+
+
+def counted_in(state: State, counted: Counted) -> State:
+    """The state with this cost."""
+    return state.model_copy(update={**counted})
+
+
+def overtaken(before: State | None, document: OutcomeDocument) -> State | None:
+    """The state after a review of which nothing else is said: its cost counts. None where it is known, or nothing."""
+    counted = with_cost(before, document)
+    if counted["spent_usd"] == (before.spent_usd if before is not None else 0.0):
+        return None
+    reason = "a newer push overtook the review"
+    state = before or failed(None, document.run_id, document.head_sha or "", reason)
+    return counted_in(state, counted)
 
 
 def _whole(before: State | None, document: OutcomeDocument) -> Whole | None:

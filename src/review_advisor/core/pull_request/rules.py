@@ -82,6 +82,13 @@ class PublicationRules(BaseModel):
         le=100,
         description="The most reviews of one pull request that pushes start; a person may request more.",
     )
+    most_usd: float = Field(
+        default=50.0,
+        gt=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="US dollars for all reviews of one pull request; at the cap each further one is requested.",
+    )
     review: Literal["every_push", "opened", "on_request"] = Field(
         default="every_push",
         description="When a review starts: at each push, only when a pull request is opened, or never. Drafts wait.",

@@ -94,7 +94,8 @@ class State(_Kept):
     empty where it was none, or none ended yet. ``approved_by`` is the person in whose name the
     head passes although the review did not approve it. ``rests_on_findings``: the review rejects the head for findings
     that the advisor confirmed, and for nothing else. ``whole`` is the last complete review, which may be an older one;
-    None where there was none, or where nothing vouches for it.
+    None where there was none, or where nothing vouches for it. ``spent_usd`` is what all reviews so far cost, as far as
+    it was reported, and ``counted`` the run that was counted last.
     """
 
     version: Literal[1] = 1
@@ -116,6 +117,8 @@ class State(_Kept):
     approved_by: str = ""
     whole: Whole | None = None
     rests_on_findings: bool = False
+    spent_usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    counted: str = ""
 
 
 def state_block(state: State) -> str:

@@ -69,6 +69,15 @@ def rounds_used_up(rules: PublicationRules) -> Waiting:
     )
 
 
+def money_used_up(rules: PublicationRules, spent_usd: float) -> Waiting:
+    """The reviews of the pull request have cost what they may."""
+    return Waiting(
+        f"Not reviewed: {spent_usd:,.2f} USD are spent",
+        f"The reviews of this pull request have cost {spent_usd:,.2f} USD of {rules.most_usd:,.2f}"
+        f" (`github.most_usd`). `{WORD} review` in a comment grants one more review, of this head.",
+    )
+
+
 def breaker_open(reason: str, times: int) -> Waiting:
     """The same failure has come again and again on this head."""
     return Waiting(
