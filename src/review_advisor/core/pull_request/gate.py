@@ -63,8 +63,8 @@ def money_remark(most_usd: float) -> GateRemark:
     """What bounds the money of reviews, and what does not."""
     says = (
         f"All reviews of one pull request may cost {most_usd:,.2f} USD (github.most_usd). Nothing bounds what one"
-        " author costs a day: that needs a ledger which all runs share, and each run writes its own. Set a limit of spending"
-        " for the credential as well."
+        " author costs a day: that needs a ledger which all runs share, and each run writes its own. Set a limit of"
+        " spending for the credential as well."
     )
     return GateRemark("money", ok=True, says=says)
 
