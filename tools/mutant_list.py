@@ -1950,8 +1950,8 @@ MUTANTS = (
     Mutant(
         "a dismissal while a review is published is lost",
         "pull_request/publish.py",
-        "                beside(standing),\n",
-        "                beside(None),\n",
+        "with_marks(beside(standing), marks)",
+        "with_marks(beside(None), marks)",
         (f"{SCENARIOS}test_conversation.py::test_a_dismissal_while_a_review_is_published_holds",),
     ),
     Mutant(
@@ -2673,9 +2673,9 @@ MUTANTS = (
     ),
     Mutant(
         "the thumbs of strangers count",
-        "observation/closed_pull_request.py",
-        "not bot and self._forge.permission(login).may_write",
-        "not bot",
+        "core/pull_request/threads.py",
+        "not self._is_bot(login) and self._may_write(login)",
+        "not self._is_bot(login)",
         ("tests/adapters/observing/test_people.py::test_thumbs_count_if_their_owner_may_write",),
     ),
     Mutant(
@@ -2905,6 +2905,13 @@ MUTANTS = (
         "        if said.finding in still:\n",
         "        if not said.finding:\n",
         (f"{LIVES}a_second_comment_beside_one_that_stands_is_caught_though_it_is_outdated",),
+    ),
+    Mutant(
+        "a bot's thumb and a thread that a bot resolved count as a person's",
+        "core/pull_request/threads.py",
+        'login.endswith("[bot]") or ',
+        "",
+        (f"{SCENARIOS}test_what_people_marked.py::test_a_thread_that_a_bot_resolved_is_not_marked",),
     ),
     Mutant(
         "a finding that a person dismissed is annotated again",

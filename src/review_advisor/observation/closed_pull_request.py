@@ -6,28 +6,23 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.facts.remark import Reaction, StandingRemark
+from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.observation.labels import JUDGED_AFTER, ObservedLabel, Value
 from review_advisor.core.observation.merged_lines import FindingPlace, lines_at_merge, quoted_lines
 from review_advisor.core.observation.revert_messages import is_revert
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.markers import finding_in
 from review_advisor.core.pull_request.seals import PeoplesWord, believed
 from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import KnownFinding, State, own_summaries, read_state
+from review_advisor.core.pull_request.threads import PeoplesMarks
 from review_advisor.ports.forge import Forge, History
 from review_advisor.ports.review import SourceError
 
 MOST_FINDINGS = 200
 """So many findings of one pull request are looked for in its files."""
-MOST_PEOPLE = 50
-"""So many people who reacted to one finding are asked about, beside those who are known from another one."""
-MOST_ASKED = 300
-"""So many are asked about in all: each is a request."""
 Listening = Callable[[tuple[StandingComment, ...], State], PeoplesWord]
 """What people said in comments of what a state says they did."""
 _NO_SUMMARY = "no summary of the bot can be believed"
-_NO_REMARK = "no comment on the diff is about it"
 
 
 class ObservePhase:
@@ -54,7 +49,7 @@ class ObservePhase:
         self._login = login
         self._known = known
         self._now = now
-        self._people: dict[str, bool] = {}
+        self._marks = PeoplesMarks(login, lambda somebody: forge.permission(somebody).may_write)
 
     def observe(self, pull_request: PullRequest) -> tuple[ObservedLabel, ...]:
         """Every label, those of the pull request itself first. Raises ``ForgeError``."""
@@ -62,7 +57,7 @@ class ObservePhase:
         comments = self._forge.comments(number)
         summaries = own_summaries(comments, self._login)
         state = self._believed(comments, summaries[0]) if summaries else None
-        remarks = self._own(self._forge.remarks(number))
+        remarks = self._marks.own(self._forge.remarks(number))
         findings = {each.id: each for each in state.findings} if state is not None else {}
         spoke = bool(summaries or remarks or self._known)
         labels = [
@@ -75,8 +70,8 @@ class ObservePhase:
             place = self._known.get(finding) or (_place(remark) if remark else None)
             labels += [
                 ObservedLabel(finding, "at_merge", *self._lines(pull_request, place if at < MOST_FINDINGS else None)),
-                ObservedLabel(finding, "thread", *self._thread(remark)),
-                ObservedLabel(finding, "reaction", *self._reaction(remark, pull_request.author)),
+                ObservedLabel(finding, "thread", *self._marks.thread(remark)),
+                ObservedLabel(finding, "reaction", *self._marks.reaction(remark, pull_request.author)),
                 ObservedLabel(finding, "dismissal", *_dismissal(findings.get(finding), state)),
             ]
         return tuple(labels)
@@ -124,57 +119,6 @@ class ObservePhase:
         """What the summary remembers, as far as people say the same: no check is asked, and this job has no key."""
         state = read_state(summary, self._login)
         return None if state is None else believed(state, "", self._listening(comments, state))
-
-    def _own(self, remarks: tuple[StandingRemark, ...]) -> dict[str, StandingRemark]:
-        """The bot's own comments by their finding, the first of each. What somebody else edited is nobody's word."""
-        found: dict[str, StandingRemark] = {}
-        for each in remarks:
-            finding = finding_in(each.body)
-            hands = {each.author.casefold(), (each.edited_by or each.author).casefold()}
-            if finding is not None and hands == {self._login.casefold()}:
-                found.setdefault(finding, each)
-        return found
-
-    def _is_bot(self, login: str) -> bool:
-        """Whether a user may be the bot: GraphQL leaves the ending of its name out where it calls it a user."""
-        return login.casefold().removesuffix("[bot]") == self._login.casefold().removesuffix("[bot]")
-
-    def _thread(self, remark: StandingRemark | None) -> tuple[Value, str]:
-        if remark is None:
-            return "unknown", _NO_REMARK
-        if not remark.resolved:
-            return "open", "nobody resolved its thread"
-        if self._is_bot(remark.resolved_by):
-            return "resolved_by_bot", "the bot resolved its thread"
-        if not remark.resolved_by:
-            return "unknown", "GitHub does not say who resolved its thread"
-        return "resolved", f"@{remark.resolved_by} resolved its thread"
-
-    def _reaction(self, remark: StandingRemark | None, author: str) -> tuple[Value, str]:
-        """By people who may write. The pull request's author has no say against a finding, but may admit to it."""
-        if remark is None:
-            return "unknown", _NO_REMARK
-        own = author.casefold()
-        heard = [e for e in remark.reactions if e.login and not (e.login.casefold() == own and not e.up)]
-        everybody = self._ask_about(heard) and not remark.uncounted
-        counted = [each for each in heard if self._people.get(each.login)]
-        thumbs = {each.up for each in counted}
-        if not thumbs and not everybody:
-            return "unknown", "too many people reacted"
-        if not thumbs:
-            return "none", "nobody who may write reacted to it"
-        who = ", ".join(f"@{login}" for login in sorted({each.login for each in counted}))[:150]
-        value: Value = "both" if len(thumbs) > 1 else "up" if True in thumbs else "down"
-        return value, who if everybody else f"{who}, among too many to ask about them all"
-
-    def _ask_about(self, heard: list[Reaction]) -> bool:
-        """Learn who of these may write; whether all of them were asked about, now or before."""
-        unknown = [login for login in dict.fromkeys(each.login for each in heard) if login not in self._people]
-        asked = unknown[: min(MOST_PEOPLE, max(0, MOST_ASKED - len(self._people)))]
-        for login in asked:
-            bot = self._is_bot(login) or login.endswith("[bot]")
-            self._people[login] = not bot and self._forge.permission(login).may_write
-        return len(asked) == len(unknown)
 
 
 def _merge(pull_request: PullRequest, state: State | None, *, spoke: bool) -> ObservedLabel:

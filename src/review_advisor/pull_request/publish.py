@@ -5,7 +5,7 @@ After it only a repair is pushed, if there is one to push: that makes a new head
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -30,13 +30,14 @@ from review_advisor.core.pull_request.memory import come_back, failed, followed,
 from review_advisor.core.pull_request.repair_push import NotPushed, coming_note, not_pushed_note, pushed_note
 from review_advisor.core.pull_request.rounds import Posting, is_always_posted, postings
 from review_advisor.core.pull_request.standing import StandingCheck, Thread
-from review_advisor.core.pull_request.state import State
+from review_advisor.core.pull_request.state import Marks, State
 from review_advisor.core.pull_request.threads import (
     about,
     finding_ids_ever_said,
     finding_ids_with_open_thread,
     finding_ids_with_thread,
     left_behind,
+    with_marks,
 )
 from review_advisor.core.pull_request.waiting import same_head
 from review_advisor.core.pull_request.writes import Check, Conclusion, InlineComment
@@ -191,6 +192,7 @@ class PublishPhase:
             outcome,
             partial(remembered_beside, before=before, document=outcome, asked=asked, run=self._bot.run),
             not_placed,
+            marks=writer.marks(pull_request.author, before),
             denied=denied,
         )
         coming = None if isinstance(repair, NotPushed) else _Coming(repair, say)
@@ -217,15 +219,19 @@ class PublishPhase:
         not_placed: tuple[Posting, ...],
         notes: tuple[str, ...],
         *,
+        marks: Mapping[str, Marks],
         denied: tuple[str, ...],
     ) -> None:
-        """Write the summary. What people dismissed while the review was published stays dismissed."""
+        """Write the summary. What people dismissed while the review was published stays dismissed.
+
+        What they marked is remembered and named there, and settles nothing.
+        """
 
         def words(_: str, standing: State | None) -> str:
             return summary_body(
                 document,
                 self._bot.rules,
-                beside(standing),
+                with_marks(beside(standing), marks),
                 not_placed,
                 notes,
                 denied=denied,

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from review_advisor.core.facts.pull_request import Makers, PullRequest
+from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.markers import SUMMARY, answer_marker
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import (
@@ -24,7 +25,8 @@ from review_advisor.core.pull_request.seals import (
     word_on,
 )
 from review_advisor.core.pull_request.standing import StandingComment, Thread
-from review_advisor.core.pull_request.state import State, block_in, own_comments, read_state
+from review_advisor.core.pull_request.state import Marks, State, block_in, own_comments, read_state
+from review_advisor.core.pull_request.threads import PeoplesMarks
 from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
 from review_advisor.ports.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected
 from review_advisor.ports.review import Clock
@@ -87,6 +89,22 @@ class PullRequestWriter:
     def makers(self, pull_request: PullRequest) -> Makers:
         """Whose work the pull request is, beside its author's."""
         return self._forge.makers(pull_request)
+
+    def marks(self, author: str, before: State | None) -> dict[str, Marks]:
+        """What people marked of each finding; what is remembered where the token may not read it."""
+        try:
+            remarks = self._remarks()
+        except (ForgeDenied, ForgeMissing, ForgeRejected):
+            return {} if before is None else {each.id: each.marks for each in before.findings}
+        return PeoplesMarks(self._rules.login, self._may_write).marks(remarks, author)
+
+    @retried
+    def _remarks(self) -> tuple[StandingRemark, ...]:
+        return self._forge.remarks(self._number)
+
+    @retried
+    def _may_write(self, login: str) -> bool:
+        return self._forge.permission(login).may_write
 
     def remembered(self) -> State | None:
         """The state in the standing summary, as far as it is believed; None where there is none to read."""

@@ -28,6 +28,7 @@ from tests.adapters.pull_request_world import (
 )
 
 from review_advisor.core.forge_text.summary import amended
+from review_advisor.core.pull_request import threads
 from review_advisor.core.pull_request.dismissals import with_dismissed
 from review_advisor.core.pull_request.markers import SUMMARY, finding_in, finding_marker
 from review_advisor.core.pull_request.rules import PublicationRules
@@ -37,7 +38,6 @@ from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.requests.session import session
 from review_advisor.mockworld.lines import reject
-from review_advisor.observation import closed_pull_request as observe_phase
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 
@@ -118,7 +118,7 @@ def test_only_so_many_people_are_asked_about_in_all(
     (thread,) = actions.threads(pull)
     actions.github.reacts(thread.comments[0], "THUMBS_DOWN", by=MAINTAINER)
     actions.merges(pull)
-    monkeypatch.setattr(observe_phase, "MOST_ASKED", 0)
+    monkeypatch.setattr(threads, "MOST_ASKED", 0)
     assert observed(actions.closed(pull))[ID, "reaction"] == "unknown"
 
 

@@ -229,12 +229,21 @@ def _listed_of(finding: Finding | KnownFinding, document: OutcomeDocument) -> Li
 
 
 def _with_notes(line: Listed, known: KnownFinding | None, *, still_open: bool = False) -> Listed:
-    notes = (line.notes, _dismissed_elsewhere(known), ", still open" if still_open else "")
+    notes = (line.notes, _dismissed_elsewhere(known), _marked(known), ", still open" if still_open else "")
     return replace(line, notes="".join(notes))
 
 
 def _listed_known(finding: KnownFinding) -> Listed:
     return Listed(finding.severity, finding.path, finding.line, finding.title, finding.id)
+
+
+def _marked(finding: KnownFinding | None) -> str:
+    """What people did with its comment. It is open all the same: this section lists what is."""
+    if finding is None:
+        return ""
+    marks = finding.marks
+    told = (("thread resolved", marks.resolved), ("thumbs up", marks.up), ("thumbs down", marks.down))
+    return "".join(f", {words}" for words, holds in told if holds)
 
 
 def _dismissed_elsewhere(finding: KnownFinding | None) -> str:

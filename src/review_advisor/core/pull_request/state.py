@@ -40,6 +40,14 @@ UNKNOWN_PLACES = 0
 """No finding stands in so few: what is remembered of one in unknown places matches none that is raised."""
 
 
+class Marks(_Kept):
+    """What people did with the comment on a finding: they settle nothing by it."""
+
+    resolved: bool = False
+    up: bool = False
+    down: bool = False
+
+
 class KnownFinding(_Kept):
     """A finding that was said on this pull request.
 
@@ -47,6 +55,7 @@ class KnownFinding(_Kept):
     ``dismissed_under``: there a person dismissed the same lines, and nobody knows that they were moved from there.
     ``occurrences`` is in how many places of its file its quote stood when it was last raised, or ``UNKNOWN_PLACES``.
     ``blocks``: the review that last raised it rejected the change for it, or nobody knows whether it did.
+    ``marks`` are those that the last publication found.
     """
 
     id: Annotated[str, Field(pattern=rf"^{FINDING_ID}$")]
@@ -61,6 +70,7 @@ class KnownFinding(_Kept):
     dismissed_under: str = ""
     occurrences: int = 1
     blocks: bool = True
+    marks: Marks = Marks()
 
 
 class Whole(_Kept):
