@@ -3112,8 +3112,8 @@ MUTANTS = (
     Mutant(
         "a checkpoint does not cover the last hash of a run",
         "core/ledger/checkpoint.py",
-        "[chain, run_id, events, last_hash]",
-        "[chain, run_id, events]",
+        " {len(last_hash)} {last_hash}",
+        "",
         (f"{CHECKPOINTS}test_everything_is_read_where_the_checkpoint_does_not_fit",),
     ),
     Mutant(
