@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from review_advisor.core.facts.earlier_review import Earlier
@@ -30,12 +31,11 @@ MOST_RENAMES = 1_000
 """Among more deleted files times new ones than the square of this, no renames are looked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Hunk:
-    r"""One hunk of a text patch.
+    """One hunk of a text patch. Line numbers count from 1; an empty side has start 0.
 
-    ``lines`` keep their first character (``" "``, ``"+"``, ``"-"`` or a backslash for "No newline at
-    end of file") and have no line ending. Line numbers count from 1; an empty side has start 0.
+    ``text`` is all its lines, each with a line end: an object for each line would take four times the memory.
     """
 
     old_start: int
@@ -43,7 +43,26 @@ class Hunk:
     new_start: int
     new_count: int
     section: str
-    lines: tuple[str, ...]
+    text: str
+
+    def __init__(  # noqa: PLR0917 (the numbers of a hunk's header, in its order)
+        self, old_start: int, old_count: int, new_start: int, new_count: int, section: str, lines: Iterable[str]
+    ) -> None:
+        values = (old_start, old_count, new_start, new_count, section, "".join([f"{line}\n" for line in lines]))
+        for each, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, each.name, value)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        r"""The lines without their ends, each with its first character.
+
+        That is ``" "``, ``"+"``, ``"-"``, or a backslash for "No newline at end of file".
+        """
+        return tuple(self.text.split("\n")[:-1])
+
+    def with_lines(self, lines: Iterable[str]) -> Hunk:
+        """The same place with other lines."""
+        return Hunk(self.old_start, self.old_count, self.new_start, self.new_count, self.section, lines)
 
 
 @dataclass(frozen=True, slots=True)

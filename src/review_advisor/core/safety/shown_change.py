@@ -67,7 +67,7 @@ def _marked_as_rendered(file: FileChange) -> FileChange:
 
 
 def _with_lines(file: FileChange, lines: Iterator[str]) -> FileChange:
-    hunks = (replace(hunk, lines=tuple(next(lines) for _ in hunk.lines)) for hunk in file.hunks)
+    hunks = (hunk.with_lines(islice(lines, len(hunk.lines))) for hunk in file.hunks)
     return replace(file, hunks=tuple(hunks))
 
 

@@ -1,9 +1,14 @@
-"""What is wrong with a damaged patch, told with the number of the line."""
+"""What is wrong with a damaged patch, told with the number of the line; what a large one takes of memory."""
 
 from __future__ import annotations
 
-import pytest
+import tracemalloc
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from review_advisor.core.facts.change import Hunk
 from review_advisor.core.facts.patches.patch import PatchError, split_git_diff, split_patch
 
 HEADER = "diff --git a/x b/x\n--- a/x\n+++ b/x\n"
@@ -71,3 +76,30 @@ def test_a_hunk_keeps_its_counts_its_section_and_the_marks_of_a_missing_line_end
 def test_a_patch_says_that_a_file_is_binary(line: str) -> None:
     (section,) = split_git_diff(f"diff --git a/x b/x\nindex 1..2\n{line}\n".encode())
     assert section.binary
+
+
+def test_a_large_patch_is_held_in_little_more_memory_than_its_own_text() -> None:
+    """By objects for its lines it would take four times as much, and while it is read seven times."""
+    sections = (
+        b"diff --git a/f%d b/f%d\n--- a/f%d\n+++ b/f%d\n@@ -0,0 +1,200 @@\n" % ((number,) * 4)
+        + b"".join(b"+value_%d = %d * 3\n" % (line, number) for line in range(200))
+        for number in range(100)
+    )
+    patch = b"".join(sections)
+    split_git_diff(patch)
+    tracemalloc.start()
+    try:
+        found = split_git_diff(patch)
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert sum(len(hunk.lines) for section in found for hunk in section.hunks) == 20_000
+    assert held < 1.5 * len(patch)
+    assert peak < 2.5 * len(patch)
+
+
+@given(lines=st.lists(st.text(st.characters(exclude_characters="\n"))))
+def test_a_hunk_has_the_lines_that_it_is_made_of(lines: list[str]) -> None:
+    made = Hunk(1, 2, 3, 4, "def f():", lines)
+    assert made.lines == tuple(lines)
+    assert made.with_lines(["+x", *lines]) == Hunk(1, 2, 3, 4, "def f():", ["+x", *lines])

@@ -7,13 +7,16 @@ reads ``diff --git`` or ``@@`` is content.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from review_advisor.core.facts.change import Hunk
 
 _HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))? @@(.*)", re.DOTALL)
+_LINE_END = re.compile(rb"\n")
 _FILE = b"diff --git "
 _COMBINED = (b"diff --cc ", b"diff --combined ")
 _HEADER = (
@@ -54,7 +57,7 @@ class FilePatch:
 
 def split_git_diff(data: bytes) -> tuple[FilePatch, ...]:
     """The sections of ``git diff`` output, in order. Every line must be accounted for; raises ``PatchError``."""
-    lines = _lines(data)
+    lines = _Lines(data)
     sections: list[FilePatch] = []
     at = 0
     while at < len(lines):
@@ -71,7 +74,7 @@ def split_patch(data: bytes) -> tuple[FilePatch, ...]:
     Text before, between and after the sections (a mail's message and signature) is passed over, as ``git apply``
     does. Raises ``PatchError`` for a hunk that is cut short or has no file, and for a merge's combined diff.
     """
-    lines = _lines(data)
+    lines = _Lines(data)
     sections: list[FilePatch] = []
     at = 0
     while at < len(lines):
@@ -88,11 +91,35 @@ def split_patch(data: bytes) -> tuple[FilePatch, ...]:
     return tuple(sections)
 
 
-def _lines(data: bytes) -> list[bytes]:
-    lines = data.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    return lines
+class _Lines(Sequence[bytes]):
+    """The lines of a patch without their ends, cut where they are asked for.
+
+    Objects for all lines of a large patch would take more memory than the patch.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._begins = array("Q", [0])
+        self._begins.extend(found.end() for found in _LINE_END.finditer(data))
+        if data and not data.endswith(b"\n"):
+            self._begins.append(len(data) + 1)
+
+    def __len__(self) -> int:
+        return len(self._begins) - 1
+
+    @overload
+    def __getitem__(self, at: int) -> bytes: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[bytes]: ...
+
+    def __getitem__(self, at: int | slice) -> bytes | list[bytes]:
+        if isinstance(at, int):
+            return self._data[self._begins[at] : self._begins[at + 1] - 1]
+        first, last, _ = at.indices(len(self))
+        if first >= last:
+            return []
+        return self._data[self._begins[first] : self._begins[last] - 1].split(b"\n")
 
 
 def _plain_header(lines: Sequence[bytes], at: int) -> bool:
