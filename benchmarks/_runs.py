@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import statistics
 import subprocess
 import sys
@@ -23,6 +24,20 @@ def medians(runs: int, *actions: Callable[[], object], clock: Callable[[], float
     """The median of each action. They take turns, so that a busy moment of the machine strikes all of them."""
     taken = [[seconds(action, clock) for action in actions] for _ in range(runs)]
     return [statistics.median(column) for column in zip(*taken, strict=True)]
+
+
+def processor_seconds(action: Callable[[], object]) -> float:
+    """What the child processes of one run take of the processor: other work of the machine hardly counts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    action()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def least(runs: int, *actions: Callable[[], object]) -> list[float]:
+    """The least processor time of each action's child processes. The actions take turns."""
+    taken = [[processor_seconds(action) for action in actions] for _ in range(runs)]
+    return [min(column) for column in zip(*taken, strict=True)]
 
 
 def command(*words: str | Path, cwd: Path | None = None) -> Callable[[], object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import statistics
 import subprocess
 import sys
@@ -22,7 +23,9 @@ from review_advisor.core.facts.shards import shards
 from review_advisor.core.policy.policy import Rules, decide_policy
 from review_advisor.core.policy.switches import read_switches
 
-BAR_SECONDS = 5.0
+BAR_SECONDS = 3.0
+BAR_MEGABYTES = 100
+MEGABYTES_BEFORE = "fa025c7: 265 MB"
 BAR_GROWTH = 1.5
 HALVINGS = 4
 PICTURE = ROOT / "docs" / "images" / "large-change.svg"
@@ -38,6 +41,7 @@ class Figures(TypedDict):
     files: int
     shards: int
     forgotten: int
+    peak_mb: float
 
 
 def measure(repository: Path, revisions: str) -> Figures:
@@ -60,6 +64,7 @@ def measure(repository: Path, revisions: str) -> Figures:
         "files": len(change.files),
         "shards": len(parts),
         "forgotten": sum(file.path not in named for file in change.files),
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
 
@@ -87,6 +92,7 @@ def tables(by_size: Mapping[int, Sequence[Figures]]) -> dict[str, list[Row]]:
     largest, middle = by_size[sizes[-1]], by_size[sizes[len(sizes) // 2]]
     growth = (cost(largest) / largest[0]["lines"]) / (cost(middle) / middle[0]["lines"])
     medians = {key: statistics.median(run[key] for run in largest) for key in ("facts", "decisions", "parts")}
+    peak = max(run["peak_mb"] for run in largest)
     forgotten = max(run["forgotten"] for runs in by_size.values() for run in runs)
     at_most: list[Row] = [
         ("facts (git's diff, read)", f"{medians['facts']:.2f} s", f"median of {len(largest)}, sizes taking turns"),
@@ -94,6 +100,7 @@ def tables(by_size: Mapping[int, Sequence[Figures]]) -> dict[str, list[Row]]:
         ("both", f"{cost(largest):.2f} s", held(cost(largest), BAR_SECONDS, "s")),
         ("a line's cost, beside the middle size", f"{growth:.2f} x", held(growth, BAR_GROWTH, "x")),
         ("cutting into parts, besides", f"{medians['parts']:.2f} s", f"{largest[0]['shards']} parts"),
+        ("peak memory", f"{peak:.0f} MB", f"{held(peak, BAR_MEGABYTES, 'MB')}; {MEGABYTES_BEFORE}"),
         ("files neither sent nor named", f"{forgotten}", held(forgotten, 0, "files")),
     ]
     return {"facts, trigger, blast radius and guard": growing, f"{largest[0]['lines']:,} changed lines": at_most}

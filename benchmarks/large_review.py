@@ -25,7 +25,7 @@ from _watched import Watched, watch
 
 from review_advisor.adapters.claude.locate import PINNED_VERSION
 
-BAR_MEGABYTES = 120
+BAR_MEGABYTES = 64
 REVIEWED = (0, 10, 11)
 AGENT = """\
 #!/bin/sh

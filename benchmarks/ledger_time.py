@@ -15,17 +15,23 @@ from _figures import Row, command_line, held, tell
 from _runs import BOT, command, medians, seconds
 
 from review_advisor.adapters.ledger.database import open_to_read, open_to_write
+from review_advisor.adapters.ledger.proving import READER, verify
+from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.rows import write_casting
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.app.rollup import look_for_alarms
 from review_advisor.app.runs import list_runs
+from review_advisor.core.ledger.checkpoint import Heads
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.row import Participant
 from review_advisor.core.ledger.runs import Between, RunFilter, letters
+from review_advisor.mockworld.world import MockWorld
 
 BAR_LIST = 0.2
 BAR_SUMS = 1.0
+BAR_DASHBOARD = 10.0
+LATER = 100
 FIRST = datetime(2025, 1, 1, tzinfo=UTC)
 APART = 20_000_000
 """Microseconds from one run to the next."""
@@ -53,6 +59,7 @@ def main() -> None:
             f"runs list of {chosen.runs:,} runs": fastest_and_slowest(answers),
             f"rollup of {chosen.runs:,} runs": list(sums(ledger, chosen.times)),
         }
+        tables["beside them"] = [*from_a_checkpoint(ledger, chosen.times), dashboard(ledger, Path(folder, "pages"))]
         tables["the ledger"] = [("made", f"{made:.1f} s", f"{size:.0f} MB without events")]
     tell(Path(__file__).stem, tables, write=chosen.write)
 
@@ -135,6 +142,41 @@ def sums(ledger: Path, times: int) -> Iterator[Row]:
     alerts = partial(look_for_alarms, ledger, newest)
     (alone,) = medians(times, alerts)
     yield ("every alert", f"{alone:.3f} s", held(alone, BAR_SUMS, "s"))
+
+
+def from_a_checkpoint(ledger: Path, times: int) -> Iterator[Row]:
+    """A verification for which only reviews with their events are new. The earlier runs have none to be read again."""
+    heads = Heads()
+    connection = open_to_read(ledger)
+    for chain in connection.execute("SELECT id, run_id, events, last_hash FROM chains ORDER BY id"):
+        heads.add(*chain)
+        last = chain[0]
+    connection.close()
+    known = heads.checkpoint(datetime.now(UTC), last, READER)
+    world = MockWorld()
+    world.clock.moment = FIRST + timedelta(microseconds=2 * (last - int(FIRST.timestamp()) * 1_000_000))
+    for _ in range(LATER):
+        document = world.review()
+        recorder = Recorder(ledger, _refuse)
+        for event in document.events:
+            recorder(event)
+        recorder.finish(document)
+        recorder.close()
+    proof = verify(ledger, known, spot_checks=0)
+    if not proof.whole or proof.earlier is None:
+        raise SystemExit(f"the verification did not begin at the checkpoint: {proof}")
+    (alone,) = medians(times, partial(verify, ledger, known, spot_checks=0))
+    yield (f"verify {LATER} later runs", f"{alone:.3f} s", "from a checkpoint of all others; in full about an hour")
+
+
+def _refuse(sentence: str) -> None:
+    raise SystemExit(sentence)
+
+
+def dashboard(ledger: Path, folder: Path) -> Row:
+    """The whole command."""
+    took = seconds(command(BOT, "ui", "--ledger", ledger, "--out", folder))
+    return ("dashboard", f"{took:.1f} s", held(took, BAR_DASHBOARD, "s"))
 
 
 def _runs_in(ledger: Path) -> int:

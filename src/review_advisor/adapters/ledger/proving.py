@@ -25,6 +25,8 @@ from review_advisor.core.ledger.row import Readings, Row
 from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.report.wording import counted
 
+READER = f"{__version__} {latest()}"
+"""Another version may read other rows from the same events: its checkpoints do not count."""
 SPOT_CHECKS = 1_000
 """So many of the runs that were verified before are read again: in a small ledger all of them."""
 _OF_CHAINS = ("events", *TABLES, *OBSERVED_TABLES, *MET, "runs")
@@ -122,7 +124,7 @@ def _heads(
         if heads.runs in places:
             chosen.append((chain, str(run_id)))
         heads.add(chain, str(run_id), events if isinstance(events, int) else -1, str(last_hash))
-    return heads.checkpoint(at, through, f"{__version__} {latest()}"), chosen
+    return heads.checkpoint(at, through, READER), chosen
 
 
 def _settled(connection: sqlite3.Connection, now: datetime) -> int:
