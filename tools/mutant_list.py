@@ -425,6 +425,15 @@ MUTANTS = (
         (f"{SPENT}no_state_gives_money_back_by_an_amount_that_is_none",),
     ),
     Mutant(
+        "a push during a review begins the next one at once",
+        "pull_request/begin.py",
+        "return self._bot.rules.settle_seconds if under_review else 0",
+        "return 0",
+        (
+            "tests/attacks/test_fast_pushes.py::test_a_push_during_the_review_of_another_waits_a_minute_before_it_costs_anything",
+        ),
+    ),
+    Mutant(
         "critical files of a large change are read last",
         "core/policy/reading_order.py",
         "            return 0\n        kind",

@@ -18,13 +18,14 @@ class Selection:
 
     Any ``value`` of a working tree, which is all that a developer has, asks for untracked files, too.
     ``head`` is the only head of the pull request that is reviewed; empty: whatever it is. ``memory`` is the word of
-    ``begin`` on what is remembered of it; empty where it said none.
+    ``begin`` on what is remembered of it; empty where it said none. ``settle_seconds``: wait so long for a newer push.
     """
 
     kind: Literal["range", "base", "staged", "working_tree", "patch", "pull_request"]
     value: str = ""
     head: str = ""
     memory: str = ""
+    settle_seconds: int = 0
 
 
 def open_change(
@@ -48,5 +49,5 @@ def open_change(
         case "pull_request":
             from review_advisor.app.pull_request_source import Named, open_named
 
-            named = Named(selection.value, selection.head, selection.memory)
+            named = Named(selection.value, selection.head, selection.memory, selection.settle_seconds)
             return open_named(repo, named, about, config, environ)

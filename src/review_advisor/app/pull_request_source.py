@@ -18,6 +18,7 @@ from review_advisor.core.pull_request.memory import earlier_review
 from review_advisor.ports.forge import Forge, ForgeError
 from review_advisor.ports.review import SourceError
 from review_advisor.pull_request.believed_memory import believed_memory
+from review_advisor.pull_request.settled_head import settled_head
 
 _LARGEST_CONFIG = 1_000_000
 """In bytes: GitHub hands out no larger file to the other jobs."""
@@ -27,12 +28,14 @@ _LARGEST_CONFIG = 1_000_000
 class Named:
     """A pull request by its name. ``head`` is the only head that is reviewed; empty: whatever it is.
 
-    ``memory`` is the word of ``begin`` on what is remembered of it; empty where it said none.
+    ``memory`` is the word of ``begin`` on what is remembered of it; empty where it said none. ``settle_seconds`` is how
+    long a newer push is waited for.
     """
 
     name: str
     head: str = ""
     memory: str = ""
+    settle_seconds: int = 0
 
 
 def open_named(repo: Path, named: Named, about: About, config: Path | None, environ: Mapping[str, str]) -> GitSource:
@@ -46,8 +49,9 @@ def open_named(repo: Path, named: Named, about: About, config: Path | None, envi
 
 def _opened(repo: Path, named: Named, about: About, config: Path | None, github: GithubEnvironment) -> GitSource:
     repository, number = github.pull_request(named.name)
-    forge: Forge = connect(repository, token=github.token, api_url=github.api_url, clock=SystemClock())
-    pull_request = forge.pull_request(number)
+    clock = SystemClock()
+    forge: Forge = connect(repository, token=github.token, api_url=github.api_url, clock=clock)
+    pull_request = settled_head(forge, clock, number, named.settle_seconds)
     _check(pull_request, named.head)
     about = replace(about, issues=forge.linked_issues(number))
     remote = Remote(github.clone_url(repository), github.token, github.network)

@@ -27,8 +27,8 @@ def begin(event: str) -> None:
     """Decide what an event on GitHub asks for, and create the check that says so.
 
     A push begins a review, a comment may give a command, a merge queue asks for the check of a commit. What a workflow
-    has to know next goes to GITHUB_OUTPUT, or to stdout where that is not set: review, pull-request, head-sha, asked
-    and memory.
+    has to know next goes to GITHUB_OUTPUT, or to stdout where that is not set: review, pull-request, head-sha, asked,
+    memory and settle-seconds.
     """
     with clear_refusals():
         from review_advisor.app.begin_and_publish import run_begin
@@ -58,4 +58,5 @@ def _outputs(begun: Begun) -> dict[str, str]:
         "head-sha": pull_request.head_sha,
         "asked": "true" if begun.asked else "false",
         "memory": begun.memory,
+        "settle-seconds": str(begun.settle_seconds),
     }

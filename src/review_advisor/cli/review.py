@@ -40,6 +40,13 @@ Examples:
 @click.option("--pr", metavar="PR", help="A pull request: OWNER/REPO#N, its address, or N with GITHUB_REPOSITORY.")
 @click.option("--head", metavar="SHA", help="With --pr: the only head commit of it that is reviewed.")
 @click.option("--memory", metavar="WORD", help="With --pr: what `begin` said of the state in the summary comment.")
+@click.option(
+    "--settle",
+    type=click.IntRange(0, 600),
+    default=0,
+    metavar="SECONDS",
+    help="With --pr: wait for a newer push first.",
+)
 @click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
 @click.option("--title", help="The change's title. [default: the pull request's, or the head's subject]")
 @click.option(
@@ -132,6 +139,7 @@ def review(
     pr: str | None,
     head: str | None,
     memory: str | None,
+    settle: int,
     title: str | None,
     body_file: Path | None,
     spec_file: Path | None,
@@ -171,7 +179,7 @@ def review(
             Selection("base", base) if base is not None else None,
             Selection("staged") if staged else None,
             Selection("patch", str(patch)) if patch is not None else None,
-            Selection("pull_request", pr, head or "", memory or "") if pr is not None else None,
+            Selection("pull_request", pr, head or "", memory or "", settle) if pr is not None else None,
         )
         if untracked and chosen is not None:
             raise click.UsageError("--untracked is about your own files: leave out the range.")
@@ -179,6 +187,8 @@ def review(
             raise click.UsageError("--head says which head of a pull request: name it with --pr.")
         if memory is not None and pr is None:
             raise click.UsageError("--memory is about what is remembered of a pull request: name it with --pr.")
+        if settle and pr is None:
+            raise click.UsageError("--settle waits for pushes to a pull request: name it with --pr.")
         if with_sarif and agent != "claude":
             raise click.UsageError("--with-sarif is for models: static checks say what they find.")
         if allow_unchecked and agent != "embedded":

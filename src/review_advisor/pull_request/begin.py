@@ -37,7 +37,8 @@ from review_advisor.pull_request.writer import PullRequestWriter
 class Begun:
     """What came of an event. ``review``: ``pull_request`` is to be reviewed now; ``asked``: because a person asked.
 
-    ``memory`` says how far the review is to believe which state; empty for not at all.
+    ``memory`` says how far the review is to believe which state; empty for not at all. ``settle_seconds`` is how long
+    the review waits for a newer push before it asks anybody.
     """
 
     review: bool
@@ -45,6 +46,7 @@ class Begun:
     pull_request: PullRequest | None = None
     asked: bool = False
     memory: str = ""
+    settle_seconds: int = 0
 
 
 class BeginPhase:
@@ -76,7 +78,8 @@ class BeginPhase:
         if event.head_sha != pull_request.head_sha:
             return Begun(review=False, because="the head has moved since: that push is an event of its own")
         if event.action != "labeled":
-            return self._decided(writer, pull_request, asked=False, opening=event.action in OPENING_ACTIONS)
+            begun = self._decided(writer, pull_request, asked=False, opening=event.action in OPENING_ACTIONS)
+            return replace(begun, settle_seconds=self._settles(writer, event.before)) if begun.review else begun
         if self._bot.forge.permission(event.sender).may_write:
             return self._decided(writer, pull_request, asked=True)
         writer.label(self._bot.rules.fork_label, wanted=False, present=True)  # the check stays: theirs is no word on it
@@ -107,6 +110,11 @@ class BeginPhase:
         elif decision.waiting is not None:
             writer.checks.stand(head, check_waiting(self._bot.rules, number, decision.waiting, self._bot.details_url))
         return Begun(decision.review, decision.because, pull_request, asked, recalled.word)
+
+    def _settles(self, writer: PullRequestWriter, before: str) -> int:
+        """How long the review of a push waits: not at all unless the head ``before`` it is under review."""
+        under_review = bool(before) and writer.checks.in_progress_on(before, self._bot.rules.check_name)
+        return self._bot.rules.settle_seconds if under_review else 0
 
     def _may_leave_out(self) -> bool:
         rules = self._bot.rules

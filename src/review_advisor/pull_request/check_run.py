@@ -132,6 +132,10 @@ class CheckRunWriter:
         """Our check runs on ``commit``."""
         return tuple(self._own(self._forge.checks(commit, name)))
 
+    def in_progress_on(self, commit: str, name: str) -> bool:
+        """Whether our check on ``commit`` says that a review is under way, whichever run has to conclude it."""
+        return None in self.conclusions(commit, name)
+
     @retried
     def in_progress(self, commit: str, name: str) -> StandingCheck | None:
         """Our check run on ``commit`` that this run has to conclude and nobody has; None without a commit."""

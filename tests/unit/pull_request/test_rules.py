@@ -20,6 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "least_confidence_for": {},
     "most_rounds": 10,
     "most_usd": 50.0,
+    "settle_seconds": 60,
     "review": "every_push",
     "skip_paths": (),
     "skip_bases": (),

@@ -21,7 +21,8 @@ class EventError(ValueError):
 class PullRequestEvent:
     """Something happened to a pull request. ``label`` is the one put on or taken off, if that is what happened.
 
-    ``head_sha`` is the head at that moment, ``sender`` the account that did it.
+    ``head_sha`` is the head at that moment, ``sender`` the account that did it. ``before`` is the head that a push took
+    the place of; empty where there was no push.
     """
 
     action: str
@@ -30,6 +31,7 @@ class PullRequestEvent:
     head_sha: str
     sender: str
     label: str | None = None
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class _PullRequestPayload(BaseModel):
     sender: _Account
     pull_request: _PullRequest
     label: _Label | None = None
+    before: _Commit | None = None
 
 
 class _Issue(BaseModel):
@@ -152,6 +155,7 @@ def _pull_request(payload: _PullRequestPayload) -> PullRequestEvent:
         head_sha=payload.pull_request.head.sha,
         sender=payload.sender.login,
         label=payload.label.name if payload.label else None,
+        before=payload.before or "",
     )
 
 

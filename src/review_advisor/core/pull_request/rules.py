@@ -89,6 +89,12 @@ class PublicationRules(BaseModel):
         allow_inf_nan=False,
         description="US dollars for all reviews of one pull request; at the cap each further one is requested.",
     )
+    settle_seconds: int = Field(
+        default=60,
+        ge=0,
+        le=600,
+        description="A push during the review of another waits so long: only the last of several is reviewed.",
+    )
     review: Literal["every_push", "opened", "on_request"] = Field(
         default="every_push",
         description="When a review starts: at each push, only when a pull request is opened, or never. Drafts wait.",
