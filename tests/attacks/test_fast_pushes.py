@@ -5,15 +5,29 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Afternoon, Desk
+from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Afternoon, Desk
 
 from review_advisor.core.facts.actions_event import CommentEvent, PullRequestEvent, read_event
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.standing import StandingCheck
+from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.lines import approve
 from review_advisor.mockworld.world import FakeClock
+from review_advisor.ports.forge import ForgeRejected
 from review_advisor.pull_request.begin import BeginPhase, Begun
 from review_advisor.pull_request.publish import DidNotRun
 from review_advisor.pull_request.settled_head import settled_head
+
+GONE = "f" * 40
+
+
+class Forgetful(FakeForge):
+    """GitHub, once it has thrown away a commit that no branch leads to."""
+
+    def checks(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
+        if commit == GONE:
+            raise ForgeRejected(f"No commit found for SHA: {commit}")
+        return super().checks(commit, name)
 
 
 @pytest.fixture
@@ -53,6 +67,12 @@ def test_a_person_who_asks_is_not_kept_waiting(desk: Desk) -> None:
     pushed(desk, 1)
     event = CommentEvent("created", REPOSITORY, desk.pull.number, 77, MAINTAINER, "/advisor review", True)
     begun = BeginPhase(desk.bot()).begin(event)
+    assert (begun.review, begun.settle_seconds) == (True, 0)
+
+
+def test_a_forced_push_over_a_head_that_nobody_knows_any_more_begins_a_review(desk: Desk) -> None:
+    forge = Forgetful(desk.github, REPOSITORY, BOT)
+    begun = BeginPhase(desk.bot(forge=forge)).begin(_event(desk, "synchronize", GONE))
     assert (begun.review, begun.settle_seconds) == (True, 0)
 
 

@@ -133,8 +133,14 @@ class CheckRunWriter:
         return tuple(self._own(self._forge.checks(commit, name)))
 
     def in_progress_on(self, commit: str, name: str) -> bool:
-        """Whether our check on ``commit`` says that a review is under way, whichever run has to conclude it."""
-        return None in self.conclusions(commit, name)
+        """Whether our check on ``commit`` says that a review is under way, whichever run has to conclude it.
+
+        A commit that the forge does not know or show any more, after a forced push, has none.
+        """
+        try:
+            return None in self.conclusions(commit, name)
+        except (ForgeDenied, ForgeMissing, ForgeRejected):
+            return False
 
     @retried
     def in_progress(self, commit: str, name: str) -> StandingCheck | None:
