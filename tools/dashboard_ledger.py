@@ -177,6 +177,7 @@ class Played:
 def _play(story: Story, k: float) -> Played:
     world = MockWorld()
     story(world, k)
+    world.source.stated = replace(world.source.stated, server="https://github.com")
     document = world.review()
     first = document.events[0].at
     return Played(document, tuple((json.loads(event_text(each)), each.at - first) for each in document.events))

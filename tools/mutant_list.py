@@ -136,6 +136,13 @@ MUTANTS = (
         (f"{UNIT}test_embedded_checks.py::test_no_comment_turns_a_rejection_into_an_approval",),
     ),
     Mutant(
+        "a recorded address that is none of a server becomes a link",
+        "core/pages/pages.py",
+        'return server if _SERVER.fullmatch(server) else ""',
+        "return server",
+        (f"{UNIT}pages/test_pages.py::test_an_address_that_is_none_of_a_server_becomes_no_link",),
+    ),
+    Mutant(
         "a file that its checker could not read passes the static checks",
         "core/outcome/pre_existing.py",
         'if each.extent != "waived"]',

@@ -169,3 +169,9 @@ def test_an_event_file_that_cannot_be_read(name: str, tmp_path: Path) -> None:
 def test_a_file_without_the_events_name(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"GITHUB_EVENT_NAME is not set.*--pr\.$"):
         read_github({}).event(str(tmp_path))
+
+
+@pytest.mark.parametrize("server", ["https://github.com", "https://github.example.com", "file:///srv/repositories"])
+def test_links_lead_to_the_server_of_the_repository_or_nowhere(server: str) -> None:
+    address = read_github({"GITHUB_SERVER_URL": server}).web_address
+    assert address == ("" if server.startswith("file:") else server)

@@ -55,9 +55,14 @@ class GithubEnvironment:
         return f"actions-{self.run}-{self.attempt}" if self.run else "by-hand"
 
     @property
+    def web_address(self) -> str:
+        """Where people read this GitHub; empty for a folder of repositories."""
+        return self.server_url if self.server_url.startswith("http") else ""
+
+    @property
     def run_url(self) -> str | None:
         """The page of this workflow run."""
-        known = self.run and self.repository and self.server_url.startswith("http")
+        known = self.run and self.repository and self.web_address
         return f"{self.server_url}/{self.repository}/actions/runs/{self.run}" if known else None
 
     def clone_url(self, repository: str) -> str:

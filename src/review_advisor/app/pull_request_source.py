@@ -53,7 +53,7 @@ def _opened(repo: Path, named: Named, about: About, config: Path | None, github:
     forge: Forge = connect(repository, token=github.token, api_url=github.api_url, clock=clock)
     pull_request = settled_head(forge, clock, number, named.settle_seconds)
     _check(pull_request, named.head)
-    about = replace(about, issues=forge.linked_issues(number))
+    about = replace(about, issues=forge.linked_issues(number), server=github.web_address)
     remote = Remote(github.clone_url(repository), github.token, github.network)
     source = open_pull_request(repo, pull_request, remote, believed_base(forge, pull_request), about)
     try:

@@ -156,6 +156,7 @@ class ReviewPhase:
                 pictures=pictures,
                 scope=scope,
                 repository=change.repository,
+                server=change.server,
                 pull_request=change.pull_request,
                 base_ref=change.base_ref,
                 rules_ref=change.rules_ref,

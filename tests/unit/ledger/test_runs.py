@@ -84,6 +84,16 @@ def test_one_run_is_told_line_by_line() -> None:
     ]
 
 
+def test_one_run_names_the_teams_own_rules() -> None:
+    rules = [{"name": "REVIEW.md"}, {"name": "AGENTS.md", "cut": 1200}, {"name": "api.md", "problem": "too long"}]
+    told = run_text(RunRecord(RUN, {}, ({"kind": "policy_frozen", "guidelines": rules},))).splitlines()
+    assert [line.removeprefix("team rule   ") for line in told if line.startswith("team rule")] == [
+        "REVIEW.md",
+        "AGENTS.md, cut by 1,200 characters",
+        "api.md not applied: too long",
+    ]
+
+
 def test_no_run_is_said() -> None:
     assert runs_text([]) == "No run matches.\n"
 

@@ -366,3 +366,44 @@ def test_the_first_event_tells_what_was_decided() -> None:
     blocks = dict(entry_json(0, first)["blocks"])
     assert blocks["What was decided"][0].startswith("pr_review: veto authority, ")
     assert blocks["Files"][0].startswith("modified src/<img")
+
+
+@pytest.mark.parametrize(
+    "server",
+    ["https://github.com", "https://github.example.com", "https://ghe.example.com:8443", "https://example.com/github"],
+)
+def test_a_page_links_to_the_github_that_the_review_was_of(tmp_path: Path, server: str) -> None:
+    world = MockWorld()
+    world.source.stated = replace(world.source.stated, server=server)
+    assert page_of(world.review(), tmp_path)["run"]["server"] == server
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        "",
+        "http://github.example.com",
+        "javascript:alert(1)//",
+        "https://someone:secret@github.com",
+        "https://github.com@evil.example",
+        "https://github.com/../..",
+        "https://github.com?x=",
+        "https://github.com#",
+        "https://github.com\n.evil.example",
+        "https://github.com ",
+        "https://git\u2044hub.com",
+        "https:///evil.example",
+        "https://-",
+        "git@github.com:acme/shop",
+    ],
+)
+def test_an_address_that_is_none_of_a_server_becomes_no_link(tmp_path: Path, server: str) -> None:
+    world = MockWorld()
+    world.source.stated = replace(world.source.stated, server=server)
+    assert page_of(world.review(), tmp_path)["run"]["server"] == ""
+
+
+def test_a_runs_page_names_the_teams_own_rules(tmp_path: Path) -> None:
+    world = MockWorld()
+    world.source.guidelines = {"REVIEW.md": "No global state."}
+    assert ["Team rules", "REVIEW.md"] in page_of(world.review(), tmp_path)["summary"]

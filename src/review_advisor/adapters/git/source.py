@@ -59,7 +59,7 @@ class About:
 
     ``title``, ``body`` and ``spec`` are the user's and come first. ``issues`` are those that ``pull_request`` closes,
     ``rules_ref`` is the branch whose configuration holds for it, ``fix_attempts`` how often it was sent back before,
-    ``earlier`` its last review.
+    ``earlier`` its last review, ``server`` the address of the GitHub that it is on.
     """
 
     title: str | None = None
@@ -70,6 +70,7 @@ class About:
     issues: tuple[LinkedIssue, ...] = ()
     fix_attempts: int = 0
     earlier: Earlier | None = None
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +333,7 @@ def _of_pull_request(change: Change, pull_request: PullRequest, about: About) ->
         base_sha=pull_request.base_sha,
         repository=pull_request.repository,
         pull_request=pull_request.number,
+        server=about.server,
         prior_fix_attempts=about.fix_attempts,
         earlier=about.earlier,
     )

@@ -172,6 +172,7 @@ class Change:
     tree: str | None = None
     repository: str | None = None
     pull_request: int | None = None
+    server: str = ""
     rules_ref: str | None = None
     rules_sha: str | None = None
     earlier: Earlier | None = None

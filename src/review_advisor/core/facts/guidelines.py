@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from review_advisor.core.facts.files.paths import PathRule, literal
+from review_advisor.core.facts.patches.diff_text import shown_path
 
 GuidelineFile = Literal["REVIEW.md", "CLAUDE.md", "AGENTS.md", ".github/copilot-instructions.md"]
 """A file of rules that is looked for. One without a folder in its name is looked for in every folder."""
@@ -92,6 +93,13 @@ class GuidelineFact:
     lines: int = 0
     cut: int = 0
     problem: str = ""
+
+    @property
+    def words(self) -> str:
+        """Its name, and what of it was not applied."""
+        if self.problem:
+            return f"{shown_path(self.name)} not applied: {self.problem}"
+        return shown_path(self.name) + (f", cut by {self.cut:,} characters" if self.cut else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.ledger.dispute_words import dispute_lines
 from review_advisor.core.report.wording import and_unknown, printable_line, table
 
@@ -162,6 +163,7 @@ def run_text(record: RunRecord, width: int | None = None) -> str:
         ("wall clock", "-" if line.wall_ms is None else f"{line.wall_ms / 1000:.1f} s"),
         ("tokens", f"{line.executor_tokens} executor, {line.advisor_tokens} advisor"),
         ("events", str(len(record.events))),
+        *(("team rule", each.words) for each in _rules(record.events)),
         *([("BROKEN", record.broken)] if record.broken else []),
     ]
     blocks = ["".join(f"{name:<10}  {printable_line(value)}\n" for name, value in about)]
@@ -174,6 +176,12 @@ def run_text(record: RunRecord, width: int | None = None) -> str:
             told = _lines(shown, [[_value(row[column]) for column in shown] for row in rows], width)
             blocks.append(f"{name}\n{told}")
     return "\n".join(blocks)
+
+
+def _rules(events: Sequence[Mapping[str, Any]]) -> Iterator[GuidelineFact]:
+    """The team's own rules that the first event names."""
+    for each in events[0].get("guidelines", ()) if events else ():
+        yield GuidelineFact(str(each["name"]), "", cut=int(each.get("cut", 0)), problem=str(each.get("problem", "")))
 
 
 _SHOWN = (

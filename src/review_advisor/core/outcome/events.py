@@ -93,7 +93,8 @@ class PolicyFrozen(Happened):
     ends as approved. ``scope`` is what of it the executor is shown. ``cut`` says in words what the prompts shorten
     that is not the change itself. ``repository`` and ``pull_request`` name a pull request, ``base_ref`` its base
     branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration holds; None for any other
-    change. ``guidelines`` are the team's own rules that apply to the change, or could not be read.
+    change. ``guidelines`` are the team's own rules that apply to the change, or could not be read. ``server`` is the
+    address of the GitHub that the repository is on, where one is known.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -115,6 +116,7 @@ class PolicyFrozen(Happened):
     rules_ref: str | None = None
     rules_sha: str | None = None
     guidelines: tuple[GuidelineFact, ...] = ()
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

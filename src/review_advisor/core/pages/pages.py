@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,10 @@ from review_advisor.core.pages.entries import entry_json, finding_json
 from review_advisor.core.pages.report_changes import changes
 from review_advisor.core.pages.text import page_lines, page_text
 from review_advisor.core.safety.fence import as_facts
+
+_SERVER = re.compile(
+    r"https://[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class RunPage:
         """For the page. Its keys are ours; only values come from the run."""
         document = self.document
         return {
-            "run": shown_line(self.line),
+            "run": shown_line(self.line) | {"server": self._server()},
             "trouble": page_text(self.trouble),
             "why": page_lines(document.because) if document else [],
             "summary": [[label, page_text(value)] for label, value in self._summary()],
@@ -62,6 +67,12 @@ class RunPage:
             "repair": page_text(document.repair.patch) if document and document.repair else "",
             "entries": list(self._entries()),
         }
+
+    def _server(self) -> str:
+        """Where links lead: nowhere, unless the review recorded a plain address of its GitHub."""
+        first = self.events[0] if self.events else None
+        server = first.server if isinstance(first, PolicyFrozen) else ""
+        return server if _SERVER.fullmatch(server) else ""
 
     def _became(self, finding: str) -> list[str]:
         return page_lines(
@@ -99,6 +110,8 @@ class RunPage:
             policy = self.events[0].policy
             yield "Blast radius", policy.blast.radius.value
             yield "Surfaces", ", ".join(row.surface.value for row in policy.surfaces)
+            rules = self.events[0].guidelines
+            yield "Team rules", "; ".join(each.words for each in rules) or "none"
         if self.document and self.document.flags.lost:
             yield "Answers that did not come", ", ".join(self.document.flags.lost)
 

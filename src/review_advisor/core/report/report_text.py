@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import merged_into
 from review_advisor.core.facts.files.languages import language_of
-from review_advisor.core.facts.guidelines import GuidelineFact
-from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.outcome.cost import RoleCost, total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
@@ -120,7 +118,7 @@ def _opening(document: OutcomeDocument) -> str:
         lines.append(
             printable(f"  configuration: that of {document.rules_ref}, which does not name {document.base_ref}")
         )
-    lines += [wrapped("  team rules: ", _rules_words(each)) for each in document.guidelines]
+    lines += [wrapped("  team rules: ", each.words) for each in document.guidelines]
     if no_repair := no_repair_words(document):
         lines.append(f"  {no_repair}")
     if policy.guard.holds:
@@ -128,13 +126,6 @@ def _opening(document: OutcomeDocument) -> str:
     if document.flags.lost:
         lines.append("  answers lost or refused: " + ", ".join(document.flags.lost))
     return "\n".join(lines)
-
-
-def _rules_words(fact: GuidelineFact) -> str:
-    name = shown_path(fact.name)
-    if fact.problem:
-        return f"{name} not applied: {fact.problem}"
-    return f"{name}, cut by {fact.cut:,} characters" if fact.cut else name
 
 
 def _first(items: tuple[str, ...], count: int) -> list[str]:

@@ -137,6 +137,7 @@ class HeadBranch:
             tree=None if head.bare else self.github.commit(pull.head_sha).tree,
             repository=pull.repository,
             pull_request=pull.number,
+            server="https://github.com",
             rules_ref=pull.base_ref,
             rules_sha=base_sha,
         )

@@ -36,12 +36,13 @@
     return made;
   }
 
-  // A place on GitHub; the text alone where the run names no repository of a form that GitHub has.
+  // A place on the run's own GitHub; the text alone where the run names no server, or no repository as GitHub has them.
   function github(run, place, ...children) {
-    const fits = /^[A-Za-z0-9-]+\/[A-Za-z0-9._-]+$/.test(run.repository || "") && /^[\w./%~#-]+$/.test(place);
+    const fits = /^https:\/\/[\w.:/~-]+$/.test(run.server || "") && /^[\w-]+\/[\w.-]+$/.test(run.repository || "")
+      && /^[\w./%~#-]+$/.test(place);
     if (!fits) return children;
     const made = element("a", {}, ...children);
-    made.setAttribute("href", `https://github.com/${run.repository}/${place}`);
+    made.setAttribute("href", `${run.server}/${run.repository}/${place}`);
     made.setAttribute("rel", "noopener noreferrer");
     return made;
   }
