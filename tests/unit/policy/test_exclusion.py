@@ -4,31 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from tests.attacks.lock_files import bumped, changed, npm, old
+from tests.attacks.lock_files import bumped, cargo, changed, npm, old
 from tests.scenarios.reading import is_shown, shown
 
+from review_advisor.adapters.price_file import read_prices
 from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
 from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
 from review_advisor.core.facts.files.critical import CriticalPaths
+from review_advisor.core.facts.lockfiles.toml_locks import _LINE
 from review_advisor.core.forge_text.conclusion import title_of
+from review_advisor.core.metrics.prices import Unpriced, cost, price_on
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
 from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.exclusion import Exclusion, excluding_glob
+from review_advisor.core.policy.exclusion import MOST_TOLD_TOGETHER, Exclusion, excluding_glob
 from review_advisor.core.policy.policy import Rules, left_unread
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.report_text import report_text
 from review_advisor.core.safety.shown_change import hunks_with_secrets
-from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld
+from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld, edited
 
 PATH = "web/package-lock.json"
 HEAD = npm(bumped)
 FILE = changed(PATH, npm(old), HEAD)
+CHARACTERS_A_TOKEN, CLI_ADDS, ANSWER_TOKENS = 3.5, 20_000, 1_500
+"""The assumptions of benchmarks/review_cost.py, and more than the CLI adds to a prompt."""
 TOKEN = "ghp_" + "Zq3nL0vXw8RtY2uB6mKd9sHf4jGc1aEe5oPi"
 
 
@@ -120,6 +126,29 @@ def test_more_new_packages_than_can_be_told_are_read() -> None:
     assert file.brings.packages[0] == "pkg-3 1.0.0"
 
 
+def test_many_files_that_bring_in_much_are_read_from_where_there_is_no_room_to_tell_it() -> None:
+    few, some = npm(old, 2), npm(old, 600)
+    files = tuple(changed(f"{number}/package-lock.json", few, some) for number in range(9))
+    excluded = left_unread(Change("x", files=files), Rules(), lambda _path: some, hunks_with_secrets)
+    told = sum(len("".join(each.brings.packages)) for each in excluded.files)
+    assert 0 < told <= MOST_TOLD_TOGETHER
+    assert [each.path for each in excluded.read_anyway] == [file.path for file in files[len(excluded.files) :]]
+    assert len(excluded.read_anyway) > 1
+
+
+def test_a_file_in_which_nearly_everything_is_unusual_is_read() -> None:
+    head = npm(bumped, 500).replace("https://npm.example", "https://other.example")
+    assert "more than 200 things" in why(changed(PATH, npm(old, 500), head), head=head)
+
+
+@pytest.mark.parametrize("line", ["x = " + "1" * 1_900 + "!", "x = " + "a1" * 900 + "!", 'x = "' + '\\"' * 900])
+def test_a_line_that_is_made_to_be_slow_to_read_is_read_by_a_reviewer(line: str) -> None:
+    base = cargo(old)
+    head = base.replace('name = "pkg-9"', f'name = "pkg-9" # {line}')
+    assert "every hunk of it has to be read" in why(changed("Cargo.lock", base, head), head=head)
+    assert _LINE.fullmatch(line) is None
+
+
 def test_globs_are_matched_as_gitignore_does_and_as_they_are_spelled() -> None:
     assert excluding_glob(("package-lock.json",), PATH) == "package-lock.json"
     assert excluding_glob(("/package-lock.json",), PATH) is None
@@ -179,6 +208,22 @@ def test_a_secret_in_an_excluded_file_is_read_and_hidden(world: MockWorld) -> No
     for call in world.calls(Role.EXECUTOR):
         assert TOKEN not in call.prompt
         assert "token" in shown(call, "DIFF")
+
+
+def test_a_bump_of_ten_thousand_lines_costs_at_most_fifteen_cents(world: MockWorld) -> None:
+    base, head = npm(old, 3_400), npm(bumped, 3_400)
+    file = changed(PATH, base, head)
+    assert file.changed_lines > 10_000
+    document = review(world, edited("package.json", 1), file, **{PATH: head})
+    assert document.outcome is Outcome.APPROVED
+    today, prices = datetime.now(UTC).date(), read_prices()
+    usd = 0.0
+    for number, call in enumerate(world.agents.asked, 1):
+        written = round((len(call.system_prompt) + len(call.prompt) + CLI_ADDS) / CHARACTERS_A_TOKEN)
+        price = price_on(f"claude-{call.model}-5-5", today, prices)
+        assert price is not None
+        usd += cost(Unpriced(f"claude-{call.model}-5-5", today, number, 0, ANSWER_TOKENS, 0, written), price)
+    assert usd <= 0.15
 
 
 def frozen(document: OutcomeDocument) -> PolicyFrozen:

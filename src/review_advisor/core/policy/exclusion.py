@@ -20,6 +20,9 @@ HeadText = Callable[[str], str | None]
 SecretHunks = Callable[[FileChange], Collection[int]]
 """The hunks of a file in which something looks like a secret, by their numbers from 0."""
 
+MOST_TOLD_TOGETHER = 40_000
+"""Characters that reviewers are told of all files that are left unread. Further files are read."""
+
 
 @dataclass(frozen=True, slots=True)
 class ExcludedFile:
@@ -126,6 +129,7 @@ def exclusion(
     files: list[ExcludedFile] = []
     read: list[ReadAnyway] = []
     times = Counter(path for file in change.files for path in file.paths)
+    room = MOST_TOLD_TOGETHER
     for file in change.files:
         glob = excluding_glob(globs, file.path)
         if glob is None:
@@ -134,6 +138,9 @@ def exclusion(
         if why is None and times[file.path] > 1:
             why = "two files of the change have its name"
         made = _excluded(file, glob, head_text, secrets) if why is None else why
+        if not isinstance(made, str):
+            room -= len(made.path) + sum(map(len, (*made.brings.hosts, *made.brings.packages, *made.brings.doubts)))
+            made = made if room >= 0 else "the files before it leave no room to tell what it brings in"
         if isinstance(made, str):
             read.append(ReadAnyway(file.path, made))
         else:

@@ -13,9 +13,11 @@ from review_advisor.core.facts.lockfiles.lock_formats import lock_format
 
 MOST_TOLD = 12_000
 """Characters of names and hosts that reviewers are told of one file. A change that brings in more of them is read."""
+MOST_DOUBTS = 200
 LONGEST_LINE = 2_000
 _ADDRESS = re.compile(
-    r"[A-Za-z][A-Za-z0-9+.-]*://+(?:[^/@\s\"'<>]*@)?([^/\s\"'<>?#,;)\]}]+)|[\w.-]+@([A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}):"
+    r"(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]+://+(?:[^/@\s\"'<>]*@)?([^/\s\"'<>?#,;)\]}]+)"
+    r"|(?<![\w.-])[\w.-]+@([A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}):"
 )
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?")
 _SCRIPT = re.compile(r"(?:pre|post)?install\"?'?\s*:|install[-_]?script", re.IGNORECASE)
@@ -73,6 +75,8 @@ def incoming(file: FileChange, head: str) -> Incoming | str:
 
 
 def _put_back(hunks: Sequence[Hunk], doubts: Sequence[_Doubt], made: Incoming) -> Incoming | str:
+    if len(doubts) > MOST_DOUBTS:
+        return f"more than {MOST_DOUBTS} things about it are unusual"
     read = {number for doubt in doubts for number, hunk in enumerate(hunks) if doubt.touches(hunk)}
     if any(not any(doubt.touches(hunk) for hunk in hunks) for doubt in doubts):
         return "what is unusual about it stands in no hunk"
@@ -100,7 +104,9 @@ def text_before(head: str, hunks: Sequence[Hunk]) -> str | None:
 
 
 def hosts_in(line: str) -> Iterator[str]:
-    """Every host that an address in ``line`` names, as it stands there."""
+    """Every host that an address in ``line`` names, as it stands there; none of a line that is too long to look at."""
+    if len(line) > LONGEST_LINE:
+        return iter(())
     return (found[1] or found[2] for found in _ADDRESS.finditer(line))
 
 
@@ -115,8 +121,8 @@ def _added(hunks: Sequence[Hunk]) -> Iterator[tuple[int, str]]:
 
 def _odd_lines(hunks: Sequence[Hunk], base: str) -> Iterator[_Doubt]:
     """Added lines that are unusual in any file: what they name, and how they are written."""
-    known = set(hosts_in(base))
     before = set(base.split("\n"))
+    known = {host for line in before for host in hosts_in(line)}
     for number, line in _added(hunks):
         for host in hosts_in(line):
             if host not in known:
@@ -127,6 +133,7 @@ def _odd_lines(hunks: Sequence[Hunk], base: str) -> Iterator[_Doubt]:
             continue
         if len(line) > LONGEST_LINE:
             yield _Doubt(f"line {number} is longer than {LONGEST_LINE} characters", number, number)
+            continue
         if not line.strip("\t").isprintable():
             yield _Doubt(f"line {number} holds invisible characters", number, number)
         for rule, what in (

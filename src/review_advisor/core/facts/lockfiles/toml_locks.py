@@ -13,10 +13,10 @@ from pydantic import Field
 
 from review_advisor.core.facts.lockfiles.lock_entries import LockEntry, LockModel, faults, setting
 
-_STRING = r'"(?:[^"\\]|\\")*"'
+_STRING = r'"(?:[^"\\]|\\")*+"'
 _KEY = rf"(?:[A-Za-z0-9_.-]+|{_STRING})"
-_ITEM = rf"(?:{_STRING}|[0-9]+|true|false|[A-Za-z0-9_.-]+ = |[\[\]{{}}, ])"
-_LINE = re.compile(rf"\[\[package\]\]|\[package\.[a-z.-]+\]|{_KEY} = {_ITEM}+| +{_ITEM}+|\]|")
+_ITEM = rf"(?:{_STRING}|[0-9]++|true|false|[A-Za-z0-9_.-]++ = |[\[\]{{}}, ])"
+_LINE = re.compile(rf"\[\[package\]\]|\[package\.[a-z.-]+\]|{_KEY} = {_ITEM}++| +{_ITEM}++|\]|")
 """No comment, no other escape than that of a quote, no text of several lines."""
 _BLOCK = re.compile(r"\[(?!package\.)")
 _GENERATED = (
