@@ -592,6 +592,16 @@ def test_sql_that_begins_on_the_second_line_of_its_string_is_read(tmp_path: Path
 def test_a_comment_may_say_that_a_name_of_python_2_is_meant(tmp_path: Path) -> None:
     assert found(tmp_path, "a.py", "text = unicode  # noqa: F821\n") == {}
     assert found(tmp_path, "b.py", "text = unicode\n") == {"F821": "high"}
+    versions = "import sys\n\nPY2 = sys.version_info[0] == 2\n"
+    assert found(tmp_path, "c.py", versions + "text = unicode if PY2 else str\n") == {}
+    assert found(tmp_path, "d.py", versions + "text = missing if PY2 else str\n") == {"F821": "high"}
+
+
+def test_a_default_that_is_only_kept_and_an_overload_of_a_stub_are_no_findings(tmp_path: Path) -> None:
+    assert found(tmp_path, "a.py", "class A:\n    def __init__(self, rows={}):\n        self.rows = rows\n") == {}
+    stub = "class A:\n    def __delitem__(self, key: str, other: int) -> None: ...\n"
+    assert found(tmp_path, "a.pyi", stub) == {}
+    assert found(tmp_path, "b.py", stub) == {"PLE0302": "high"}
 
 
 def test_what_comments_silence_is_counted_and_named(tmp_path: Path) -> None:
@@ -599,7 +609,7 @@ def test_what_comments_silence_is_counted_and_named(tmp_path: Path) -> None:
     answered = answer_alone(written(tmp_path, {"app.py": lines}), tmp_path)
     assert (answered.verdict, answered.findings) == ("approve", ())
     named = ", ".join(f"B006 at app.py:{at}" for at in range(1, 10, 2))
-    assert f"Silenced by comments in the code: 7 ({named} and 2 more)." in answered.summary
+    assert f"Silenced in the code: 7 ({named} and 2 more)." in answered.summary
 
 
 def test_ruffs_own_fix_is_a_suggestion_of_whole_lines(tmp_path: Path) -> None:

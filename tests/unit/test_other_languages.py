@@ -149,12 +149,13 @@ def test_a_configuration_switches_off_what_it_names(checker: str, text: str, rul
         ("app.js", "// eslint-disable-next-line\n" + DUPLICATE),
         ("app.js", "/* oxlint-disable */\n" + DUPLICATE),
         ("run.sh", '# shellcheck disable=SC2199\n[[ -n "$@" ]]\n'),
+        ("app.js", "__webpack_require__(1);\n" + DUPLICATE),
     ],
 )
-def test_what_comments_silence_in_other_languages_is_counted_and_named(tmp_path: Path, path: str, text: str) -> None:
+def test_what_is_silenced_in_other_languages_is_counted_and_named(tmp_path: Path, path: str, text: str) -> None:
     told = answered(tmp_path, [written(tmp_path, path, text)])
     assert (told.verdict, told.findings) == ("approve", ())
-    assert "Silenced by comments in the code: 1 (" in told.summary
+    assert "Silenced in the code: 1 (" in told.summary
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def _silenced(found: Sequence[CheckFinding]) -> list[str]:
         return []
     named = ", ".join(f"{one.rule} at {one.path}:{one.line}" for one in found[:_NAMED])
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return [f"Silenced by comments in the code: {len(found)} ({named}{more})."]
+    return [f"Silenced in the code: {len(found)} ({named}{more})."]
 
 
 def _gaps(checks: StaticChecks) -> list[str]:

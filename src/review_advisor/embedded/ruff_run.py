@@ -20,6 +20,8 @@ _OTHER_SILENCE = {
     "F821": re.compile(r"#\s*type:\s*ignore\[[\w, -]*name-defined"),
     "F841": re.compile(r"#.*(?:pylint:\s*disable|re-?export|type:\s*ignore|pragma:)", re.IGNORECASE),
 }
+_TESTS_VERSION = re.compile(r"\bversion_info\b|\bPY[23]\b")
+"""Code for two versions of Python. It may name what only the older has (``may_be_silenced``), and nothing else."""
 _SILENCED = re.compile(r"#\s*noqa(?![\w-])(?:\s*:\s*(?P<rules>[A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*))?", re.IGNORECASE)
 _WHOLE_FILE_SILENCED = re.compile(
     r"^\s*#\s*(?:ruff|flake8)\s*:\s*noqa(?:\s*:\s*(?P<rules>[A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*))?\s*$", re.IGNORECASE
@@ -80,6 +82,8 @@ def _remark(raw: dict[str, Any], path: str, lines: Sequence[str]) -> RuffRemark:
 
 
 def _is_silenced(rule: str, own: Sequence[str], lines: Sequence[str]) -> bool:
+    if rule == "F821" and any(_TESTS_VERSION.search(line) for line in lines):
+        return True
     other = _OTHER_SILENCE.get(rule)
     if other is not None and any(other.search(line) for line in own):
         return True

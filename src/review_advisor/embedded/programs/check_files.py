@@ -17,6 +17,8 @@ from review_advisor.embedded.programs.bounded_run import CheckerError, bounded_r
 from review_advisor.embedded.programs.complaint import CannotRead, Complaint
 
 _MOST_BYTES = 2_000_000
+_BUNDLED = b"__webpack_require__"
+"""A bundler wrote the file: what is mild there is counted, and not reported."""
 _BATCH = 200
 _SILENCERS = re.compile(
     rb"(?:eslint|oxlint)-(?:disable|enable)|eslint-env|shellcheck\s+[a-z-]+=|zizmor:\s*ignore", re.IGNORECASE
@@ -81,7 +83,8 @@ def _batch(name: str, program: str, texts: Mapping[str, bytes]) -> Iterator[Prog
     silencing = {path: text for path, text in texts.items() if _SILENCERS.search(text)}
     left = set(_said(name, program, silencing)) if silencing else set()
     for path, said in heard:
-        yield ProgramRemark(path, name, said, path in silencing and (path, said) not in left)
+        silenced = path in silencing and (path, said) not in left
+        yield ProgramRemark(path, name, said, silenced or _BUNDLED in texts[path])
 
 
 def _said(name: str, program: str, texts: Mapping[str, bytes]) -> Iterator[tuple[str, Complaint]]:
