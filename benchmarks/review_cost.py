@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from _changes import CHANGED_LINES_EACH, make_many, path_of
+from _changes import CHANGED_LINES_EACH, path_of
 from _figures import ROOT, Row, command_line, tell
-from _runs import BOT
+from _runs import BOT, git
 from _watched import watch
 
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.core.metrics.prices import Price, Unpriced, cost, price_on
 
 sys.path.insert(0, str(ROOT))
+from tests.e2e.prompt_cache import counted
 from tests.e2e.review_answers import confirm, plan, report, veto
 from tests.e2e.stub_api import Reply, Request, read, stub_api
 
@@ -35,7 +36,20 @@ FILES_READ = 4
 ANSWER_TOKENS = {"ReviewPlan": 600, "ReviewReport": 1_500, "PostVerifyResult": 800}
 READING_TOKENS = 150
 """What a model writes to read one file."""
-SIZES = (200, 1_000, 4_000)
+SIZES = (30, 200, 1_000, 4_000)
+VETOES = (0, 1, 3)
+BEFORE = "fa025c7"
+KEPT = Path(__file__).with_name("review_cost_before.json")
+"""The counts of the version before calls of a role began alike: ``--source`` and ``--save`` made them."""
+ROLES = {"ReviewPlan": "pre-flight", "ReviewReport": "executor", "PostVerifyResult": "post-verify"}
+_SHOWN_FILE = re.compile(r"^FILE (\S+)$", re.MULTILINE)
+_ADDED_LINE = re.compile(r"^[\d ]*\+(.+)$", re.MULTILINE)
+"""Of a rendered diff, with columns of numbers or without."""
+ASSUMPTIONS = (
+    f"Assumed: {CHARACTERS_A_TOKEN} characters a token; the executor reads {FILES_READ - 1} files, nobody else reads;"
+    f" tokens of an answer: {ANSWER_TOKENS}; no consult, no repair. The cache lives as long as the review, and is read"
+    " up to any block that is at most 20 before a mark."
+)
 ENDED = (0, 10, 11)
 
 
@@ -64,12 +78,21 @@ def answer_of(request: Request) -> str:
     return str(schema["title"])
 
 
+def found(request: Request, number: int) -> list[dict[str, object]]:
+    """A mild finding on the ``number``-th added line that a request shows: without it a retry would change nothing."""
+    path = _SHOWN_FILE.findall(request.prompt)[0]
+    quote = _ADDED_LINE.findall(request.prompt)[number]
+    named = {"path": path, "line": 1, "severity": "low", "category": "tests", "title": f"about line {number}"}
+    return [{**named, "confidence": 0.5, "evidence": quote}]
+
+
 class Models:
-    """They plan, read some files, approve, and confirm; with ``vetoes`` the first approval is refused."""
+    """They plan, read some files, approve, and confirm; with ``vetoes`` so many approvals are refused."""
 
     def __init__(self, paths: Sequence[str], *, vetoes: int) -> None:
         self._paths = paths[:FILES_READ]
         self._vetoes = vetoes
+        self._reports = 0
         self.written: list[int] = []
 
     def reply(self, request: Request) -> Reply:
@@ -82,80 +105,197 @@ class Models:
         if answer == "ReviewPlan":
             return plan()
         if answer == "ReviewReport":
-            return report("approve", *(["second look"] if self._vetoes == 0 else []))
+            self._reports += 1
+            return report("approve", findings=found(request, self._reports) if self._reports > 1 else [])
         self._vetoes -= 1
         return veto() if self._vetoes >= 0 else confirm()
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One kind of review: so many changed lines, so many vetoes before it is confirmed; three need a critical path."""
+
+    lines: int
+    vetoes: int
+
+    @property
+    def words(self) -> str:
+        """For a table."""
+        end = {0: "approved", 1: "vetoed once"}.get(self.vetoes, f"vetoed {self.vetoes} times")
+        return f"{self.lines:,} lines, {end}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one role of a review sends in all its requests, and what of it is not read from the cache."""
+
+    characters: int
+    full_price: int
+
+
 def billed(requests: Sequence[Request], written: Sequence[int]) -> Iterator[Billed]:
     """Each request, given what the earlier ones have put into the cache, with the tokens of its answer."""
-    cached: set[tuple[str, str]] = set()
-    for request, answer in zip(requests, written, strict=True):
-        blocks = list(_blocks(request.body))
-        prefix, marks = "", []
-        for block in blocks:
-            prefix += json.dumps({name: value for name, value in block.items() if name != "cache_control"})
-            if "cache_control" in block:
-                marks.append(prefix)
-        known = max((len(mark) for mark in marks if (request.model, mark) in cached), default=0)
-        kept = max(map(len, marks), default=0)
-        cached |= {(request.model, mark) for mark in marks}
-        yield Billed(request.model, _tokens(len(prefix) - kept), _tokens(known), _tokens(kept - known), answer)
+    for each, answer in zip(counted(requests), written, strict=True):
+        yield Billed(each.request.model, _tokens(each.fresh), _tokens(each.read), _tokens(each.written), answer)
 
 
-def _blocks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """All of a request in the order in which it is cached."""
-    yield from body.get("tools", [])
-    yield from body.get("system", [])
-    for message in body["messages"]:
-        content = message["content"]
-        yield from [{"type": "text", "text": content}] if isinstance(content, str) else content
+def by_role(requests: Sequence[Request]) -> dict[str, Spent]:
+    """The same by the title of the answer's form, in characters sent and tokens at full price."""
+    found: dict[str, Spent] = {}
+    for each in counted(requests):
+        title = answer_of(each.request)
+        before = found.get(title, Spent(0, 0))
+        sent = before.characters + each.read + each.full_price
+        found[title] = Spent(sent, before.full_price + _tokens(each.full_price))
+    return found
 
 
 def _tokens(characters: int) -> int:
     return round(characters / CHARACTERS_A_TOKEN)
 
 
-def review(folder: Path, lines: int, *, vetoes: int) -> tuple[Billed, ...]:
-    """The requests of one review of so many changed lines."""
-    files = lines // CHANGED_LINES_EACH
-    models = Models([path_of(number) for number in range(files)], vetoes=vetoes)
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """One case as it was played."""
+
+    billed: tuple[Billed, ...]
+    roles: Mapping[str, Spent]
+
+    @property
+    def usd(self) -> float:
+        """By the list of prices of today."""
+        return sum(each.usd(read_prices()) for each in self.billed)
+
+
+def make_change(folder: Path, case: Case) -> list[str]:
+    """A repository whose last commit changes so many lines, of ordinary length, in files of a hundred; their paths.
+
+    Every other file is new; of those between them, lines of an older one are changed, with three lines around.
+    """
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    sizes = [min(CHANGED_LINES_EACH, case.lines - at) for at in range(0, case.lines, CHANGED_LINES_EACH)]
+    paths = [path_of(number) for number in range(len(sizes))]
+    if case.vetoes > 1:
+        paths[0] = "auth/session.py"
+    for old in (True, False):
+        for number, (path, size) in enumerate(zip(paths, sizes, strict=True)):
+            rewritten = number % 2 == 1
+            if old and not rewritten:
+                continue
+            lines = [f"    total_{at} = price_{number} * {at} + cost\n" for at in range(size * 4)]
+            if rewritten and not old:
+                lines = [line.replace("+", "-") if at % 8 == 0 else line for at, line in enumerate(lines)]
+            place = folder / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text("".join(lines if rewritten else lines[:size]))
+        git(folder, "add", "--all")
+        git(folder, "commit", "--quiet", "--allow-empty", "--message=change")
+        git(folder, "tag", "base" if old else "head")
+    return paths
+
+
+def review(folder: Path, case: Case, source: Path | None) -> Counts:
+    """The requests of one review; ``source`` is the package's parent folder of another version."""
     with stub_api() as api, tempfile.TemporaryDirectory(dir=folder) as home:
+        paths = make_change(Path(home, "change"), case)
+        models = Models(paths, vetoes=case.vetoes)
         api.script(models.reply)
-        where = ("--base", "base", "--repo", folder / "change", "--claude-bin", CLI, "--artifacts", Path(home, "logs"))
+        where = ("--base", "base", "--repo", Path(home, "change"), "--claude-bin", CLI, "--artifacts", Path(home, "l"))
         environment = {"PATH": os.environ["PATH"], "HOME": home, "ANTHROPIC_API_KEY": "none-needed"}
-        run = watch([BOT, "review", *where], folder, {**environment, "ANTHROPIC_BASE_URL": api.url})
+        environment |= {"ANTHROPIC_BASE_URL": api.url} | ({"PYTHONPATH": str(source)} if source else {})
+        run = watch([BOT, "review", *where], folder, environment)
         if run.code not in ENDED:
             raise SystemExit(f"the review did not run to its end ({run.code}): {run.complaint}")
-        return tuple(billed(api.requests, models.written))
+        return Counts(tuple(billed(api.requests, models.written)), by_role(api.requests))
 
 
-def rows(folder: Path, sizes: Sequence[int]) -> Iterator[Row]:
-    """The cost of each size, approved at once and after a veto."""
-    prices = read_prices()
-    for lines in sizes:
-        make_many(folder / "change", lines // CHANGED_LINES_EACH)
-        for vetoes, end in enumerate(("approved", "vetoed once, then approved")):
-            made = review(folder, lines, vetoes=vetoes)
-            tokens = sum(each.fresh + each.read + each.written + each.answer for each in made) / 1_000
-            usd = sum(each.usd(prices) for each in made)
-            yield f"{lines:,} changed lines, {end}", f"{usd:.2f} USD", f"{len(made)} requests, {tokens:.0f}k tokens"
-        (folder / "change").rename(folder / f"{lines}")
+def played(folder: Path, cases: Sequence[Case], source: Path | None) -> dict[str, Counts]:
+    """Every case, by its words."""
+    return {case.words: review(folder, case, source) for case in cases}
+
+
+def read_counts(file: Path) -> dict[str, Counts]:
+    """What ``--save`` of another version has kept."""
+    told = json.loads(file.read_text(encoding="utf-8"))
+    return {
+        words: Counts(
+            tuple(Billed(*each) for each in kept["billed"]),
+            {role: Spent(*spent) for role, spent in kept["roles"].items()},
+        )
+        for words, kept in told.items()
+    }
+
+
+def save(file: Path, counts: Mapping[str, Counts]) -> None:
+    """Keep these counts for ``read_counts``."""
+    told = {
+        words: {
+            "billed": [astuple(one) for one in each.billed],
+            "roles": {role: astuple(spent) for role, spent in each.roles.items()},
+        }
+        for words, each in counts.items()
+    }
+    file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def cost_rows(counts: Mapping[str, Counts], before: Mapping[str, Counts]) -> Iterator[Row]:
+    """The cost of each case, and how much cheaper it is than before."""
+    for words, now in counts.items():
+        remark = ""
+        if words in before:
+            then = before[words].usd
+            remark = f"{now.usd / then - 1:+.0%} ({then:.2f})"
+        yield words, f"{now.usd:.2f} USD", remark
+
+
+def role_rows(counts: Mapping[str, Counts], before: Mapping[str, Counts]) -> Iterator[Row]:
+    """Characters and tokens at full price of each role, before and after."""
+    for words, now in counts.items():
+        for title, spent in now.roles.items():
+            then = before[words].roles.get(title) if words in before else None
+            remark = f"{spent.characters:,} characters"
+            if then is not None:
+                remark += f"; {BEFORE}: {then.full_price:,} tokens, {then.characters:,} characters"
+            yield f"{words}, {ROLES[title]}", f"{spent.full_price:,} tokens", remark
+
+
+def what_if_rows(counts: Mapping[str, Counts]) -> Iterator[Row]:
+    """What other behaviour of the models would bring: arithmetic on the counts, never a measurement."""
+    words, now = [(words, each) for words, each in counts.items() if "vetoed once" in words][-1]
+    prices, reading = read_prices(), READING_TOKENS
+    for what, changed in (
+        ("answers a third shorter", [replace(one, answer=round(one.answer * 2 / 3)) for one in now.billed]),
+        ("low effort: half of the answers' tokens", [replace(one, answer=one.answer // 2) for one in now.billed]),
+        ("no reading turn", [one for one in now.billed if one.answer != reading]),
+    ):
+        usd = sum(one.usd(prices) for one in changed)
+        yield f"{words}: {what}", f"{usd:.2f} USD", f"{1 - usd / now.usd:.0%} cheaper"
 
 
 def main() -> None:
-    """Review each size with and without a veto, and tell what it costs."""
+    """Review every case, and tell what it costs beside the version whose counts are kept."""
     parser = command_line(__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="changed lines, in hundreds")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="changed lines")
+    parser.add_argument("--vetoes", type=int, nargs="+", default=VETOES, help="vetoes before it is confirmed")
+    parser.add_argument("--source", type=Path, help="the src folder of another version")
+    parser.add_argument("--save", type=Path, help="keep the counts in this file")
     chosen = parser.parse_args()
     if not CLI.is_file():
         raise SystemExit("needs the pinned CLI: run make e2e once")
+    cases = [Case(lines, vetoes) for lines in chosen.sizes for vetoes in chosen.vetoes]
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
-        tell(
-            Path(__file__).stem,
-            {"a review by the default models": list(rows(Path(name), chosen.sizes))},
-            write=chosen.write,
-        )
+        counts = played(Path(name), cases, chosen.source)
+    if chosen.save is not None:
+        save(chosen.save, counts)
+    before = read_counts(KEPT) if KEPT.is_file() else {}
+    print(ASSUMPTIONS)
+    costs = list(cost_rows(counts, before))
+    tell(Path(__file__).stem, {f"a review, and since {BEFORE}": costs}, write=chosen.write)
+    more = {"at full price, by role": list(role_rows(counts, before))}
+    if 1 in chosen.vetoes:
+        more["what if (no measurement)"] = list(what_if_rows(counts))
+    tell(Path(__file__).stem, more, write=False)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The benchmarks' page names them all and holds the figures of each, and its plot shows what was measured."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -81,3 +82,21 @@ def test_the_model_of_the_wait_is_what_the_pipeline_takes_and_a_seed_says_the_sa
 def test_the_drawn_times_reproduce_the_waits_that_were_seen() -> None:
     (figures,) = re.findall(r"<!-- figures:wait -->\n(.*?)<!-- /figures:wait -->", PAGE, re.DOTALL)
     assert re.findall(r"seen ([\d.]+) x: (\w+)", figures) == [("2.1", "reproduced"), ("3.6", "reproduced")]
+
+
+def test_the_costs_before_are_those_of_the_kept_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a review costs is compared with counts that a command made, and can make again."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    bench = importlib.import_module("review_cost")
+    kept = bench.read_counts(bench.KEPT)
+    told = dict(re.findall(r"^\| ([\d,]+ lines, [\w ]+) \| [\d.]+ USD \| -\d+% \(([\d.]+)\) \|", PAGE, re.MULTILINE))
+    assert told == {words: f"{counts.usd:.2f}" for words, counts in kept.items()}
+
+
+def test_a_review_is_cheaper_than_before_by_what_was_promised() -> None:
+    """In one model of cost; of 4,000 lines, which are several parts, less was reached than was aimed at."""
+    rows = re.findall(r"^\| ([\d,]+) lines, ([\w ]+) \| [\d.]+ USD \| -(\d+)%", PAGE, re.MULTILINE)
+    cheaper = {(size, end): int(percent) for size, end, percent in rows}
+    for size, bars in (("200", (10, 14, 16)), ("1,000", (18, 28, 34))):
+        for end, bar in zip(("approved", "vetoed once", "vetoed 3 times"), bars, strict=True):
+            assert cheaper[size, end] >= bar
