@@ -60,7 +60,7 @@ def knowledge_is_stored_only_after_its_gate(reading: Reading) -> Iterator[str]:
 def knowledge_never_decides_a_verdict(reading: Reading) -> Iterator[str]:
     """No judge of the change is shown knowledge, and its own judgement changes no review but of the bot itself."""
     for asked, report in zip(reading.review.asked, reading.reports, strict=True):
-        shown = report is not None and (report["knowledge"] or report["dropped"])
+        shown = report is not None and any(report.get(key) for key in ("knowledge", "dropped"))
         if shown and asked.call.surface is not Surface.WIKI_INGEST:
             yield f"{asked.call.role} on {asked.call.surface} was shown knowledge"
     for event in reading.events(SurfaceEnded):
