@@ -34,7 +34,6 @@ from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.markers import finding_in
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.roles.calls import CreditExhaustedError
 from review_advisor.mockworld.github.forge import FakeForge
@@ -181,24 +180,6 @@ def _rejected() -> Story:
     return story
 
 
-def _pushed_again() -> Story:
-    """A person dismisses one finding, and a push fixes the others."""
-    story = _rejected()
-    (review,) = story.pull.reviews
-    bodies = [thread.comments[0].body for thread in review.threads]
-    identity = next(finding_in(body) for body in bodies if UNKNOWN["title"] in body)
-    story.says(MAINTAINER, f"/advisor dismiss {identity} the form checks each code before it gets here")
-    story.pushes({CART: CART_MENDED})
-    summary = "Each code counts once now, and an empty cart costs nothing on average."
-    story.publish(
-        story.reviewed(
-            executor=(using(doing(VOUCHERS_DO, approve(summary=summary)), 0.0522, 29, 8_800, 21_330, 702),),
-            post_verify=(using(confirm(), 0.0871, 26, 10_314, 18_112, 512),),
-        )
-    )
-    return story
-
-
 def _escalated() -> Story:
     story = Story("Try refunds again when the bank times out", {REFUNDS: REFUNDS_AFTER})
     first = vetoed(
@@ -255,22 +236,11 @@ def _check() -> Picture:
     return Picture("check", (_rejected().check,))
 
 
-def _second_push() -> Picture:
-    return Picture("second-push", tuple(_pushed_again().pull.comments[:1]), opened=True)
-
-
 def _escalation() -> Picture:
     story = _escalated()
     label = TimelineEntry(RULES.login, f"added the {story.pull.labels[0]} label")
     asked = TimelineEntry(RULES.login, f"requested a review from {story.pull.requested_users[0]}")
     return Picture("escalation", (*story.pull.comments, label, asked))
-
-
-def _answer() -> Picture:
-    story = _escalated()
-    reason = "the bank's contract says that it does"
-    story.says(MAINTAINER, f"/advisor override {story.pull.head_sha} {reason}")
-    return Picture("answer", tuple(story.pull.comments))
 
 
 def _did_not_run() -> Picture:
@@ -308,9 +278,7 @@ PICTURES: tuple[Callable[[], Picture], ...] = (
     _summary,
     _inline,
     _check,
-    _second_push,
     _escalation,
-    _answer,
     _did_not_run,
     partial(_life, "life-rejected", FIRST_PUSH),
     partial(_life, "life-dismissed", SECOND_PUSH, FIRST_PUSH),
