@@ -21,7 +21,12 @@ class Events:
     ground: Ground
 
     def pull_request(self, action: PullAction, pull: Pull, *, by: str, before: str | None = None) -> Json:
-        """Something happened to a pull request. ``before`` is the head that a push took the place of."""
+        """Something happened to a pull request. ``before`` is the head that a push took the place of.
+
+        Unless it is stated, that is the parent of the head.
+        """
+        if action == "synchronize" and before is None:
+            before = next(iter(self.ground.objects.commits[pull.head_sha].parents))
         moved = {"before": before, "after": pull.head_sha} if before else {}
         return self._of_pull(action, pull, by, **moved)
 

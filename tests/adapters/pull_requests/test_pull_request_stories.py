@@ -76,6 +76,7 @@ def test_a_first_review_that_approves_is_a_passing_check_and_one_summary(actions
         "pull-request": f"{NAME}#{pull.number}",
         "head-sha": pull.head_sha,
         "asked": "false",
+        "settle-seconds": "0",
         "memory": "",
     }
     assert (actions.check(pull).status, actions.check(pull).conclusion) == ("in_progress", None)
@@ -233,7 +234,7 @@ def test_a_review_of_another_base_branch_never_passes_though_no_run_for_the_new_
     ran.publish()
     check = actions.check(pull)
     assert (check.conclusion, check.title) == ("cancelled", "Superseded: the base branch has changed")
-    assert (actions.summaries(pull), actions.reviews(pull)) == ([], [])
+    only_its_cost_is_told(actions, pull)
 
 
 def test_an_escalation_of_another_base_branch_is_not_approved(escalated: tuple[Actions, Pull]) -> None:
@@ -767,11 +768,17 @@ def test_a_token_that_may_not_write_leaves_the_findings_in_the_log(
 
 
 def superseded(actions: Actions, pull: Pull, old: str) -> None:
-    """The old head's check is cancelled, and nothing else was posted about it."""
+    """The old head's check is cancelled, and no review was posted about it."""
     (check,) = actions.checks(old)
     assert (check.conclusion, check.title) == ("cancelled", "Superseded: the head has moved")
     assert actions.checks(pull.head_sha) == []
-    assert (actions.summaries(pull), actions.reviews(pull)) == ([], [])
+    assert actions.reviews(pull) == []
+
+
+def only_its_cost_is_told(actions: Actions, pull: Pull) -> None:
+    (summary,) = actions.summaries(pull)
+    assert "A newer push has overtaken the review" in summary.body
+    assert actions.reviews(pull) == []
 
 
 def test_a_head_that_moves_before_the_review_is_superseded_and_nothing_is_paid(actions: Actions) -> None:
@@ -784,6 +791,7 @@ def test_a_head_that_moves_before_the_review_is_superseded_and_nothing_is_paid(a
     assert "starts a review of its own" in ran.done["review"].sentence
     ran.publish()
     superseded(actions, pull, old)
+    assert actions.summaries(pull) == []
 
 
 def test_a_head_that_moves_while_the_models_think_is_superseded(actions: Actions) -> None:
@@ -796,6 +804,7 @@ def test_a_head_that_moves_while_the_models_think_is_superseded(actions: Actions
     assert ran.done["review"].code == 10
     ran.publish()
     superseded(actions, pull, old)
+    only_its_cost_is_told(actions, pull)
     actions.happens("synchronize", pull)
     assert actions.check(pull).conclusion == "success"
 

@@ -248,6 +248,7 @@ def test_an_approval_without_its_judge_is_refused() -> None:
         ({"run_id": "x -->\n/lgtm"}, "the name of the run is not valid"),
         ({"base_sha": "main"}, "the name of a commit is not valid"),
         ({"head_sha": "x" * 40}, "the name of a commit is not valid"),
+        ({"rules_sha": "x"}, "the name of a commit is not valid"),
         ({"scope": Scope("main", ("x",))}, "the name of a commit is not valid"),
         ({"scope": Scope(f"{'a' * 40}\n", ("x",))}, "the name of a commit is not valid"),
         ({"shards": 10**16}, "the record holds a number that is negative or too large"),

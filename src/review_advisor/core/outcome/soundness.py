@@ -93,7 +93,8 @@ def _plain_facts(first: PolicyFrozen, events: Sequence[Event]) -> None:
         "the record holds a number that is negative or too large",
     )
     require(_RUN.fullmatch(first.run_id) is not None, "the name of the run is not valid")
-    commits = [each for each in (first.base_sha, first.head_sha, first.scope.since) if each is not None]
+    named = (first.base_sha, first.head_sha, first.rules_sha, first.scope.since)
+    commits = [each for each in named if each is not None]
     require(all(map(_COMMIT.fullmatch, commits)), "the name of a commit is not valid")
     paths = [path for file in first.files for path in (file.path, file.old_path) if path is not None]
     require(not any("\0" in path for path in paths), "a path holds a NUL character")
