@@ -157,6 +157,13 @@ MUTANTS = (
         (f"{UNIT}test_embedded_checks.py::test_a_line_that_moved_and_breaks_the_file_is_told",),
     ),
     Mutant(
+        "line ends that only a checker counts move its remarks off the added lines",
+        "embedded/checkers.py",
+        "**self._unread, **misnumbered}",
+        "**self._unread}",
+        (f"{UNIT}test_embedded_checks.py::test_a_file_with_line_ends_that_git_does_not_count_is_not_checked",),
+    ),
+    Mutant(
         "a checker of another language listens to comments of the change",
         "embedded/programs/check_files.py",
         "{path: _unsilenced(text) for path, text in texts.items()}",

@@ -668,3 +668,23 @@ def test_a_name_that_lines_outside_the_change_use_as_well_comes_from_somewhere_e
 
 def test_a_file_that_is_no_python_is_one_finding(tmp_path: Path) -> None:
     assert len(checks(material(written(tmp_path, {"a.py": "<html>\n<body a=1>\n" * 9})), tmp_path).everything()) == 1
+
+
+# --- what cannot be read ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["app.py", "app.pyi", "app.PY"])
+def test_a_file_with_line_ends_that_git_does_not_count_is_not_checked(tmp_path: Path, path: str) -> None:
+    lines = ("+# a\r# b\r# c", "+print(missing)")
+    (tmp_path / path).write_bytes(b"# a\r# b\r# c\nprint(missing)\n")
+    file = FileChange(Status.ADDED, path, old_mode="000000", added=2, hunks=(Hunk(0, 0, 1, 2, "", lines),))
+    told = answer_alone((file,), tmp_path)
+    assert [(one.path, one.why) for one in told.unchecked] == [(path, "it has line ends that git does not count")]
+    assert f"Not checked: {path}." in told.summary
+
+
+def test_a_file_with_the_line_ends_of_windows_is_checked(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_bytes(b"import os\r\nprint(missing)\r\n")
+    told = answer_alone((added_file("app.py", "import os\nprint(missing)\n"),), tmp_path)
+    assert told.unchecked == ()
+    assert [one.line for one in told.findings] == [2]

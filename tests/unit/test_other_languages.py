@@ -195,6 +195,13 @@ def test_a_file_that_its_checker_cannot_read_is_named(tmp_path: Path, path: str,
     assert f"Not checked: {shown_path(path)}." in told.summary
 
 
+@pytest.mark.parametrize("path", ["app.js", "app.ts"])
+def test_a_script_with_line_ends_that_git_does_not_count_is_not_checked(tmp_path: Path, path: str) -> None:
+    (tmp_path / path).write_bytes(b"// a\r// b\r// c\n" + DUPLICATE.encode())
+    told = answered(tmp_path, [added(path, "// a\r// b\r// c\n" + DUPLICATE)])
+    assert [(each.path, each.why) for each in told.unchecked] == [(path, "it has line ends that git does not count")]
+
+
 def test_a_file_that_a_removed_line_breaks_is_named(tmp_path: Path) -> None:
     (tmp_path / "app.js").write_text("function a() {\n")
     file = FileChange(Status.MODIFIED, "app.js", removed=1, hunks=(Hunk(1, 2, 1, 1, "", (" function a() {", "-}")),))

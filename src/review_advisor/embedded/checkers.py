@@ -29,8 +29,10 @@ _LONGEST_LINE = 2_000
 _FEWEST_DRAWN = 12
 """So many different characters are in a token of any alphabet that was drawn at random."""
 _DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
-_PYTHON = (".py", ".pyi")
-_PYTHON_NAME = ("Python",)
+_PYTHON = "Python"
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+_OTHER_LINES = frozenset({_PYTHON, "JavaScript", "TypeScript"})
+"""Their checkers end a line at a lone carriage return. Git does not, so their line numbers are not those of the diff."""
 _OF_OTHERS = (Kind.GENERATED, Kind.VENDORED)
 
 
@@ -76,7 +78,7 @@ class StaticChecks:
 
         Known after ``everything``. A file of which nothing is left is none of them.
         """
-        read = {*_PYTHON_NAME, *languages_of(self._programs)}
+        read = {_PYTHON, *languages_of(self._programs)}
         there = (path for path in self._changed if path in self._added or path.startswith('"'))
         code = [
             path
@@ -84,9 +86,16 @@ class StaticChecks:
             if kind_of_path(path) in (Kind.CODE, Kind.TESTS) and language_of(path.strip('"')) in read
         ]
         missing = {path: self._why_missing(path) for path in code if path not in self._files}
+        misnumbered = {
+            path: "it has line ends that git does not count"
+            for path in code
+            if language_of(path) in _OTHER_LINES
+            and path in self._files
+            and _LONE_RETURN.search(self._files[path].read_bytes())
+        }
         # What breaks a file on an added line is a finding; elsewhere, nobody would be told.
         broken = {path: each[0][1] for path, each in self._broken.items() if all(line is None for line, _ in each)}
-        return {**missing, **broken, **self._unread}
+        return {**missing, **broken, **self._unread, **misnumbered}
 
     @property
     def has_tree(self) -> bool:
@@ -160,7 +169,7 @@ class StaticChecks:
             return None
 
     def _ruff(self, check: rules.Check, select: Sequence[str], paths: Iterable[str]) -> Iterator[CheckFinding]:
-        files = [path for path in paths if path in self._files and path.endswith(_PYTHON)]
+        files = [path for path in paths if path in self._files and path.endswith((".py", ".pyi"))]
         if self._tree is None:
             return
         found = dict.fromkeys(remarks(self._tree, select, files))
