@@ -164,6 +164,13 @@ MUTANTS = (
         (f"{UNIT}test_embedded_checks.py::test_a_file_with_line_ends_that_git_does_not_count_is_not_checked",),
     ),
     Mutant(
+        "a Python file whose ending is in capitals counts as checked and is not read",
+        "embedded/checkers.py",
+        "if path in self._files and language_of(path) == _PYTHON]",
+        'if path in self._files and path.endswith((".py", ".pyi"))]',
+        (f"{UNIT}test_embedded_checks.py::test_whatever_counts_as_python_is_read_as_python",),
+    ),
+    Mutant(
         "a checker of another language listens to comments of the change",
         "embedded/programs/check_files.py",
         "{path: _unsilenced(text) for path, text in texts.items()}",

@@ -688,3 +688,8 @@ def test_a_file_with_the_line_ends_of_windows_is_checked(tmp_path: Path) -> None
     told = answer_alone((added_file("app.py", "import os\nprint(missing)\n"),), tmp_path)
     assert told.unchecked == ()
     assert [one.line for one in told.findings] == [2]
+
+
+@pytest.mark.parametrize("path", ["app.py", "app.PY", "app.Pyi", "@app.py", "a/@b.PY"])
+def test_whatever_counts_as_python_is_read_as_python(tmp_path: Path, path: str) -> None:
+    assert found(tmp_path, path, "print(missing)\n") == {"F821": "high"}

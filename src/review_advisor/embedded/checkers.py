@@ -32,7 +32,7 @@ _DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 _PYTHON = "Python"
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _OTHER_LINES = frozenset({_PYTHON, "JavaScript", "TypeScript"})
-"""Their checkers end a line at a lone carriage return. Git does not, so their line numbers are not those of the diff."""
+"""Their checkers end a line at a lone carriage return. Git does not, so their line numbers differ from the diff's."""
 _OF_OTHERS = (Kind.GENERATED, Kind.VENDORED)
 
 
@@ -169,7 +169,7 @@ class StaticChecks:
             return None
 
     def _ruff(self, check: rules.Check, select: Sequence[str], paths: Iterable[str]) -> Iterator[CheckFinding]:
-        files = [path for path in paths if path in self._files and path.endswith((".py", ".pyi"))]
+        files = [path for path in paths if path in self._files and language_of(path) == _PYTHON]
         if self._tree is None:
             return
         found = dict.fromkeys(remarks(self._tree, select, files))
