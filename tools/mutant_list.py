@@ -171,6 +171,15 @@ MUTANTS = (
         (f"{UNIT}test_embedded_checks.py::test_whatever_counts_as_python_is_read_as_python",),
     ),
     Mutant(
+        "a file whose name says vendored hides what is serious",
+        "embedded/checkers.py",
+        'silenced |= worth.severity in ("medium", "low") and self._is_of_others(remark.path)',
+        "silenced |= self._is_of_others(remark.path)",
+        (
+            f"{UNIT}test_embedded_checks.py::test_a_name_that_says_vendored_generated_or_test_data_hides_nothing_serious",
+        ),
+    ),
+    Mutant(
         "a checker of another language listens to comments of the change",
         "embedded/programs/check_files.py",
         "{path: _unsilenced(text) for path, text in texts.items()}",

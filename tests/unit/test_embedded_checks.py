@@ -638,8 +638,6 @@ def test_a_fix_that_would_touch_lines_outside_the_change_is_no_suggestion(tmp_pa
         ("app.py", "import os\n"),
         ("app.py", "print(f'cannot select {1} from this')\n"),
         ("app.py", "SECRET = 1\nprint('INSERT INTO t VALUES (%s)' % SECRET)\n"),
-        ("tests/data/app.py", "print(missing)\n"),
-        ("vendor/app.py", SHELL),
         ("tests/helpers.py", SHELL),
         ("app.py", "exec(open('version.py').read(), {})\n"),
         ("app.py", f"TOKEN = '{'3f9a0c7be1d24856' * 4}'\n"),
@@ -693,3 +691,20 @@ def test_a_file_with_the_line_ends_of_windows_is_checked(tmp_path: Path) -> None
 @pytest.mark.parametrize("path", ["app.py", "app.PY", "app.Pyi", "@app.py", "a/@b.PY"])
 def test_whatever_counts_as_python_is_read_as_python(tmp_path: Path, path: str) -> None:
     assert found(tmp_path, path, "print(missing)\n") == {"F821": "high"}
+
+
+@pytest.mark.parametrize("path", ["src/vendor/a.py", "tests/data/conftest.py", "a_pb2.py"])
+def test_a_name_that_says_vendored_generated_or_test_data_hides_nothing_serious(tmp_path: Path, path: str) -> None:
+    told = answer_alone(written(tmp_path, {path: "print(missing)\n\n\ndef f(a=[]):\n    return a\n"}), tmp_path)
+    assert (told.verdict, [one.category for one in told.findings]) == ("reject", ["bug/F821"])
+
+
+def test_what_is_mild_in_a_vendored_file_is_counted_and_named(tmp_path: Path) -> None:
+    told = answer_alone(written(tmp_path, {"vendor/a.py": "def f(a=[]):\n    return a\n"}), tmp_path)
+    assert (told.verdict, told.findings) == ("approve", ())
+    assert "Silenced in the code: 1 (B006 at vendor/a.py:1)." in told.summary
+
+
+def test_a_vendored_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    told = answer_alone((added_file("vendor/gone.py", CLEAN),), tmp_path)
+    assert [one.path for one in told.unchecked] == ["vendor/gone.py"]

@@ -90,6 +90,11 @@ def test_what_is_broken_is_found_and_style_is_not(
     assert found(tmp_path, path, text) == rules
 
 
+@pytest.mark.parametrize("path", ["vendor/app.js", "tests/data/app.js", "app.min.js"])
+def test_no_name_hides_what_is_serious_in_another_language(tmp_path: Path, path: str) -> None:
+    assert found(tmp_path, path, "const a = 1;\na = 2;\n") == {"no-const-assign": "high"}
+
+
 def test_only_added_lines_are_remarked_on_in_other_languages(tmp_path: Path) -> None:
     (tmp_path / "app.js").write_text(DUPLICATE + "export const c = 1;\n")
     hunk = Hunk(1, 1, 1, 2, "", (" " + DUPLICATE.strip(), "+export const c = 1;"))

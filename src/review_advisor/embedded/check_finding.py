@@ -13,7 +13,8 @@ from review_advisor.embedded.ruff_run import Fix
 class CheckFinding:
     """One remark of a check. ``evidence`` is the added line as the diff shows it, or a part of it.
 
-    ``silenced``: a comment in the code says not to report it. It is counted and named, and is no finding.
+    ``silenced``: a comment in the code says not to report it, or it is mild and the file's name says generated,
+    vendored or test data. It is counted and named, and is no finding.
     """
 
     path: str

@@ -80,11 +80,7 @@ class StaticChecks:
         """
         read = {_PYTHON, *languages_of(self._programs)}
         there = (path for path in self._changed if path in self._added or path.startswith('"'))
-        code = [
-            path
-            for path in there
-            if kind_of_path(path) in (Kind.CODE, Kind.TESTS) and language_of(path.strip('"')) in read
-        ]
+        code = [path for path in there if language_of(path.strip('"')) in read]
         missing = {path: self._why_missing(path) for path in code if path not in self._files}
         misnumbered = {
             path: "it has line ends that git does not count"
@@ -103,8 +99,8 @@ class StaticChecks:
         return self._tree is not None
 
     def bugs(self, paths: Iterable[str]) -> tuple[CheckFinding, ...]:
-        """The bug rules of ruff: of tests those for what is broken or never runs, of their data none."""
-        wanted = [path for path in paths if self._is_own(path)]
+        """The bug rules of ruff: of tests those for what is broken or never runs."""
+        wanted = tuple(paths)
         tests = [path for path in wanted if is_test(path)]
         code = [path for path in wanted if path not in tests]
         return (*self._ruff("bug", rules.BUG_RULES, code), *self._ruff("bug", rules.TEST_RULES, tests))
@@ -112,7 +108,7 @@ class StaticChecks:
     def security(self, paths: Iterable[str]) -> tuple[CheckFinding, ...]:
         """The security rules of ruff (not in tests, which do on purpose what they forbid) and the shapes of secrets."""
         wanted = tuple(paths)
-        code = [path for path in wanted if kind_of_path(path) not in _OF_OTHERS and not is_test(path)]
+        code = [path for path in wanted if not is_test(path)]
         return (*self._ruff("security", rules.SECURITY_RULES, code), *self._secrets(wanted))
 
     def everything(self) -> tuple[CheckFinding, ...]:
@@ -126,7 +122,7 @@ class StaticChecks:
         return "its name cannot be shown as it is" if path.startswith('"') else "it is no plain file of the tree"
 
     def _of_programs(self, paths: Iterable[str]) -> Iterator[CheckFinding]:
-        wanted = {path: self._files[path] for path in paths if path in self._files and self._is_own(path)}
+        wanted = {path: self._files[path] for path in paths if path in self._files}
         others = {path: file for path, file in wanted.items() if language_of(path) in languages_of(self._programs)}
         if not others:
             return
@@ -150,12 +146,14 @@ class StaticChecks:
             told.add(once)
             worth = rules.Worth(said.severity, said.confidence)
             quote = self._added[remark.path][line].strip()[:_LONGEST_QUOTE]
-            silenced = remark.silenced and said.severity in ("medium", "low")
+            is_mild = said.severity in ("medium", "low")
+            silenced = is_mild and (remark.silenced or self._is_of_others(remark.path))
             yield CheckFinding(remark.path, line, said.check, said.rule, said.message, quote, worth, silenced=silenced)
 
     @staticmethod
-    def _is_own(path: str) -> bool:
-        return kind_of_path(path) not in _OF_OTHERS and not is_test_data(path)
+    def _is_of_others(path: str) -> bool:
+        """Whether its name says that it is generated, vendored or test data. The author chooses the name."""
+        return kind_of_path(path) in _OF_OTHERS or is_test_data(path)
 
     def _file(self, shown: str) -> Path | None:
         relative = PurePosixPath(shown)
@@ -198,6 +196,7 @@ class StaticChecks:
             quoted = range(line, (line if fix is None else fix.last) + 1)
             quote = "\n".join(added[number].strip() for number in quoted if number in added)[:_LONGEST_QUOTE]
             silenced = remark.silenced and rules.may_be_silenced(remark.rule, remark.name)
+            silenced |= worth.severity in ("medium", "low") and self._is_of_others(remark.path)
             yield CheckFinding(remark.path, line, check, remark.rule, remark.message, quote, worth, fix, silenced)
 
     def _is_allowed(self, remark: RuffRemark) -> bool:
