@@ -79,7 +79,7 @@ def test_the_environment_of_the_tests_has_every_program() -> None:
             WORKFLOW.format("|\n          true\n          echo ${{ github.head_ref }}"),
             {"template-injection": "high"},
         ),
-        (FLOW_FILE, WORKFLOW.format("echo ${{ github.ref_name }}"), {}),
+        (FLOW_FILE, WORKFLOW.format("echo ${{ inputs.name }} ${{Matrix.version}} ${{ github.sha }}"), {}),
         (FLOW_FILE, WORKFLOW.format("echo hello"), {}),
         ("vendor/app.js", DUPLICATE, {}),
     ],
@@ -93,6 +93,24 @@ def test_what_is_broken_is_found_and_style_is_not(
 @pytest.mark.parametrize("path", ["vendor/app.js", "tests/data/app.js", "app.min.js"])
 def test_no_name_hides_what_is_serious_in_another_language(tmp_path: Path, path: str) -> None:
     assert found(tmp_path, path, "const a = 1;\na = 2;\n") == {"no-const-assign": "high"}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "github['head_ref']",
+        "github.EVENT.issue.title",
+        "github.event['issue'].title",
+        "github . head_ref",
+        "toJSON(github.event)",
+        "github.event.label.name",
+        "github.ref_name",
+        "inputs.name || github.event.issue.title",
+    ],
+)
+def test_no_spelling_of_what_outsiders_write_hides_an_injection(tmp_path: Path, expression: str) -> None:
+    text = WORKFLOW.format("echo ${{ inputs.name }} ${{ " + expression + " }}")
+    assert found(tmp_path, FLOW_FILE, text) == {"template-injection": "high"}
 
 
 def test_only_added_lines_are_remarked_on_in_other_languages(tmp_path: Path) -> None:

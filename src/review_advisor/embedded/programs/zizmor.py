@@ -25,10 +25,13 @@ _AUDITS: dict[str, Severity] = {
     "unsound-contains": "medium",
 }
 _NOTHING_COLLECTED = 3
-_OF_OUTSIDERS = re.compile(
-    r"github\.(?:head_ref|event\.(?:comment|commits|discussion|head_commit|issue|pages|pull_request|review|workflow_run))"
+_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+_OF_PUSHERS = re.compile(
+    r"\s*(?:(?:inputs|github\.event\.inputs|matrix|secrets|vars)\.[\w-]+|github\.event\.(?:pull_request\.)?number"
+    r"|github\.(?:base_ref|repository|repository_owner|run_attempt|run_id|run_number|sha))\s*",
+    re.IGNORECASE,
 )
-"""What people without the right to push can write. Whoever names a tag or starts a workflow can push code as well."""
+"""What only people who can push write. Any other spelling may lead to what an outsider writes."""
 
 
 class _Point(BaseModel):
@@ -103,6 +106,6 @@ def _said(answer: Sequence[_Found]) -> Iterator[Complaint]:
 
 
 def _is_reachable(found: _Found) -> bool:
-    return found.ident != "template-injection" or any(
-        _OF_OUTSIDERS.search(each.concrete.feature) for each in found.locations
-    )
+    expressions = [text for each in found.locations for text in _EXPRESSION.findall(each.concrete.feature)]
+    is_of_pushers = bool(expressions) and all(_OF_PUSHERS.fullmatch(text) for text in expressions)
+    return found.ident != "template-injection" or not is_of_pushers
