@@ -76,9 +76,17 @@ WATCHED = "tests/attacks/test_workflow_edits_are_watched.py::"
 READING = "tests/adapters/github/test_reading_github.py::"
 LEFT_OUT = "tests/attacks/test_what_bots_are_left_out_for.py::test_"
 HOLDS = "tests/adapters/pull_requests/test_whose_configuration_holds.py::"
+LIMITS = f"{SCENARIOS}test_rate_limits_slow_a_review_down.py::"
 LIVES = "tests/simulation/test_on_github.py::test_"
 
 MUTANTS = (
+    Mutant(
+        "a rate limit takes what the advisor said before it",
+        DISPATCH,
+        "consults=came.consults + further.consults",
+        "consults=further.consults",
+        (f"{LIMITS}test_a_stop_signal_heard_before_a_rate_limit_still_counts",),
+    ),
     Mutant(
         "a call without leave may change the tree",
         "adapters/answers/read_only_trees.py",

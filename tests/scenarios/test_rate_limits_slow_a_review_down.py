@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.budgets import JOBS
@@ -14,7 +14,7 @@ from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason, ReviewInterrupted
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import approve, lost
+from review_advisor.mockworld.lines import approve, guidance, lost
 from review_advisor.mockworld.side_by_side import SharedClock
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.ports.review import Consults
@@ -129,3 +129,20 @@ def test_an_interrupt_ends_the_wait_for_the_limit_at_once() -> None:
     assert document.outcome is Outcome.STOPPED
     assert world.clock.seconds <= 22
     assert sum(isinstance(event, CallEnded) for event in document.events) <= 1 + 4 + 2
+
+
+@pytest.mark.parametrize("reason", BUSY)
+@pytest.mark.parametrize("tries", [1, 2, 5])
+def test_a_stop_signal_heard_before_a_rate_limit_still_counts(tries: int, reason: LostReason) -> None:
+    """Each try may consult, and the guidance of every one of them counts."""
+    world = MockWorld()
+    world.rules = replace(world.rules, outage=OutageRules(busy_tries=5))
+    busy = lost(reason)
+    world.agents.script(Role.EXECUTOR, busy.after_asking("one?"), *[busy] * (tries - 1), approve())
+    world.agents.script(Role.MID_FLIGHT, guidance("call a human", stop=True))
+    document = world.review()
+    assert len(world.calls(Role.EXECUTOR)) == tries + 1
+    assert sum(isinstance(event, Consulted) for event in document.events) == 1
+    assert document.outcome is Outcome.ESCALATED
+    assert document.because == ("the advisor asked to stop: call a human",)
+    assert unsound(document.events) is None

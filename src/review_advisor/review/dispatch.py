@@ -41,8 +41,8 @@ _LOOK_SECONDS = 0.2
 class CallResult(Generic[Checked]):
     """What came of one question: the checked answer or why there is none, and the consults made.
 
-    ``raw`` is the answer as the model gave it, as JSON; empty without one. ``number`` and ``model`` are those of the
-    last call; ``first`` is that of the call that asked the question first.
+    ``consults`` are those of all its calls. ``raw`` is the answer as the model gave it, as JSON; empty without one.
+    ``number`` and ``model`` are those of the last call; ``first`` is that of the call that asked the question first.
     """
 
     answer: Checked | Lost | Refused
@@ -172,7 +172,8 @@ class Dispatch:
             if not isinstance(lost, Lost) or lost.reason not in BUSY:
                 break
             again = replace(call, asks_again=came.first, further_try=number)
-            came = self._ask_once(again, answer)
+            further = self._ask_once(again, answer)
+            came = replace(further, consults=came.consults + further.consults)
         return came
 
     def wait(self, seconds: float) -> bool:
