@@ -90,9 +90,16 @@ MUTANTS = (
     Mutant(
         "a call without leave may change the tree",
         "adapters/answers/read_only_trees.py",
-        "if _digest(call.tree) != before:",
-        "if before is None:",
+        "if after != before:",
+        "if after == -1:",
         ("tests/adapters/answers/test_read_only_trees.py::test_whatever_a_call_changes_without_leave_ends_the_review",),
+    ),
+    Mutant(
+        "a tree that cannot be read passes for an unchanged one",
+        "adapters/answers/read_only_trees.py",
+        "if before is None:",
+        'if before == "":',
+        ("tests/adapters/answers/test_read_only_trees.py::test_a_tree_that_cannot_be_read_ends_the_review",),
     ),
     Mutant(
         "nobody looks whether the tree was changed",

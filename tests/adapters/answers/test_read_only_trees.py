@@ -65,6 +65,29 @@ def test_whatever_a_call_changes_without_leave_ends_the_review(change: Callable[
     assert stop.value.receipt.resolved_model == call.model, "what the call cost is not lost"
 
 
+UNREADABLE: dict[str, tuple[bool, bool]] = {
+    "before the call": (True, False),
+    "after the call": (False, True),
+    "before and after the call": (True, True),
+}
+
+
+@pytest.mark.parametrize("before, after", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_tree_that_cannot_be_read_ends_the_review(before: bool, after: bool, tree: Path) -> None:
+    """Nobody can tell whether it changed: two failures to read it are not the same tree."""
+    away = tree.with_name("away")
+
+    def happens() -> None:
+        if before is not after:
+            away.rename(tree) if before else tree.rename(away)
+
+    agents, call = a_call(tree, happens)
+    if before:
+        tree.rename(away)
+    with pytest.raises(TreeChangedError, match="cannot be read"):
+        agents.run(call)
+
+
 def test_with_leave_to_edit_or_without_a_change_it_goes_on(tree: Path) -> None:
     agents, call = a_call(tree, (tree / "src" / "app.py").read_text)
     assert isinstance(agents.run(call), Answered)

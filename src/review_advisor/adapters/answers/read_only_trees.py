@@ -26,8 +26,13 @@ class ReadOnlyTrees:
         if call.tree is None or call.edits is not None:
             return self._agents.run(call, consults)
         before = _digest(call.tree)
+        if before is None:
+            raise TreeChangedError("The tree under review cannot be read, so nobody can tell whether it changes.")
         reply = self._agents.run(call, consults)
-        if _digest(call.tree) != before:
+        after = _digest(call.tree)
+        if after is None:
+            raise TreeChangedError("The tree under review cannot be read after a call.", reply.receipt)
+        if after != before:
             raise TreeChangedError(
                 "The tree under review changed during a call without leave to edit it.", reply.receipt
             )

@@ -339,7 +339,7 @@ class ModelUnknownError(ModelError):
 
 
 class TreeChangedError(Stop):
-    """A call without leave to edit changed the tree under review, which the other calls read."""
+    """A call without leave to edit changed the tree under review, which the other calls read, or nobody can tell."""
 
 
 class ReviewInterrupted(Stop):
