@@ -71,9 +71,8 @@ def _proof_text(proof: Proof) -> str:
     lines = [f"BROKEN {broken.run_id}: {broken.says}" for broken in proof.broken]
     lines += [f"BROKEN {stray}" for stray in proof.stray]
     if proof.differs is not None:
-        lines.append(
-            f"What you verified on {proof.differs.at:%Y-%m-%d} has changed, as by a merge: all runs were read."
-        )
+        how = "was verified by another version" if proof.other_version else "has changed, as by a merge"
+        lines.append(f"What you verified on {proof.differs.at:%Y-%m-%d} {how}: all runs were read.")
     found = "all is as it was recorded" if proof.whole else f"{len(proof.broken) + len(proof.stray)} broken"
     if proof.earlier is not None:
         before = f"{counted(proof.earlier.runs, 'run')} verified on {proof.earlier.at:%Y-%m-%d}"

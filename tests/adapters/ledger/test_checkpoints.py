@@ -109,6 +109,18 @@ def test_a_checkpoint_that_says_anything_else_counts_for_nothing(
     assert ([each.run_id for each in proof.broken], proof.differs) == (["run-2", "run-6"], reached)
 
 
+@pytest.mark.parametrize("forged", FORGED.values(), ids=list(FORGED))
+def test_an_upgrade_is_told_apart_from_a_ledger_that_has_changed(
+    ledger: Path, forged: Callable[[Checkpoint], Checkpoint]
+) -> None:
+    reached = forged(marked(ledger))
+    upgraded = reached.reader != marked(ledger).reader
+    proof = verify(ledger, reached, spot_checks=0)
+    assert (proof.whole, proof.differs, proof.other_version) == (True, reached, upgraded)
+    meddle(ledger, TAMPERED["another last hash"])
+    assert not verify(ledger, reached, spot_checks=0).other_version, "the ledger differs as well"
+
+
 def test_earlier_runs_that_are_merged_in_or_imported_are_read_with_all_others(ledger: Path, tmp_path: Path) -> None:
     whole, lines = tmp_path / "whole.sqlite3", tmp_path / "runs.jsonl"
     record(whole, *five()[2:])
@@ -216,6 +228,15 @@ def test_the_command_begins_where_the_last_one_ended(terminal: Terminal) -> None
     assert terminal.run("ledger", "verify").code == 3
     assert terminal.run("ledger", "verify", "--full").code == 0
     assert terminal.run("ledger", "verify").code == 0
+
+
+def test_the_command_says_that_another_version_verified_the_ledger(terminal: Terminal) -> None:
+    ledger = terminal.folder / "review_logs" / "ledger" / "ledger.sqlite3"
+    record(ledger, *five())
+    checkpoints_of(terminal.environment()).keep(ledger, replace(marked(ledger), reader="0.0.9 8"))
+    said = terminal.run("ledger", "verify")
+    assert said.code == 0
+    assert "What you verified on 2026-11-22 was verified by another version: all runs were read.\n" in said.out
 
 
 def test_a_checkpoint_that_cannot_be_kept_is_told_and_changes_no_verdict(terminal: Terminal) -> None:

@@ -46,8 +46,8 @@ class Proof:
     """What came of proving a ledger: how many runs and events there are, and where each broken run breaks first.
 
     ``stray`` tells of rows that belong to no run, and of runs that are gone. ``earlier`` is the checkpoint of runs that
-    were not read again, but for ``spot_checks`` of them; ``differs`` is one that does not fit the ledger any more, so
-    that all was read. ``reached`` is for the next time.
+    were not read again, but for ``spot_checks`` of them; ``differs`` is one that does not count, so that all was read: it does
+    not fit the ledger any more or, with ``other_version``, only the version differs. ``reached`` is for the next time.
     """
 
     runs: int
@@ -57,6 +57,7 @@ class Proof:
     earlier: Checkpoint | None = None
     spot_checks: int = 0
     differs: Checkpoint | None = None
+    other_version: bool = False
     reached: Checkpoint | None = None
 
     @property
@@ -86,6 +87,7 @@ def _proof(connection: sqlite3.Connection, known: Checkpoint | None, spot_checks
     places = _at_random(known.runs, spot_checks) if known else frozenset()
     found, chosen = (None, []) if known is None else _heads(connection, known.through, known.at, places)
     differs = None if found == known else known
+    other_version = bool(found and differs and replace(found, reader=differs.reader) == differs)
     earlier = known if known and not differs and known.runs > spot_checks else None
     after = earlier.through if earlier else NO_CHAIN
     runs, before, free = 0, after, _first_of_row(connection, after)
@@ -102,7 +104,7 @@ def _proof(connection: sqlite3.Connection, known: Checkpoint | None, spot_checks
     stray = (*_stray(connection, earlier), *_met_otherwise(connection, earlier), *_gone(found, differs))
     if earlier is not None:
         runs, events = runs + earlier.runs, events + earlier.events
-    return Proof(runs, events, tuple(broken), stray, earlier, len(chosen) if earlier else 0, differs)
+    return Proof(runs, events, tuple(broken), stray, earlier, len(chosen) if earlier else 0, differs, other_version)
 
 
 def _wrong(connection: sqlite3.Connection, row: int, chain: Chain, free: int) -> Break | None:
