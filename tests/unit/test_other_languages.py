@@ -172,6 +172,8 @@ def test_a_configuration_switches_off_what_it_names(checker: str, text: str, rul
         ("app.js", "// eslint-disable-next-line\n" + DUPLICATE),
         ("app.js", "/* oxlint-disable */\n" + DUPLICATE),
         ("run.sh", '# shellcheck disable=SC2199\n[[ -n "$@" ]]\n'),
+        ("run.sh", '#\u00a0shellcheck disable=SC2199\n[[ -n "$@" ]]\n'),
+        ("run.sh", '#\u00a0shellcheck\u00a0disable=all\n[[ -n "$@" ]]\n'),
         ("app.js", "__webpack_require__(1);\n" + DUPLICATE),
     ],
 )
@@ -187,6 +189,7 @@ def test_what_is_silenced_in_other_languages_is_counted_and_named(tmp_path: Path
         ("app.js", "/* eslint-disable */\nconst a = 1;\na = 2; // eslint-disable-line\n"),
         (FLOW_FILE, INJECTED.rstrip("\n") + " # zizmor: ignore[template-injection]\n"),
         (FLOW_FILE, INJECTED.rstrip("\n") + " # zizmor:ignore[template-injection]\n"),
+        (FLOW_FILE, INJECTED.rstrip("\n") + " # zizmor: ignore[template-injection] shellcheck\n"),
     ],
 )
 def test_no_comment_in_another_language_turns_a_rejection_into_an_approval(
