@@ -120,6 +120,14 @@ def test_only_added_lines_are_remarked_on_in_other_languages(tmp_path: Path) -> 
     assert answered(tmp_path, [file]).findings == ()
 
 
+def test_a_remark_stands_on_whichever_of_its_lines_is_added(tmp_path: Path) -> None:
+    (tmp_path / "app.js").write_text("const a = 1;\na = 2;\n")
+    hunk = Hunk(1, 2, 1, 2, "", ("-let a = 1;", "+const a = 1;", " a = 2;"))
+    file = FileChange(Status.MODIFIED, "app.js", added=1, removed=1, hunks=(hunk,))
+    (one,) = answered(tmp_path, [file]).findings
+    assert (one.category, one.line) == ("bug/no-const-assign", 1)
+
+
 @pytest.mark.parametrize(
     "config, says",
     [

@@ -133,7 +133,9 @@ class StaticChecks:
         told: set[tuple[str, str, int]] = set()
         for remark in checked.remarks:
             said = remark.said
-            line = self._added_line(remark.path, said.first, said.last)
+            spans = ((said.first, said.last), *((other, other) for other in said.others))
+            lines = (self._added_line(remark.path, first, last) for first, last in spans)
+            line = next((number for number in lines if number is not None), None)
             if said.is_syntax:
                 self._broken.setdefault(remark.path, []).append((line, _unparsed(said.first, said.message)))
             is_left_out = said.rule in self._allowed.get(remark.program, ()) or (

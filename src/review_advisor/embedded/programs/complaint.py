@@ -10,7 +10,10 @@ from review_advisor.embedded.rule_table import Check
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """``rule`` is broken on the lines ``first`` to ``last``. ``is_syntax``: the program reads no further there."""
+    """``rule`` is broken on the lines ``first`` to ``last``. ``is_syntax``: the program reads no further there.
+
+    ``others`` are further lines that the program points to.
+    """
 
     rule: str
     message: str
@@ -20,6 +23,7 @@ class Complaint:
     severity: Severity
     confidence: float
     is_syntax: bool = False
+    others: tuple[int, ...] = ()
 
 
 class CannotRead(Complaint):

@@ -79,7 +79,7 @@ def read(
     if code not in (0, 1):
         raise CheckerError(f"oxlint ended with {code}")
     for each in _Answer.model_validate_json(written).diagnostics:
-        line = each.labels[-1].span.line if each.labels else 1
+        *others, line = (label.span.line for label in each.labels) if each.labels else (1,)
         plugin, _, rule = each.code.removesuffix(")").partition("(")
         if (
             plugin not in _PLUGINS
@@ -87,7 +87,7 @@ def read(
             yield each.filename, syntax(each.message, line)
         else:
             check, severity = _worth(rule)
-            yield each.filename, Complaint(rule, each.message, line, line, check, severity, 0.85)
+            yield each.filename, Complaint(rule, each.message, line, line, check, severity, 0.85, others=tuple(others))
 
 
 def _worth(rule: str) -> tuple[Check, Severity]:
