@@ -265,6 +265,23 @@ def test_a_checker_that_fails_has_checked_nothing(tmp_path: Path, says: str, why
     assert [(each.path, each.why) for each in told.unchecked] == [("app.js", why)]
 
 
+def test_a_file_that_stops_the_checker_leaves_no_other_file_unread(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    texts = {"a.js": DUPLICATE, "b.js": "hostile\n", "c.js": DUPLICATE}
+    says = (
+        "import json, pathlib, sys\n"
+        "copies = sys.argv[sys.argv.index('--') + 1 :]\n"
+        "if any('hostile' in pathlib.Path(each).read_text() for each in copies):\n    raise SystemExit(2)\n"
+        "said = [{'filename': each, 'message': 'm', 'code': 'eslint(no-dupe-keys)'} for each in copies]\n"
+        "print(json.dumps({'diagnostics': said}))"
+    )
+    files = [written(tree, path, text) for path, text in texts.items()]
+    told = answered(tree, files, {"oxlint": executable(tmp_path, says)})
+    assert [(each.path, each.why) for each in told.unchecked] == [("b.js", "oxlint ended with 2")]
+    assert [each.path for each in told.findings] == ["a.js", "c.js"]
+
+
 def test_a_checker_that_is_gone_has_checked_nothing(tmp_path: Path) -> None:
     told = answered(tmp_path, [written(tmp_path, "app.js", DUPLICATE)], {"oxlint": str(tmp_path / "gone")})
     assert [each.why for each in told.unchecked] == ["gone cannot be run: No such file or directory"]

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from review_advisor.core.facts.checker_settings import CHECKERS
 from review_advisor.core.facts.files.languages import language_of
 from review_advisor.embedded.programs import oxlint, shellcheck, zizmor
-from review_advisor.embedded.programs.bounded_run import CheckerError, bounded_run
+from review_advisor.embedded.programs.bounded_run import TIMEOUT, CheckerError, bounded_run
 from review_advisor.embedded.programs.complaint import CannotRead, Complaint
 
 _MOST_BYTES = 2_000_000
@@ -68,26 +68,41 @@ def check(programs: Mapping[str, str], files: Mapping[str, Path]) -> Checked:
         paths = list(texts)
         for start in range(0, len(paths), _BATCH):
             batch = {path: texts[path] for path in paths[start : start + _BATCH]}
-            try:
-                remarks += _batch(program.name, programs[program.name], batch)
-            except CheckerError as problem:
-                unread |= dict.fromkeys(batch, str(problem))
-            except (ValidationError, UnicodeDecodeError):
-                unread |= dict.fromkeys(batch, f"what {program.name} wrote cannot be read")
+            checked = _checked(program.name, programs[program.name], batch, TIMEOUT)
+            if checked.unread and len(batch) > 1:  # one file must not leave the others unread
+                singly = [
+                    _checked(program.name, programs[program.name], {path: text}, TIMEOUT / len(batch))
+                    for path, text in batch.items()
+                ]
+                remarks += [each for one in singly for each in one.remarks]
+                unread |= {path: why for one in singly for path, why in one.unread.items()}
+            else:
+                remarks += checked.remarks
+                unread |= checked.unread
     unread |= {each.path: each.said.message for each in remarks if isinstance(each.said, CannotRead)}
     return Checked(tuple(each for each in remarks if each.path not in unread or each.said.is_syntax), unread)
 
 
-def _batch(name: str, program: str, texts: Mapping[str, bytes]) -> Iterator[ProgramRemark]:
-    heard = dict.fromkeys(_said(name, program, {path: _unsilenced(text) for path, text in texts.items()}))
+def _checked(name: str, program: str, texts: Mapping[str, bytes], timeout: float) -> Checked:
+    """All remarks of one run, or all files as unread."""
+    try:
+        return Checked(tuple(_batch(name, program, texts, timeout)))
+    except CheckerError as problem:
+        return Checked(unread=dict.fromkeys(texts, str(problem)))
+    except (ValidationError, UnicodeDecodeError):
+        return Checked(unread=dict.fromkeys(texts, f"what {name} wrote cannot be read"))
+
+
+def _batch(name: str, program: str, texts: Mapping[str, bytes], timeout: float) -> Iterator[ProgramRemark]:
+    heard = dict.fromkeys(_said(name, program, {path: _unsilenced(text) for path, text in texts.items()}, timeout))
     silencing = {path: text for path, text in texts.items() if _unsilenced(text) != text}
-    left = set(_said(name, program, silencing)) if silencing else set()
+    left = set(_said(name, program, silencing, timeout)) if silencing else set()
     for path, said in heard:
         silenced = path in silencing and (path, said) not in left
         yield ProgramRemark(path, name, said, silenced or _BUNDLED in texts[path])
 
 
-def _said(name: str, program: str, texts: Mapping[str, bytes]) -> Iterator[tuple[str, Complaint]]:
+def _said(name: str, program: str, texts: Mapping[str, bytes], timeout: float) -> Iterator[tuple[str, Complaint]]:
     copy_name, read = _TOOLS[name]
     with TemporaryDirectory(prefix="review-advisor-checks-") as made:
         folder = Path(made).resolve()
@@ -97,7 +112,9 @@ def _said(name: str, program: str, texts: Mapping[str, bytes]) -> Iterator[tuple
             copies[copy] = path
             (folder / copy).parent.mkdir(parents=True, exist_ok=True)
             (folder / copy).write_bytes(text)
-        for copy, said in read(folder, list(copies), lambda words: bounded_run([program, *words], folder)):
+        for copy, said in read(
+            folder, list(copies), lambda words: bounded_run([program, *words], folder, timeout=timeout)
+        ):
             yield copies[copy], said
 
 
