@@ -109,14 +109,11 @@ def test_a_checkpoint_that_says_anything_else_counts_for_nothing(
     assert ([each.run_id for each in proof.broken], proof.differs) == (["run-2", "run-6"], reached)
 
 
-@pytest.mark.parametrize("forged", FORGED.values(), ids=list(FORGED))
-def test_an_upgrade_is_told_apart_from_a_ledger_that_has_changed(
-    ledger: Path, forged: Callable[[Checkpoint], Checkpoint]
-) -> None:
-    reached = forged(marked(ledger))
-    upgraded = reached.reader != marked(ledger).reader
+@pytest.mark.parametrize("named", ["more events", "another digest", "by another version"])
+def test_an_upgrade_is_told_apart_from_a_ledger_that_has_changed(ledger: Path, named: str) -> None:
+    reached = FORGED[named](marked(ledger))
     proof = verify(ledger, reached, spot_checks=0)
-    assert (proof.whole, proof.differs, proof.other_version) == (True, reached, upgraded)
+    assert (proof.whole, proof.differs, proof.other_version) == (True, reached, named == "by another version")
     meddle(ledger, TAMPERED["another last hash"])
     assert not verify(ledger, reached, spot_checks=0).other_version, "the ledger differs as well"
 

@@ -46,8 +46,9 @@ class Proof:
     """What came of proving a ledger: how many runs and events there are, and where each broken run breaks first.
 
     ``stray`` tells of rows that belong to no run, and of runs that are gone. ``earlier`` is the checkpoint of runs that
-    were not read again, but for ``spot_checks`` of them; ``differs`` is one that does not count, so that all was read: it does
-    not fit the ledger any more or, with ``other_version``, only the version differs. ``reached`` is for the next time.
+    were not read again, but for ``spot_checks`` of them; ``differs`` is one that does not count, so that all was read:
+    it does not fit the ledger any more or, with ``other_version``, only the version differs. ``reached`` is for the
+    next time.
     """
 
     runs: int
