@@ -10,6 +10,8 @@ from random import Random
 from string import ascii_letters, digits
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from review_advisor.core.answers.answers import (
@@ -245,6 +247,27 @@ def test_a_rename_is_counted_under_its_new_path() -> None:
     file = FileChange(Status.RENAMED, "new: name.py", old_path="old.py", added=2)
     (count,) = material((file,)).files
     assert (count.added, count.changed, count.is_text) == (2, 2, True)
+
+
+TELLING = st.sampled_from(
+    [", ", ": ", ",", ":", " ", "x", '"', "\\", "binary, not shown", "symlink", "mode 1 to 2", ", from "]
+)
+HOSTILE_PATH = st.lists(TELLING, min_size=1, max_size=8).map("".join)
+
+
+@given(HOSTILE_PATH, HOSTILE_PATH, st.sampled_from(["100644", "100755", SYMLINK_MODE]), st.booleans())
+def test_no_path_forges_a_fact_in_the_list_of_files(path: str, old: str, mode: str, binary: bool) -> None:
+    file = FileChange(Status.RENAMED, path, old_path=old, new_mode=mode, added=2, binary=binary)
+    (count,) = material((file,)).files
+    assert (count.path, count.is_text) == (shown_path(path), not binary and mode != SYMLINK_MODE)
+
+
+def test_an_old_path_does_not_make_a_text_file_a_binary_one() -> None:
+    old = "x, mode 100644 to 100755, binary, not shown: README.md"
+    file = FileChange(Status.RENAMED, "src/app.py", old_path=old, added=2)
+    (count,) = material((file,)).files
+    assert (count.path, count.is_text) == ("src/app.py", True)
+    assert render_statistics((file,)).endswith(f'from "{old}": src/app.py')
 
 
 # --- the question and its answer ------------------------------------------------------------------

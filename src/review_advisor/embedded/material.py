@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from review_advisor.core.answers.answers import ReviewPlan, ReviewReport
 from review_advisor.core.facts.files.kinds import Kind
-from review_advisor.core.facts.patches.diff_text import ShownLine, changed_lines, shown_path
+from review_advisor.core.facts.patches.diff_text import SHOWN_PATH, ShownLine, changed_lines, shown_path
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.picture_prompt import PICTURES
 from review_advisor.core.safety.fence import fenced
@@ -19,8 +19,10 @@ from review_advisor.embedded.command_line import UsageError
 
 A = TypeVar("A", bound=BaseModel)
 
-_STATISTIC = re.compile(r"(\w+), \+(\d+) -(\d+), (\w+)((?:, .+?)?): (.+)")
-_NOT_TEXT = re.compile(r", (?:binary, not shown|symlink|submodule)(?:,|$)")
+_STATISTIC = re.compile(
+    rf"(\w+), \+(\d+) -(\d+), (\w+)(?:, from {SHOWN_PATH})?(?:, mode \d+ to \d+)?"
+    rf"((?:, binary, not shown)?(?:, symlink)?(?:, submodule)?): ({SHOWN_PATH})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +101,8 @@ def _counts(text: str) -> list[FileCount]:
     for line in text.split("\n"):
         found = _STATISTIC.fullmatch(line)
         if found is not None and found[4] in set(Kind):
-            status, added, removed, kind, facts, path = found.groups()
-            is_text = _NOT_TEXT.search(facts) is None
-            counts.append(FileCount(path, status, int(added), int(removed), Kind(kind), is_text))
+            status, added, removed, kind, not_text, path = found.groups()
+            counts.append(FileCount(path, status, int(added), int(removed), Kind(kind), not not_text))
     return counts
 
 

@@ -13,6 +13,9 @@ from review_advisor.core.facts.files.kinds import kind_of
 LONGEST_PATH = 4_096
 _SIGNS = (" ", "+", "-", "\\")
 _HEADER = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_TELLING = ('"', "\\", ", ", ": ")
+SHOWN_PATH = r'(?:"(?:[^"\\]|\\.)*"|(?:[^",:\\]|[,:](?! ))+)'
+"""What ``shown_path`` gives, as a pattern."""
 LINES_APART = 20
 """So many lines at least stand between two places of a hunk that tell the line numbers."""
 TEXT_APART = 10
@@ -20,11 +23,15 @@ TEXT_APART = 10
 
 
 def shown_path(path: str) -> str:
-    """A path on one line: control characters, quotes and backslashes escaped, and what no disk takes shortened."""
+    """A path on one line: control characters, quotes and backslashes escaped, and what no disk takes shortened.
+
+    One that holds ``, `` or ``: `` is quoted, because these stand between the facts in the list of files.
+    """
     if len(path) > LONGEST_PATH:
         digest = hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()
         path = f"{path[:LONGEST_PATH]} [and {len(path) - LONGEST_PATH} more characters, {digest[:12]}]"
-    if path.isprintable() and '"' not in path and "\\" not in path and path.strip() == path:
+    is_plain = path.isprintable() and path.strip() == path
+    if is_plain and not any(each in path for each in _TELLING):
         return path
     escaped = path.encode("unicode_escape").decode("ascii").replace('"', '\\"')
     return f'"{escaped}"'
