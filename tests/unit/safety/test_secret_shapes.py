@@ -1,6 +1,7 @@
 """What looks like a secret is taken out of a text in any wrapping, and nothing else is."""
 
 import base64
+import gc
 import hashlib
 import json
 import sys
@@ -361,17 +362,20 @@ def test_a_run_of_base64_is_followed_once(hint: str, end: str) -> None:
 
 
 def _calls(text: str) -> int:
+    """How many calls it takes, without those of a garbage collection, which comes by chance."""
     made = 0
 
     def count(_frame: FrameType, event: str, _of: object) -> None:
         nonlocal made
         made += event in ("call", "c_call")
 
+    gc.disable()
     sys.setprofile(count)
     try:
         redact(text)
     finally:
         sys.setprofile(None)
+        gc.enable()
     return made
 
 
