@@ -85,7 +85,7 @@ def may_repair(request: Request) -> bool:
 
 _IS_REPAIRED = "This is a review of the whole change"
 """The instructions of the surface on which an attempt may get leave to edit."""
-NO_WAIT = "[outage]\nwait_minutes = 0\n"
+NO_WAIT = "[outage]\nwait_minutes = 0\nbusy_tries = 0\n"
 """These tests wait for no outage to end."""
 
 

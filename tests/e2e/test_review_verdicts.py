@@ -53,7 +53,7 @@ def test_a_change_is_planned_reviewed_and_judged(world: ReviewWorld) -> None:
     assert set(fences(judged)) == {"DESCRIPTION", "FILES", "DIFF", "PLAN", "REPORT"}
     for request in (planned, reviewed, judged):
         assert "Prices triple." in fences(request)["DESCRIPTION"]
-        assert fences(request)["DIFF"].count(" +price_") == 25
+        assert fences(request)["DIFF"].count("\n+price_") == 25
     assert json.loads(fences(judged)["PLAN"]) == PLAN_VALUE
     assert json.loads(fences(judged)["REPORT"])["verdict"] == "approve"
     assert [finding.category for finding in done.document.findings] == ["naming"]
