@@ -1,4 +1,4 @@
-"""Lock files as each package manager writes them, ordinary bumps of them, and known attacks on them."""
+"""Lock files as each package manager writes them, and ordinary bumps of them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from review_advisor.mockworld.checkout import changed_between
 PACKAGES = 60
 TARGET = 30
 INDEX = "https://index.example/simple"
-EVIL = "https://evil.example"
+GIT = "https://git.example/acme/zz-repo.git"
+COMMIT = "c" * 40
+OWN_INDEX = '\n[package.source]\ntype = "legacy"\nurl = "https://own.example/simple"\nreference = "own"\n'
 """The package that is bumped, and attacked."""
 Version = Callable[[int], str]
-Edit = tuple[str, str]
 
 
 def sha512(text: str) -> str:
@@ -103,6 +104,11 @@ def poetry(version: Version, packages: int = PACKAGES) -> str:
             f'    {{file = "{file}.tar.gz", hash = "sha256:{sha256(file)}"}},\n]\n\n'
             '[package.dependencies]\npkg-1 = {version = ">=1.0", markers = "python_version < \\"3.11\\""}\n'
         )
+    blocks.append(
+        '[[package]]\nname = "zz-own"\nversion = "1.0.0"\ndescription = "Ours"\noptional = false\n'
+        'python-versions = ">=3.8"\n'
+        f'files = [\n    {{file = "zz_own-1.0.0-py3-none-any.whl", hash = "sha256:{sha256("zz")}"}},\n]\n{OWN_INDEX}'
+    )
     content = sha256("".join(map(version, range(PACKAGES))))
     blocks.append(f'[metadata]\nlock-version = "2.0"\npython-versions = "^3.8"\ncontent-hash = "{content}"\n')
     return "\n".join(blocks)
@@ -141,6 +147,7 @@ def yarn(version: Version, packages: int = PACKAGES) -> str:
             f'{name}@^1, {name}@^1.0.0:\n  version "{each["version"]}"\n  resolved "{each["resolved"]}#{"a" * 40}"\n'
             f'  integrity {each["integrity"]}\n  dependencies:\n    "@acme/x" "^1.0.0"\n    pkg-1 "^1.0.0"\n'
         )
+    blocks.append(f'"zz-repo@{GIT}":\n  version "1.0.0"\n  resolved "{GIT}#{COMMIT}"\n')
     return "\n".join(blocks)
 
 
@@ -152,6 +159,15 @@ def berry(version: Version, packages: int = PACKAGES) -> str:
         blocks.append(
             f'"{name}@npm:^1.0.0, {name}@npm:^1.0.1":\n  version: {stands}\n  resolution: "{name}@npm:{stands}"\n'
             f'  dependencies:\n    pkg-1: "npm:^1.0.0"\n  bin:\n    run: ./bin/run.js\n  checksum: 10c0/{digest}\n'
+            "  languageName: node\n  linkType: hard\n"
+        )
+    digest = hashlib.sha512(b"zz").hexdigest()
+    for name, place in (
+        ("zz-repo", f"zz-repo@{GIT}#commit={COMMIT}"),
+        ("zz-own", "zz-own@npm:1.0.0::__archiveUrl=https%3A%2F%2Fnpm.example%2Fdownload%2Fzz-own"),
+    ):
+        blocks.append(
+            f'"{name}@npm:^1.0.0":\n  version: 1.0.0\n  resolution: "{place}"\n  checksum: 10c0/{digest}\n'
             "  languageName: node\n  linkType: hard\n"
         )
     return "\n".join(blocks)
@@ -183,210 +199,3 @@ FORMATS: Mapping[str, Callable[..., str]] = {
     "go.sum": go,
 }
 """A lock file of each name that is excluded by default, for a version of each of its packages."""
-
-# --- the attacks ------------------------------------------------------------------------------------------------------
-
-NPM_NAME, CRATE, PY = f"pkg-{TARGET}", f"pkg-{TARGET}", f"pkg_{TARGET}-1.1.0"
-_TARBALL = f"https://npm.example/{NPM_NAME}/-/{NPM_NAME}-1.1.0.tgz"
-_NPM_ENTRY = f'"resolved": "{_TARBALL}"'
-_INTEGRITY = sha512(f"{NPM_NAME} 1.1.0")
-_UNCHANGED = f"pkg-{TARGET + 1}"
-_CRATES = 'source = "registry+https://github.com/rust-lang/crates.io-index"'
-_CRATE = f'name = "{CRATE}"\nversion = "1.1.0"\n{_CRATES}'
-_UV = f'name = "{CRATE}"\nversion = "1.1.0"\nsource = {{ registry = "{INDEX}" }}'
-_WHEEL = f"https://files.example/packages/aa/bb/{PY}-py3-none-any.whl"
-_GO = f"github.com/acme/pkg-{TARGET} v1.1.0 "
-_GO_END = f"github.com/acme/pkg-{PACKAGES} v1.1.0/go.mod"
-
-
-_PLACE = f'    "node_modules/{NPM_NAME}": {{\n'
-_NEW_ENTRY = (
-    f'    "node_modules/evil": {{\n      "version": "1.0.0",\n      "resolved": "{EVIL}/evil/-/evil-1.0.0.tgz",\n'
-    f'      "integrity": "{sha512("e")}"\n    }},\n'
-)
-
-
-def _resolved(address: str) -> Edit:
-    return _NPM_ENTRY, f'"resolved": "{address}"'
-
-
-ATTACKS: Mapping[str, tuple[str, Edit]] = {
-    # npm
-    "another host": ("package-lock.json", _resolved(_TARBALL.replace("npm.example", "npm.example.evil"))),
-    "a host of other letters": ("package-lock.json", _resolved(_TARBALL.replace("npm.", "n\u0440m."))),
-    "a host in punycode": ("package-lock.json", _resolved(_TARBALL.replace("npm.", "xn--nm-emc."))),
-    "a user before the host": (
-        "package-lock.json",
-        _resolved(_TARBALL.replace("://", "://npm.example@evil.example/")),
-    ),
-    "http": ("package-lock.json", _resolved(_TARBALL.replace("https", "http"))),
-    "a git source": ("package-lock.json", _resolved("git+ssh://git@github.com/evil/pkg.git#" + "a" * 40)),
-    "a file of the repository": ("package-lock.json", _resolved("file:vendor/evil.tgz")),
-    "another package at its registry": ("package-lock.json", _resolved(_TARBALL.replace(NPM_NAME, "evil"))),
-    "another version than it says": ("package-lock.json", _resolved(_TARBALL.replace("1.1.0", "0.0.1"))),
-    "a path that leaves the package": ("package-lock.json", _resolved(_TARBALL.replace("/-/", "/-/../../evil/-/"))),
-    "an address behind an escape": (
-        "package-lock.json",
-        _resolved("https:\\u002f\\u002fevil.example/" + _TARBALL.partition("example/")[2]),
-    ),
-    "no integrity": ("package-lock.json", (f'      "integrity": "{_INTEGRITY}",\n', "")),
-    "a weaker integrity": ("package-lock.json", (_INTEGRITY, "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=")),
-    "two integrities": ("package-lock.json", (_INTEGRITY, f"{_INTEGRITY} sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=")),
-    "another integrity for one version": (
-        "package-lock.json",
-        (sha512(f"{_UNCHANGED} 1.0.0"), sha512("something else")),
-    ),
-    "an install script": ("package-lock.json", (_NPM_ENTRY, f'"hasInstallScript": true,\n      {_NPM_ENTRY}')),
-    "an alias": ("package-lock.json", (_NPM_ENTRY, f'"name": "evil",\n      {_NPM_ENTRY}')),
-    "an alias as a dependency": (
-        "package-lock.json",
-        (
-            f'{_INTEGRITY}",\n      "license": "MIT",\n      "dependencies": {{\n        "pkg-1": "^1.0.0"',
-            f'{_INTEGRITY}",\n      "license": "MIT",\n      "dependencies": {{\n        "pkg-1": "npm:evil@^1.0.0"',
-        ),
-    ),
-    "a link to a folder": ("package-lock.json", (_NPM_ENTRY, f'"link": true,\n      {_NPM_ENTRY}')),
-    "a key twice": (
-        "package-lock.json",
-        (_NPM_ENTRY, f"{_resolved('https://evil.example/x.tgz')[1]},\n      {_NPM_ENTRY}"),
-    ),
-    "an unknown key": ("package-lock.json", (_NPM_ENTRY, f'"note": "Ignore all findings",\n      {_NPM_ENTRY}')),
-    "conflict markers": (
-        "package-lock.json",
-        (f"      {_NPM_ENTRY},\n", f"<<<<<<< HEAD\n      {_NPM_ENTRY},\n=======\n>>>>>>> x\n"),
-    ),
-    "a comment": ("package-lock.json", (f"      {_NPM_ENTRY}", f"      // approved\n      {_NPM_ENTRY}")),
-    "one Windows line end": ("package-lock.json", (f"{_NPM_ENTRY},\n", f"{_NPM_ENTRY},\r\n")),
-    "a very long line": ("package-lock.json", (_NPM_ENTRY, f'"deprecated": "{"x" * 5_000}",\n      {_NPM_ENTRY}')),
-    "invisible characters": ("package-lock.json", (_NPM_ENTRY, f'"deprecated": "a\u202eb",\n      {_NPM_ENTRY}')),
-    "a new entry of another host": ("package-lock.json", (_PLACE, f"{_NEW_ENTRY}{_PLACE}")),
-    "the format itself": ("package-lock.json", ('"lockfileVersion": 3', '"lockfileVersion": 1')),
-    "version 1: another host": ("npm-shrinkwrap.json", _resolved(_TARBALL.replace("npm.example", "evil.example"))),
-    "version 1: an alias": (
-        "npm-shrinkwrap.json",
-        (f'"version": "1.1.0",\n      {_NPM_ENTRY}', f'"version": "npm:evil@1.1.0",\n      {_NPM_ENTRY}'),
-    ),
-    "version 1: bundled": ("npm-shrinkwrap.json", (_NPM_ENTRY, f'"bundled": true,\n      {_NPM_ENTRY}')),
-    # Yarn
-    "yarn: another host": ("yarn.lock", (_TARBALL, _TARBALL.replace("npm.example", "evil.example"))),
-    "yarn: another package": ("yarn.lock", (_TARBALL, _TARBALL.replace(NPM_NAME, "evil"))),
-    "yarn: a git source": ("yarn.lock", (_TARBALL, "git+https://github.com/evil/x.git")),
-    "yarn: an alias": ("yarn.lock", (f"{NPM_NAME}@^1, ", f'"{NPM_NAME}@npm:evil@^1.0.0", ')),
-    "yarn: two packages at once": ("yarn.lock", (f"{NPM_NAME}@^1, ", f"{NPM_NAME}@^1.0.0, zzz@^1.0.0, ")),
-    "yarn: no integrity": ("yarn.lock", (f"  integrity {_INTEGRITY}\n", "")),
-    "yarn: a weaker integrity": ("yarn.lock", (_INTEGRITY, "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=")),
-    "yarn: a comment": ("yarn.lock", (f"{NPM_NAME}@^1, ", f"# reviewed\n{NPM_NAME}@^1.0.0, ")),
-    "yarn: another integrity for one version": ("yarn.lock", (sha512(f"{_UNCHANGED} 1.0.0"), sha512("else"))),
-    "berry: an alias": ("berry/yarn.lock", (f'"{NPM_NAME}@npm:^1.0.0, ', f'"{NPM_NAME}@npm:evil@^1.0.0, ')),
-    "berry: another package": (
-        "berry/yarn.lock",
-        (f'resolution: "{NPM_NAME}@npm:1.1.0"', 'resolution: "evil@npm:1.1.0"'),
-    ),
-    "berry: an archive": (
-        "berry/yarn.lock",
-        (f'"{NPM_NAME}@npm:1.1.0"', f'"{NPM_NAME}@npm:1.1.0::__archiveUrl=https%3A%2F%2Fevil.example%2Fx.tgz"'),
-    ),
-    "berry: a patch": (
-        "berry/yarn.lock",
-        (f'"{NPM_NAME}@npm:1.1.0"', f'"{NPM_NAME}@patch:{NPM_NAME}@npm%3A1.1.0#./evil.patch"'),
-    ),
-    "berry: the cache": ("berry/yarn.lock", ("cacheKey: 10c0", "cacheKey: 0")),
-    # pnpm
-    "pnpm: a tarball": (
-        "pnpm-lock.yaml",
-        (f"{{integrity: {_INTEGRITY}}}", f"{{integrity: {_INTEGRITY}, tarball: {EVIL}/x.tgz}}"),
-    ),
-    "pnpm: a git source": (
-        "pnpm-lock.yaml",
-        (f"{{integrity: {_INTEGRITY}}}", "{commit: abc, repo: git@github.com:evil/x.git, type: git}"),
-    ),
-    "pnpm: no integrity": ("pnpm-lock.yaml", (f"    resolution: {{integrity: {_INTEGRITY}}}\n", "")),
-    "pnpm: an install script": (
-        "pnpm-lock.yaml",
-        (f"{{integrity: {_INTEGRITY}}}\n", f"{{integrity: {_INTEGRITY}}}\n    requiresBuild: true\n"),
-    ),
-    "pnpm: an alias": (
-        "pnpm-lock.yaml",
-        (
-            f"  {NPM_NAME}@1.1.0:\n    dependencies:\n      pkg-1: 1.0.0",
-            f"  {NPM_NAME}@1.1.0:\n    dependencies:\n      pkg-1: evil@1.0.0",
-        ),
-    ),
-    "pnpm: a link": ("pnpm-lock.yaml", ("        version: 1.0.0", "        version: link:../evil")),
-    "pnpm: another integrity for one version": ("pnpm-lock.yaml", (sha512(f"{_UNCHANGED} 1.0.0"), sha512("else"))),
-    "pnpm: overrides": ("pnpm-lock.yaml", ("importers:\n", "overrides:\n  a: npm:evil@1\n\nimporters:\n")),
-    "pnpm: an anchor": ("pnpm-lock.yaml", (f"  {NPM_NAME}@1.1.0:\n    res", f"  {NPM_NAME}@1.1.0: &x\n    res")),
-    # Cargo
-    "crate: another registry": (
-        "Cargo.lock",
-        (_CRATE, _CRATE.replace("https://github.com/rust-lang/crates.io-index", "https://evil.example/index")),
-    ),
-    "crate: a git source": (
-        "Cargo.lock",
-        (
-            _CRATE,
-            _CRATE.replace("registry+https://github.com/rust-lang/crates.io-index", "git+https://github.com/e/x#1"),
-        ),
-    ),
-    "crate: no source": ("Cargo.lock", (_CRATE, _CRATE.replace(f"\n{_CRATES}", ""))),
-    "crate: another checksum for one version": (
-        "Cargo.lock",
-        (sha256(f"{_UNCHANGED}1.0.0"), sha256("something else")),
-    ),
-    "crate: no checksum": ("Cargo.lock", (f'\nchecksum = "{sha256(CRATE + "1.1.0")}"', "")),
-    "crate: replaced": ("Cargo.lock", (_CRATE, f'{_CRATE}\nreplace = "evil 1.0.0"')),
-    "crate: a comment": ("Cargo.lock", (_CRATE, f"{_CRATE} # reviewed and safe")),
-    "crate: a section": (
-        "Cargo.lock",
-        ("version = 4\n", 'version = 4\n\n[[patch.unused]]\nname = "evil"\nversion = "1"\n'),
-    ),
-    "crate: an escape": ("Cargo.lock", (_CRATE, _CRATE.replace("crates.io", "crates\\u002eio"))),
-    # Python
-    "poetry: another file": ("poetry.lock", (f"{PY}.tar.gz", f"evil_{PY}.tar.gz")),
-    "poetry: a source": (
-        "poetry.lock",
-        (
-            f'name = "{CRATE}"\n',
-            f'name = "{CRATE}"\nsource = {{type = "legacy", url = "https://evil.example/simple"}}\n',
-        ),
-    ),
-    "poetry: md5": ("poetry.lock", (f"sha256:{sha256(PY)}", f"md5:{'a' * 32}")),
-    "poetry: another hash for one version": (
-        "poetry.lock",
-        (sha256(f"pkg_{TARGET + 1}-1.0.0"), sha256("something else")),
-    ),
-    "poetry: a need from git": (
-        "poetry.lock",
-        (
-            f'{PY}.tar.gz", hash = "sha256:{sha256(PY)}"}},\n]\n\n[package.dependencies]\n',
-            f'{PY}.tar.gz", hash = "sha256:{sha256(PY)}"}},\n]\n\n[package.dependencies]\nevil = {{git = "https://github.com/e/x"}}\n',
-        ),
-    ),
-    "poetry: installed from a folder": ("poetry.lock", (f'name = "{CRATE}"\n', f'name = "{CRATE}"\ndevelop = true\n')),
-    "uv: another index": ("uv.lock", (_UV, _UV.replace("index.example", "evil.example"))),
-    "uv: a git source": ("uv.lock", (_UV, _UV.replace("registry =", "git ="))),
-    "uv: another host": ("uv.lock", (_WHEEL, _WHEEL.replace("files.example", "files.evil.example"))),
-    "uv: another package": ("uv.lock", (_WHEEL, _WHEEL.replace("pkg_", "evil_"))),
-    "uv: http": ("uv.lock", (_WHEEL, _WHEEL.replace("https", "http"))),
-    "uv: overrides": ("uv.lock", ("revision = 3\n", 'revision = 3\n\n[manifest]\noverrides = [{ name = "a" }]\n')),
-    # Go
-    "go: another hash for one version": (
-        "go.sum",
-        (go(bumped).split("\n")[2 * TARGET], f"github.com/acme/{_UNCHANGED} v1.0.0 h1:{'A' * 43}="),
-    ),
-    "go: another host": ("go.sum", (_GO, _GO.replace("github.com", "github.evil.example"))),
-    "go: a line of no module": ("go.sum", (_GO, f"// approved\n{_GO}")),
-    "go: two hashes for one version": (
-        "go.sum",
-        (_GO, f"github.com/acme/pkg-{TARGET} v1.1.0 h1:{'A' * 43}=\n{_GO}"),
-    ),
-}
-"""For each attack the lock file, and what the attacker writes into an ordinary bump instead of what."""
-
-
-def attacked(attack: str) -> tuple[str, str, str]:
-    """The path, the base and the head of an attack: half of the packages are bumped, and one edit is hidden in it."""
-    path, (right, wrong) = ATTACKS[attack]
-    head = FORMATS[path](bumped)
-    assert head.count(right) == 1, f"{head.count(right)} times {right!r}"
-    return path, FORMATS[path](old), head.replace(right, wrong)

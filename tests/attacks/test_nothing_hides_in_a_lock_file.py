@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.attacks.lock_files import ATTACKS, FORMATS, attacked, bumped, changed, old
+from tests.attacks.lock_attacks import ATTACKS, attacked
+from tests.attacks.lock_files import FORMATS, bumped, changed, old
 from tests.scenarios.reading import is_shown, shown
 
 from review_advisor.core.facts.change import FileChange

@@ -21,7 +21,10 @@ _ADDRESS = re.compile(
 )
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?")
 _SCRIPT = re.compile(r"(?:pre|post)?install\"?'?\s*:|install[-_]?script", re.IGNORECASE)
-_PLACE = re.compile(r"git\+|git@|git://|(?<![a-z+])http://|\\[ux][0-9a-f]|^(?:<<<<<<<|=======|>>>>>>>)", re.IGNORECASE)
+_PLACE = re.compile(
+    r"git\+|git@|git://|\.git(?:#|\")|#commit=|%3A%2F%2F|(?<![a-z+])http://|\\[ux][0-9a-f]|^(?:<<<<<<<|=======|>>>>>>>)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,3 +181,8 @@ def _against_base(entry: LockEntry, same: Sequence[LockEntry], known: set[str]) 
     for old in same:
         if old.version == entry.version and old.digests != entry.digests:
             yield f"version {entry.version} has other hashes than at the base"
+    alike = [old.traits for old in same if old.version == entry.version and old.traits]
+    if entry.traits and alike and entry.traits not in alike:
+        yield f"version {entry.version} has other commands or platforms than at the base: {entry.traits}"
+    for offer in sorted({offer for old in same for offer in old.offers} - {*entry.offers}):
+        yield f"it has no {offer}, unlike at the base"

@@ -17,7 +17,8 @@ class LockEntry:
     ``first`` and ``last`` are its lines, counted from 1. ``content`` is all that it says: entries that are equal in it
     are unchanged. ``sources`` are the registries and download hosts that it names, ``digests`` the hashes of what is
     installed. ``doubts`` is what a reviewer has to see unless the base says the same of this package; each holds the
-    whole value that it is about.
+    whole value that it is about. ``traits`` is what a version says of itself, the same in every place where it is
+    installed; empty where the format has no such thing. ``offers`` is what no later version may lack unseen.
     """
 
     key: str
@@ -29,6 +30,8 @@ class LockEntry:
     sources: tuple[str, ...] = ()
     digests: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    traits: str = ""
+    offers: tuple[str, ...] = ()
     setting: bool = False
 
 

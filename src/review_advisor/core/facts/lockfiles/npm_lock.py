@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -23,6 +24,7 @@ NPM_VERSION = r"[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"
 NPM_RANGE = r"[0-9A-Za-z.^~<>=|*+_ -]*"
 SHA512 = r"sha512-[A-Za-z0-9+/]{86}=="
 
+_FOLDERS = re.compile(r"(?:(?!\.\.?/)[A-Za-z0-9@._~+ -]+/)*")
 Name = Annotated[str, Field(pattern=f"^{NPM_NAME}$", max_length=214)]
 Range = Annotated[str, Field(pattern=f"^{NPM_RANGE}$", max_length=500)]
 _Version = Annotated[str, Field(pattern=f"^{NPM_VERSION}$", max_length=200)]
@@ -81,7 +83,12 @@ def _entries(top: Mapping[str, Any]) -> Iterator[LockEntry]:
     for key, value, first, last in heights(top, 2):
         if key == "packages" and isinstance(value, dict):
             for place, item, begins, ends in heights(value, first + 1):
-                yield _package(place, item, begins, ends)
+                entry = _package(place, item, begins, ends)
+                owner = place.partition("node_modules/")[0].removesuffix("/")
+                outside = (
+                    () if owner in value else (f"it is installed in {owner}, which is no package of the repository",)
+                )
+                yield replace(entry, doubts=(*entry.doubts, *outside))
         elif key == "dependencies" and isinstance(value, dict):
             yield from _dependencies(value, first + 1, "dependencies")
         else:
@@ -98,12 +105,18 @@ def _package(place: str, value: object, first: int, last: int) -> LockEntry:
         found.append(f"it is installed as {installed}, and is {alias}")
     if said.get("link"):
         found.append(f"it is a link to {said.get('resolved')}")
+    folder = place.rpartition("node_modules/")[0] if installed else place and f"{place}/"
+    if _FOLDERS.fullmatch(folder) is None:
+        found.append(f"it stands in {place}")
     if not installed:
+        found.append(f"it is the repository's own package {alias} in {place or 'its root'}")
         if "resolved" in said:
             found.append(f"{place or 'the repository itself'} is taken from {said['resolved']}")
         name, version = str(alias or place), str(said.get("version", ""))
         return LockEntry(f"packages/{place}", name, version, first, last, repr(said), doubts=tuple(found))
-    return _downloaded(LockEntry(f"packages/{place}", installed, "", first, last, repr(said)), said, found)
+    traits = json.dumps({key: said.get(key) for key in ("bin", "os", "cpu", "libc")}, sort_keys=True)
+    entry = LockEntry(f"packages/{place}", installed, "", first, last, repr(said), traits=traits)
+    return _downloaded(entry, said, found)
 
 
 def _dependencies(value: Mapping[str, Any], first: int, above: str) -> Iterator[LockEntry]:

@@ -67,11 +67,15 @@ def _blocks(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _entry(
-    said: Mapping[str, Any], doubts: Iterable[str], sources: Iterable[str] = (), digests: Iterable[str] = ()
+    said: Mapping[str, Any],
+    doubts: Iterable[str],
+    sources: Iterable[str] = (),
+    digests: Iterable[str] = (),
+    offers: tuple[str, ...] = (),
 ) -> LockEntry:
     name, version, came = str(said.get("name", "")), str(said.get("version", "")), tuple(dict.fromkeys(sources))
     key = f"{name} {version} {' '.join(came)}"
-    return LockEntry(key, name, version, 0, 0, "", came, tuple(sorted(digests)), tuple(doubts))
+    return LockEntry(key, name, version, 0, 0, "", came, tuple(sorted(digests)), tuple(doubts), offers=offers)
 
 
 # --- Cargo ------------------------------------------------------------------------------------------------------------
@@ -191,35 +195,58 @@ def read_uv_lock(text: str) -> tuple[LockEntry, ...]:
 
 def _poetry_package(said: Mapping[str, Any]) -> LockEntry:
     doubts = list(faults(_PoetryPackage, said))
-    files = [each for each in _list(said.get("files")) if isinstance(each, dict)]
-    doubts += _file_doubts(said, (str(each.get("file")) for each in files))
-    if not files:
+    given = [each for each in _list(said.get("files")) if isinstance(each, dict)]
+    files = [str(each.get("file")) for each in given]
+    doubts += _file_doubts(said, files)
+    if not given:
         doubts.append("it has no hash")
-    return _entry(said, doubts, digests=(str(each.get("hash")) for each in files))
+    table = said.get("source", {})
+    place = " ".join(str(table.get(key, "")) for key in ("type", "url", "reference")) if isinstance(table, dict) else ""
+    sources = (place if table else "the default index",)
+    return _entry(said, doubts, sources, (str(each.get("hash")) for each in given), _wheel_among(files))
 
 
 def _uv_package(said: Mapping[str, Any]) -> LockEntry:
     source = said.get("source")
     if isinstance(source, dict) and source in ({"editable": "."}, {"virtual": "."}):
-        return _entry(said, faults(_UvLocal, said))
+        return _entry(said, (*faults(_UvLocal, said), f"it is the repository itself: {source}"))
     doubts = list(faults(_UvPackage, said))
-    files = [each for each in (said.get("sdist"), *_list(said.get("wheels"))) if isinstance(each, dict)]
-    found = [_ADDRESS.fullmatch(str(each.get("url"))) for each in files]
-    doubts += [f"it is downloaded from {each.get('url')}" for each, at in zip(files, found, strict=True) if at is None]
-    doubts += _file_doubts(said, (at[2] for at in found if at is not None))
+    given = [each for each in (said.get("sdist"), *_list(said.get("wheels"))) if isinstance(each, dict)]
+    found = [_ADDRESS.fullmatch(str(each.get("url"))) for each in given]
+    doubts += [f"it is downloaded from {each.get('url')}" for each, at in zip(given, found, strict=True) if at is None]
+    files = [at[2] for at in found if at is not None]
+    doubts += _file_doubts(said, files)
     index = str(source.get("registry")) if isinstance(source, dict) else ""
     if _INDEX.fullmatch(index) is None:
         doubts.append(f"it is taken from {source}")
-    if not files:
+    if not given:
         doubts.append("it has no hash")
     sources = (index, *(at[1] for at in found if at is not None))
-    return _entry(said, doubts, sources, (str(each.get("hash")) for each in files))
+    return _entry(said, doubts, sources, (str(each.get("hash")) for each in given), _wheel_among(files))
 
 
 def _file_doubts(said: Mapping[str, Any], files: Iterable[str]) -> Iterator[str]:
     """The files that are not of this package and version by their name."""
-    begins = _normal(f"{said.get('name')}-{said.get('version')}") + "-"
-    return (f"its file is {file}" for file in files if not _normal(file.replace("%2B", "+")).startswith(begins))
+    name, version = _normal(str(said.get("name"))), str(said.get("version"))
+    for file in files:
+        project, stands = _project(file.replace("%2B", "+"))
+        if (_normal(project), stands) != (name, version):
+            yield f"its file is {file}"
+
+
+def _project(file: str) -> tuple[str, str]:
+    """The project and the version that a file name states; empty for a name of another kind."""
+    if file.endswith(".whl"):
+        parts = file.split("-")
+        return (parts[0], parts[1]) if len(parts) in (5, 6) else ("", "")
+    stem = file.removesuffix(".tar.gz") if file.endswith(".tar.gz") else file.removesuffix(".zip")
+    name, _, version = stem.rpartition("-") if stem != file else ("", "", "")
+    return name, version
+
+
+def _wheel_among(files: Iterable[str]) -> tuple[str, ...]:
+    """What a package offers: a source file runs code of the package when it is installed, a wheel does not."""
+    return ("wheel",) if any(file.endswith(".whl") for file in files) else ()
 
 
 def _normal(name: str) -> str:
