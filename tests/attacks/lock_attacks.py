@@ -31,6 +31,7 @@ _UNCHANGED = f"pkg-{TARGET + 1}"
 _UNCHANGED_INTEGRITY = sha512(f"{_UNCHANGED} 1.0.0")
 _CRATES = 'source = "registry+https://github.com/rust-lang/crates.io-index"'
 _CRATE = f'name = "{CRATE}"\nversion = "1.1.0"\n{_CRATES}'
+_BERRY_BIN = f'  resolution: "{_UNCHANGED}@npm:1.0.0"\n  dependencies:\n    pkg-1: "npm:^1.0.0"\n  bin:\n'
 _RESOLUTION = f'  resolution: "{NPM_NAME}@npm:1.1.0"\n'
 _UV_BLOCK = next(f"{block}\n" for block in uv(bumped).split("\n\n") if f'name = "{CRATE}"\n' in block)
 _UV_NAMED = f'[[package]]\nname = "{CRATE}"\nversion = "1.1.0"\n'
@@ -193,6 +194,10 @@ ATTACKS: Mapping[str, tuple[str, Edit]] = {
         "berry/yarn.lock",
         (f'"{NPM_NAME}@npm:1.1.0"', f'"{NPM_NAME}@patch:{NPM_NAME}@npm%3A1.1.0#./evil.patch"'),
     ),
+    "berry: the command of another program": (
+        "berry/yarn.lock",
+        (f"{_BERRY_BIN}    run: ./bin/run.js\n", f"{_BERRY_BIN}    node: ./bin/run.js\n"),
+    ),
     "berry: the cache": ("berry/yarn.lock", ("cacheKey: 10c0", "cacheKey: 0")),
     # pnpm
     "pnpm: a tarball": (
@@ -214,6 +219,10 @@ ATTACKS: Mapping[str, tuple[str, Edit]] = {
             f"  {NPM_NAME}@1.1.0:\n    dependencies:\n      pkg-1: 1.0.0",
             f"  {NPM_NAME}@1.1.0:\n    dependencies:\n      pkg-1: evil@1.0.0",
         ),
+    ),
+    "pnpm: a package that is installed nowhere": (
+        "pnpm-lock.yaml",
+        (f"{{integrity: {_UNCHANGED_INTEGRITY}}}\n", f"{{integrity: {_UNCHANGED_INTEGRITY}}}\n    os: [aix]\n"),
     ),
     "pnpm: a link": ("pnpm-lock.yaml", ("        version: 1.0.0", "        version: link:../evil")),
     "pnpm: another integrity for one version": ("pnpm-lock.yaml", (sha512(f"{_UNCHANGED} 1.0.0"), sha512("else"))),
@@ -277,7 +286,10 @@ ATTACKS: Mapping[str, tuple[str, Edit]] = {
     ),
     "uv: a source file of another version": ("uv.lock", (f"/{PY}.tar.gz", f"/{PY}.1.tar.gz")),
     "uv: no wheel any more": ("uv.lock", (_WHEELS, "")),
-    "uv: a package is the repository's own": ("uv.lock", (_UV_BLOCK, _UV_NAMED + 'source = { virtual = "." }\n')),
+    "uv: a package is the repository's own": (
+        "uv.lock",
+        (_UV_BLOCK, f'{_UV_NAMED.replace(CRATE, "fresh")}source = {{ virtual = "." }}\n\n{_UV_BLOCK}'),
+    ),
     "uv: a package is installed from the repository": (
         "uv.lock",
         (_UV_BLOCK, _UV_NAMED + 'source = { editable = "." }\n'),

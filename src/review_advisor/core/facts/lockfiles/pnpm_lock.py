@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -23,6 +24,7 @@ _LINE = re.compile(
     rf"|transitivePeerDependencies):|      {_NAME}: (?:{_RANGE}|{NPM_VERSION}{_PEERS})|      {_NAME}:|      - {_NAME}"
     rf"|        optional: true|        specifier: {_RANGE}|        version: (?:{NPM_VERSION}{_PEERS})"
 )
+_TRAIT = re.compile("    (?:hasBin|os|cpu|libc):")
 _DIGEST = re.compile(rf"    resolution: \{{integrity: ({SHA512})\}}")
 
 
@@ -75,5 +77,6 @@ def _entry(section: str, block: list[str], first: int) -> LockEntry:
         content="\n".join(block),
         digests=digests,
         doubts=tuple(doubts),
+        traits=json.dumps([line for line in block if _TRAIT.match(line)]) if is_package else "",
         setting=not is_package,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import takewhile
 
 from review_advisor.core.facts.lockfiles.lock_entries import LockEntry, setting
 from review_advisor.core.facts.lockfiles.npm_lock import NPM_NAME, NPM_RANGE, NPM_VERSION, SHA512, npm_registry
@@ -68,7 +70,16 @@ def _entry(block: list[str], first: int, *, berry: bool) -> LockEntry:
     if len(digests) != 1:
         doubts.append("it has no hash, or several")
     sources = () if registry is None else (registry,)
-    return LockEntry(block[0], name, version, first, last, content, sources, digests, tuple(doubts))
+    traits = json.dumps([*_below("  bin:", block), *(line for line in block if line.startswith("  conditions:"))])
+    return LockEntry(
+        block[0], name, version, first, last, content, sources, digests, tuple(doubts), traits if berry else ""
+    )
+
+
+def _below(heading: str, block: list[str]) -> Iterator[str]:
+    """The lines of an entry that stand below a heading of it."""
+    start = block.index(heading) + 1 if heading in block else len(block)
+    return takewhile(lambda line: line.startswith("    "), block[start:])
 
 
 def _registry(taken: str, name: str, version: str, *, berry: bool) -> str | None:
