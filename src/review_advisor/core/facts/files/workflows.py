@@ -65,7 +65,7 @@ class CiEdit:
 def edit_of(file: FileChange, after: str | None) -> CiEdit:
     """The edit that a change of a file is; ``after`` is its text at the head, if that was read."""
     kept = file.status in (Status.MODIFIED, Status.DELETED) and not (file.is_symlink or file.is_submodule)
-    lines = tuple(line for hunk in file.hunks for line in hunk.lines if line[0] in "+-")
+    lines = tuple(line for hunk in file.hunks for line in hunk.lines if line.startswith(("+", "-")))
     return CiEdit(
         None if file.binary else lines,
         in_place=kept and not file.binary,
