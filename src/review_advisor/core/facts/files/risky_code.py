@@ -71,6 +71,6 @@ def risky_code(files: Iterable[FileChange]) -> tuple[str, ...]:
             lines = edit_of(file, None).lines
             found += [] if lines is not None and only_bumps(lines) else [f"{file.path}: {CHANGES_CI}"]
         elif kind_of(file) is Kind.CODE and not _DATA.touched_by((file,)):
-            text = "\n".join(line[1:] for hunk in file.hunks for line in hunk.lines if line[0] in "+-")
+            text = "\n".join(line[1:] for hunk in file.hunks for line in hunk.lines if line.startswith(("+", "-")))
             found += [f"{file.path}: {subject}" for subject, words in _compiled() if words.search(text)]
     return tuple(found)

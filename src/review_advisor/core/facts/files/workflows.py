@@ -81,7 +81,7 @@ def only_bumps(lines: Iterable[str]) -> bool:
     changed = list(lines)
     if any(map(_BREAK_WITHIN.search, changed)):
         return False
-    old, new = ([_USES.fullmatch(line) for line in changed if line[0] == mark] for mark in "-+")
+    old, new = ([_USES.fullmatch(line) for line in changed if line.startswith(mark)] for mark in "-+")
     return bool(old) and len(old) == len(new) and all(map(_bump, old, new))
 
 

@@ -41,7 +41,7 @@ def shown_name(name: bytes) -> str:
 
 def count_lines(hunks: Sequence[Hunk]) -> tuple[int, int]:
     """The number of added and of removed lines."""
-    marks = [line[0] for hunk in hunks for line in hunk.lines]
+    marks = [line[:1] for hunk in hunks for line in hunk.lines]
     return marks.count("+"), marks.count("-")
 
 
