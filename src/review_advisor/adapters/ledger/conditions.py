@@ -21,6 +21,11 @@ PAID_ELSEWHERE = """
 """Of a row of ``kept``: another run counts for its reply, the one that paid for it or else the first that got it."""
 
 
+def statement(*words: str) -> str:
+    """SQL made of words of our own, such as the names of tables. Values go into it as parameters only."""
+    return " ".join(words)
+
+
 def of_repository(mark: str = "?") -> str:
     """Of the repository whose name is bound to ``mark``: GitHub takes any spelling, so a ledger may hold several."""
     return f"repository IN (SELECT id FROM repositories WHERE name = {mark} COLLATE NOCASE)"  # noqa: S608 (our own names)

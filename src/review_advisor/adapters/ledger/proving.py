@@ -15,6 +15,7 @@ from typing import Any
 from review_advisor import __version__
 from review_advisor.adapters.ledger.chain_events import begun_at, observation_in, readings_of_chain
 from review_advisor.adapters.ledger.chains import NO_CHAIN, chain_of, read_chains
+from review_advisor.adapters.ledger.conditions import statement
 from review_advisor.adapters.ledger.database import latest, open_to_read, sentences
 from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, REVIEWS_MET, TABLES, meeting
 from review_advisor.adapters.ledger.transactions import one_moment, rows
@@ -225,7 +226,8 @@ def _stray(connection: sqlite3.Connection, earlier: Checkpoint | None) -> Iterat
 
 
 def _without_chain(connection: sqlite3.Connection, table: str, after: int) -> int:
-    question = f"SELECT count(*) FROM {table} WHERE chain > ? AND chain NOT IN (SELECT id FROM chains WHERE id > ?)"  # noqa: S608 (our own names)
+    elsewhere = "WHERE chain > ? AND chain NOT IN (SELECT id FROM chains WHERE id > ?)"
+    question = statement("SELECT count(*) FROM", table, elsewhere)
     return int(connection.execute(question, (after, after)).fetchone()[0])
 
 
@@ -246,6 +248,6 @@ def _met_otherwise(connection: sqlite3.Connection, earlier: Checkpoint | None) -
 def _present(connection: sqlite3.Connection, table: str, met: Sequence[Row] | None) -> Counter[Any]:
     """The rows of a table; those of some pull requests if these are given."""
     if met is None:
-        return Counter(connection.execute(f"SELECT * FROM {table}"))  # noqa: S608 (our own names)
-    question = f"SELECT * FROM {table} WHERE chain IN ({REVIEWS_MET})"  # noqa: S608 (our own names)
+        return Counter(connection.execute(statement("SELECT * FROM", table)))
+    question = statement("SELECT * FROM", table, "WHERE chain IN (", REVIEWS_MET, ")")
     return Counter(row for each in met for row in connection.execute(question, each))

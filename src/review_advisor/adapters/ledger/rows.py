@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from review_advisor.adapters.ledger.chain_events import no_review, observation_in, readings_of_chain
 from review_advisor.adapters.ledger.chains import read_chain, read_chains
-from review_advisor.adapters.ledger.conditions import JUDGED, of_repository
+from review_advisor.adapters.ledger.conditions import JUDGED, of_repository, statement
 from review_advisor.adapters.ledger.transactions import savepoint
 from review_advisor.core.ledger.chain import Chain, LedgerError, canonical
 from review_advisor.core.ledger.row import Participant, Readings, Row, Scalar, Tables
@@ -31,7 +31,7 @@ _REVIEWS = f"""
     ) AS consulted
     FROM runs WHERE pull_request = :number AND {JUDGED} AND {of_repository(":repository")}
 """  # noqa: S608 (our own names)
-REVIEWS_MET = f"SELECT chain FROM ({_REVIEWS})"  # noqa: S608 (our own names)
+REVIEWS_MET = statement("SELECT chain FROM (", _REVIEWS, ")")
 """The judged runs of a pull request; ``MET`` has rows of no others."""
 MET = {
     "validations": f"""
@@ -120,7 +120,7 @@ def _meet(connection: sqlite3.Connection, repository: Scalar, number: Scalar) ->
     asked = meeting(connection, repository, number)
     if asked is not None:
         for table, reading in MET.items():
-            connection.execute(f"DELETE FROM {table} WHERE chain IN ({REVIEWS_MET})", asked)  # noqa: S608 (our own names)
+            connection.execute(statement("DELETE FROM", table, "WHERE chain IN (", REVIEWS_MET, ")"), asked)
             connection.execute(f"INSERT INTO {table} {reading}", asked)
 
 
