@@ -46,19 +46,25 @@ MET = {
                consulted, :reverted AS reverted, :overridden AS overridden
         FROM ({_REVIEWS}) AS reviews JOIN changes USING (chain) WHERE head_sha = :head_sha GROUP BY head_sha
     """,  # noqa: S608 (our own names)
-    "said": f"""
+    "said": statement(
+        """
         SELECT reviews.chain AS chain, reviews.repository, count(finding) AS comments,
                coalesce(sum(acted_on), 0) AS acted_on, coalesce(sum(dismissed), 0) AS dismissed,
                count(*) FILTER (WHERE thumb > 0) AS thumbs_up, count(*) FILTER (WHERE thumb < 0) AS thumbs_down
-        FROM ({_REVIEWS}) AS reviews LEFT JOIN (
+        FROM (""",
+        _REVIEWS,
+        """) AS reviews LEFT JOIN (
             SELECT min(reviews.chain) AS chain, finding, acted_on, dismissed, thumb
-            FROM ({_REVIEWS}) AS reviews JOIN findings USING (chain) JOIN (
+            FROM (""",
+        _REVIEWS,
+        """) AS reviews JOIN findings USING (chain) JOIN (
                 SELECT json_extract(value, '$[0]') AS finding, json_extract(value, '$[1]') AS acted_on,
                        json_extract(value, '$[2]') AS dismissed, json_extract(value, '$[3]') AS thumb
                 FROM json_each(:remarks)
             ) USING (finding) GROUP BY finding
         ) AS raised USING (chain) GROUP BY reviews.chain
-    """,  # noqa: S608 (our own names)
+    """,
+    ),
 }
 """The tables of what is known of a pull request and its reviews say together, and how they are read, by column."""
 _OBSERVATIONS = """

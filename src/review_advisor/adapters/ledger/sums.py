@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from review_advisor.adapters.ledger.conditions import JUDGED, PAID_ELSEWHERE, where_within
+from review_advisor.adapters.ledger.conditions import JUDGED, PAID_ELSEWHERE, statement, where_within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.transactions import one_moment, rows
 from review_advisor.core.ledger.chain import LedgerError
@@ -39,11 +39,14 @@ _COUNTS = f"""
            sum(cost_usd) AS cost_usd
     FROM runs WHERE {{}}
 """  # noqa: S608 (our own names)
-_KEPT = f"""
+_KEPT = statement(
+    """
     SELECT sum(kept.cost_usd) AS cost_usd, sum(kept.executor_tokens) AS executor_tokens,
            sum(kept.advisor_tokens) AS advisor_tokens, sum(kept.consult_tokens) AS consult_tokens
-    FROM kept CROSS JOIN runs USING (chain) WHERE {{}} AND {PAID_ELSEWHERE}
-"""  # noqa: S608 (our own names)
+    FROM kept CROSS JOIN runs USING (chain) WHERE {} AND
+    """,
+    PAID_ELSEWHERE,
+)
 _CONTESTED = """
     SELECT count(*) AS contested FROM (
         SELECT DISTINCT chain, surface, shard, disagreement FROM dispositions CROSS JOIN runs USING (chain)
