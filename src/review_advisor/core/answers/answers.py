@@ -51,12 +51,9 @@ def _words(most: int) -> FieldInfo:
 
 
 class Answer(BaseModel):
-    """Common to all answers: frozen, unknown keys ignored (models add words), bounds on every list.
+    """Common to all answers: frozen, unknown keys ignored (models add words), bounds on every list."""
 
-    A kind of answer is built when the first of it is read: a small review asks for two of them.
-    """
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
+    model_config = ConfigDict(frozen=True)
 
 
 @cache
