@@ -1048,8 +1048,8 @@ MUTANTS = (
     Mutant(
         "risky code that a change removes is not looked at",
         "core/facts/files/risky_code.py",
-        'if line[0] in "+-"',
-        'if line[0] == "+"',
+        'if line.startswith(("+", "-"))',
+        'if line.startswith("+")',
         (
             f"{UNIT}facts/files/test_risky_code.py::test_each_subject_is_known_by_its_words_on_added_and_on_removed_lines",
         ),
