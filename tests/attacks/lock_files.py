@@ -13,10 +13,10 @@ from review_advisor.mockworld.checkout import changed_between
 
 PACKAGES = 60
 TARGET = 30
-INDEX = "https://index.example/simple"
+INDEX = "https://index.example/packages"
 GIT = "https://git.example/acme/zz-repo.git"
 COMMIT = "c" * 40
-OWN_INDEX = '\n[package.source]\ntype = "legacy"\nurl = "https://own.example/simple"\nreference = "own"\n'
+OWN_INDEX = '\n[package.source]\ntype = "legacy"\nurl = "https://own.example/packages"\nreference = "own"\n'
 """The package that is bumped, and attacked."""
 Version = Callable[[int], str]
 

@@ -144,7 +144,7 @@ def test_what_the_bots_workflow_calls_through_a_link_is_watched(repo: Repo, case
     assert changed.guard.paths == (link,)
 
 
-@pytest.mark.parametrize("target", ["/home/runner/work/demo/demo/ci", "../outside", "none"])
+@pytest.mark.parametrize("target", ["/elsewhere/ci", "../outside", "none"])
 def test_where_a_called_link_leads_nowhere_in_the_repository_all_of_ci_is_watched(repo: Repo, target: str) -> None:
     repo.write(PREPARE, "runs:\n  steps:\n    - uses: ./steps/real\n")
     repo.symlink("steps", target)

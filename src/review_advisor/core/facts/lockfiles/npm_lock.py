@@ -138,15 +138,15 @@ def _downloaded(entry: LockEntry, said: Mapping[str, Any], found: Iterable[str])
     version, resolved, digest = (str(said.get(each, "")) for each in ("version", "resolved", "integrity"))
     if re.fullmatch(NPM_NAME, entry.name) is None:
         doubts.append(f"its name is {entry.name!r}")
-    registry = npm_registry(resolved, entry.name, version)
-    if registry is None:
+    origin = npm_registry(resolved, entry.name, version)
+    if origin is None:
         doubts.append(f"it is taken from {resolved or 'an unstated place'}")
     if not digest:
         doubts.append("it has no integrity")
     return replace(
         entry,
         version=version,
-        sources=() if registry is None else (registry,),
+        sources=() if origin is None else (origin,),
         digests=(digest,) if digest else (),
         doubts=tuple(doubts),
     )

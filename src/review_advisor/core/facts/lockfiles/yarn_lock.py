@@ -64,12 +64,12 @@ def _entry(block: list[str], first: int, *, berry: bool) -> LockEntry:
     version = "".join(found[1] for line in block if (found := _VERSION.fullmatch(line)))
     digests = tuple(found[1] for line in block if (found := _DIGEST.fullmatch(line)))
     taken = [found[1] for line in block if (found := _TAKEN.fullmatch(line))]
-    registry = _registry(taken[0], name, version, berry=berry) if len(taken) == 1 else None
-    if registry is None:
+    origin = _origin(taken[0], name, version, berry=berry) if len(taken) == 1 else None
+    if origin is None:
         doubts.append(f"it is taken from {' '.join(taken) or 'an unstated place'}")
     if len(digests) != 1:
         doubts.append("it has no hash, or several")
-    sources = () if registry is None else (registry,)
+    sources = () if origin is None else (origin,)
     traits = json.dumps([*_below("  bin:", block), *(line for line in block if line.startswith("  conditions:"))])
     return LockEntry(
         block[0], name, version, first, last, content, sources, digests, tuple(doubts), traits if berry else ""
@@ -82,7 +82,7 @@ def _below(heading: str, block: list[str]) -> Iterator[str]:
     return takewhile(lambda line: line.startswith("    "), block[start:])
 
 
-def _registry(taken: str, name: str, version: str, *, berry: bool) -> str | None:
+def _origin(taken: str, name: str, version: str, *, berry: bool) -> str | None:
     """The registry that has the package under its own name and version; None for another place."""
     if berry:
         return "the configured registry" if taken == f'"{name}@npm:{version}"' else None
