@@ -22,20 +22,6 @@ OTHER_TEXT = (
 )
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("whole") / "ledger.sqlite3"
-    record(path, *five())
-    return path
-
-
-@pytest.fixture
-def ledger(whole: Path, tmp_path: Path) -> Path:
-    path = tmp_path / "ledger.sqlite3"
-    path.write_bytes(whole.read_bytes())
-    return path
-
-
 def marked(ledger: Path, at: datetime = NOW) -> Checkpoint:
     reached = verify(ledger, at=at).reached
     assert reached is not None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.ledgers import database, events_as_json, exported, five, forge, meddle, record, rows, told
+from tests.adapters.ledgers import database, events_as_json, exported, forge, meddle, record, rows, told
 
 from review_advisor.adapters.ledger.browsing import read_reviews
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id, read_chain
@@ -26,21 +26,6 @@ from review_advisor.core.ledger.chain import FIRST, LARGEST_RUN, LedgerError, ca
 from review_advisor.core.ledger.runs import RunFilter
 
 Events = list[dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The five stories."""
-    path = tmp_path_factory.mktemp("whole") / "ledger.sqlite3"
-    record(path, *five())
-    return path
-
-
-@pytest.fixture
-def ledger(whole: Path, tmp_path: Path) -> Path:
-    path = tmp_path / "ledger.sqlite3"
-    path.write_bytes(whole.read_bytes())
-    return path
 
 
 def calls(events: Events) -> Events:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.full_disk import no_file_larger_than
-from tests.adapters.ledgers import database, exported, five, meddle, record, refuse, rows, told
+from tests.adapters.ledgers import database, exported, meddle, record, refuse, rows, told
 from tests.scenarios.five_stories import an_approval_after_consults, three_parts_and_an_escalation
 
 from review_advisor.adapters.ledger.database import latest, open_to_read, open_to_write, sentences
@@ -38,13 +38,6 @@ NEWER = (
     "The ledger {} was written by a newer review-advisor"
     f" (its schema is 99, this one knows {latest()}). Use that version."
 )
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    path = tmp_path / "ledger.sqlite3"
-    record(path, *five())
-    return path
 
 
 def warnings_of(path: Path, document: OutcomeDocument) -> list[str]:
