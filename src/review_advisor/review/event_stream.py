@@ -6,15 +6,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, OfCall
 
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """The events of one of several pieces of work that are done side by side. They wait for all lanes before it."""
+    """The events of one of several pieces of work that are done side by side. They wait for all lanes before it.
 
-    before: Lane | None
+    ``after`` is the lane that comes next; ``around`` is that of the work which handed these pieces out, if any.
+    """
+
     around: Lane | None
     held: list[Event] = field(default_factory=list)
     is_next: bool = False
@@ -43,13 +46,10 @@ class EventStream:
     def lanes(self, count: int) -> tuple[Lane, ...]:
         """A lane for each piece of work that this thread hands to others, in the order of their events."""
         around: Lane | None = getattr(self._here, "lane", None)
-        made: list[Lane] = []
-        for _ in range(count):
-            lane = Lane(made[-1] if made else None, around, is_next=not made)
-            if lane.before is not None:
-                lane.before.after = lane
-            made.append(lane)
-        return tuple(made)
+        made = tuple(Lane(around, is_next=place == 0) for place in range(count))
+        for lane, after in pairwise(made):
+            lane.after = after
+        return made
 
     @contextmanager
     def within(self, lane: Lane) -> Iterator[None]:
