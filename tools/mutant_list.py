@@ -3246,7 +3246,7 @@ MUTANTS = (
             (
                 "a package may be downloaded from the address of another",
                 "core/facts/lockfiles/npm_lock.py",
-                "if registry is None:",
+                "if origin is None:",
                 "if not resolved:",
                 f"{HIDES}test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers",
             ),
@@ -3267,8 +3267,8 @@ MUTANTS = (
             (
                 "an entry of yarn 1 may be believed by a line of a later yarn",
                 "core/facts/lockfiles/yarn_lock.py",
-                "_registry(taken[0], name, version, berry=berry) if len(taken) == 1 else None",
-                '_registry(taken[0], name, version, berry=True) or "a registry"',
+                "_origin(taken[0], name, version, berry=berry) if len(taken) == 1 else None",
+                '_origin(taken[0], name, version, berry=True) or "a registry"',
                 f"{HIDES}test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers",
             ),
             (

@@ -94,7 +94,7 @@ class Counted(TypedDict):
 def with_cost(before: State | None, document: OutcomeDocument) -> Counted:
     """What the reviews cost together once this one is over. A run is counted once.
 
-    A state can take nothing away from it: no amount is below 0. What an author has altered ends the reviews sooner.
+    No amount is below 0. Whoever can write the state can set the sum back, as whoever may write can ask for a review.
     """
     spent = before.spent_usd if before is not None else 0.0
     if before is not None and document.run_id in (before.run_id, before.counted):

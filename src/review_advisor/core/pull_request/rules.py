@@ -93,7 +93,7 @@ class PublicationRules(BaseModel):
         default=60,
         ge=0,
         le=600,
-        description="A push during the review of another waits so long: only the last of several is reviewed.",
+        description="A push waits so long while the head before it is under review; a newer push takes its place.",
     )
     review: Literal["every_push", "opened", "on_request"] = Field(
         default="every_push",
