@@ -75,7 +75,6 @@ STORIES = "tests/simulation/test_stories.py::test_"
 WATCHED = "tests/attacks/test_workflow_edits_are_watched.py::"
 READING = "tests/adapters/github/test_reading_github.py::"
 LEFT_OUT = "tests/attacks/test_what_bots_are_left_out_for.py::test_"
-HOLDS = "tests/adapters/pull_requests/test_whose_configuration_holds.py::"
 LIMITS = f"{SCENARIOS}test_rate_limits_slow_a_review_down.py::"
 LIVES = "tests/simulation/test_on_github.py::test_"
 
@@ -853,7 +852,7 @@ MUTANTS = (
         "core/facts/files/workflows.py",
         'if _WRITE.search(_OTHER_WRITE.sub("", after)):',
         'if _WRITE.search(""):',
-        ("tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",),
+        (f"{WATCHED}test_without_a_judgement_no_hostile_edit_is_approved",),
     ),
     Mutant(
         "a bump may swap the action",
@@ -876,7 +875,7 @@ MUTANTS = (
         "if not changed:",
         (
             "tests/unit/facts/files/test_workflows.py::test_a_bump_hides_nothing_behind_a_line_end_that_git_does_not_see",
-            "tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",
+            f"{WATCHED}test_without_a_judgement_no_hostile_edit_is_approved",
         ),
     ),
     Mutant(
@@ -884,7 +883,7 @@ MUTANTS = (
         "app/own_facts.py",
         'file.patch.split("\\n") if',
         "file.patch.splitlines() if",
-        ("tests/attacks/test_workflow_edits_are_watched.py::test_the_forge_shows_publishing_what_hides_behind_a_bump",),
+        (f"{WATCHED}test_the_forge_shows_publishing_what_hides_behind_a_bump",),
     ),
     Mutant(
         "a folded word is not read as one",
@@ -919,41 +918,35 @@ MUTANTS = (
         "adapters/git/workflow_files.py",
         'texts[path] = raw.decode("utf-8", "replace")',
         "asked.add(path)",
-        (
-            "tests/attacks/test_workflow_edits_are_watched.py::test_what_the_bots_workflow_calls_is_watched_however_many_steps_away",
-        ),
+        (f"{WATCHED}test_what_the_bots_workflow_calls_is_watched_however_many_steps_away",),
     ),
     Mutant(
         "a bot's workflow that calls too much is watched as far as it was read",
         "core/facts/files/workflows.py",
         "not facts.followed and (CI.matches(path) or in_folder)",
         "not facts.heads and not facts.running",
-        (
-            "tests/attacks/test_workflow_edits_are_watched.py::test_where_the_bots_workflow_calls_too_much_all_of_ci_is_watched",
-        ),
+        (f"{WATCHED}test_where_the_bots_workflow_calls_too_much_all_of_ci_is_watched",),
     ),
     Mutant(
         "a script that the bot's workflow calls is not watched",
         "core/facts/files/called_files.py",
         "named = any(name in self._words for name in (*tails, *folders[1:]))",
         "named = False",
-        ("tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",),
+        (f"{WATCHED}test_without_a_judgement_no_hostile_edit_is_approved",),
     ),
     Mutant(
         "a bump of a workflow that the bot's own calls is not watched",
         "core/facts/files/workflows.py",
         "calls = called.names(path) or",
         "calls = (called.names(path) and not in_folder) or",
-        ("tests/attacks/test_workflow_edits_are_watched.py::test_without_a_judgement_no_hostile_edit_is_approved",),
+        (f"{WATCHED}test_without_a_judgement_no_hostile_edit_is_approved",),
     ),
     Mutant(
         "a head that is left out passes for another pull request",
         "pull_request/begin.py",
         "        if others:\n            return check_waiting(",
         '        if others and because == "":\n            return check_waiting(',
-        (
-            "tests/scenarios/test_when_a_review_starts.py::test_a_head_that_another_pull_request_has_does_not_pass_for_both",
-        ),
+        (f"{STARTS}test_a_head_that_another_pull_request_has_does_not_pass_for_both",),
     ),
     Mutant(
         "an event of the author takes back the check of a review",
@@ -995,25 +988,21 @@ MUTANTS = (
         "pull_request/begin.py",
         "if pull_request.base_ref != self._bot.believed_branch:",
         "if pull_request.base_ref == '':",
-        (
-            "tests/scenarios/test_when_a_review_starts.py::test_paths_are_left_out_only_against_the_base_whose_configuration_is_believed",
-        ),
+        (f"{STARTS}test_paths_are_left_out_only_against_the_base_whose_configuration_is_believed",),
     ),
     Mutant(
         "a change of one critical path is left unreviewed",
         "pull_request/begin.py",
         "if not found.whole or any(map(self._bot.never_left_out.covers, found.paths)):",
         "if not found.whole:",
-        (
-            "tests/scenarios/test_when_a_review_starts.py::test_one_other_path_a_critical_one_or_one_of_the_bots_own_brings_the_review_back",
-        ),
+        (f"{STARTS}test_one_other_path_a_critical_one_or_one_of_the_bots_own_brings_the_review_back",),
     ),
     Mutant(
         "a push that nobody asked to review passes as opened",
         "core/pull_request/beginning.py",
         '(rules.review == "opened" and not opening)',
         '(rules.review == "opened" and not asked and False)',
-        ("tests/scenarios/test_when_a_review_starts.py::test_a_passed_head_does_not_pass_the_push_after_it",),
+        (f"{STARTS}test_a_passed_head_does_not_pass_the_push_after_it",),
     ),
     Mutant(
         "code beside a mended configuration is reviewed under the defaults",
@@ -1871,7 +1860,7 @@ MUTANTS = (
     Mutant(
         "what is grave is held back by its round, its confidence or its lines",
         "core/pull_request/rounds.py",
-        "    if is_always_posted(finding, blocking):\n        return",
+        "    if is_grave_or_blocks(finding, blocking):\n        return",
         "    if finding.id in blocking:\n        return",
         (f"{NARROW}test_on_lines_that_did_not_change_only_what_blocks_is_posted", f"{ROUNDS}{AT_ANY}"),
     ),

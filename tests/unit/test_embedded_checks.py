@@ -607,8 +607,10 @@ def test_a_comment_does_not_pass_for_the_code_that_makes_a_call_safe(tmp_path: P
     assert found(tmp_path, "app.py", f"import tarfile\n\nfrom x import run\n\n{line}\n") == {rule: "high"}
 
 
-def test_sql_that_begins_on_the_second_line_of_its_string_is_read(tmp_path: Path) -> None:
-    text = 'def find(run, name):\n    return run(f"""\n        SELECT a FROM t WHERE name = {name}\n    """)\n'
+@pytest.mark.parametrize("blanks", [1, 60])
+def test_sql_that_begins_on_a_later_line_of_its_string_is_read(tmp_path: Path, blanks: int) -> None:
+    begins = "\n" * blanks
+    text = f'def find(run, name):\n    return run(f"""{begins}        SELECT a FROM t WHERE name = {{name}}\n    """)\n'
     assert found(tmp_path, "app.py", text) == {"S608": "high"}
 
 

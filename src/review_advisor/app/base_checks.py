@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 from review_advisor.core.facts.change import Change
@@ -20,8 +21,9 @@ _LONGEST = 100_000
 """One argument of a command has a limit; a longer one is left out, and then more is found."""
 
 
+@cache
 def installed() -> Mapping[str, str]:
-    """The paths of the checkers that stand beside this interpreter. PATH is not searched: the change may be on it."""
+    """The paths of the checkers that stand beside this interpreter, looked for once. PATH may lead into the change."""
     folder = Path(sys.executable).absolute().parent
     found = {each.name: folder / each.name for each in CHECKERS}
     return {name: str(file) for name, file in found.items() if file.is_file() and os.access(file, os.X_OK)}

@@ -18,7 +18,7 @@ from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.files.called_files import CalledFiles
-from review_advisor.core.facts.files.paths import OWN_NAME, OWN_PIPELINE, PYPROJECT
+from review_advisor.core.facts.files.paths import OWN_PIPELINE, PYPROJECT, may_configure
 from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
 from review_advisor.core.forge_text.check import check_did_not_run
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, read_outcome
@@ -111,7 +111,7 @@ def _never_left_out(forge: Forge, commit: str, github: GithubEnvironment, reposi
 def _names_bot(forge: Forge, commit: str) -> bool:
     """Whether a commit's pyproject.toml may configure the bot; so may one that is too large to be handed out."""
     try:
-        return OWN_NAME.encode() in (forge.file(PYPROJECT, commit) or b"")
+        return may_configure(forge.file(PYPROJECT, commit))
     except ForgeRejected:
         return True
 
@@ -119,7 +119,7 @@ def _names_bot(forge: Forge, commit: str) -> bool:
 def _called(forge: Forge, commit: str, workflow: str, repository: str) -> tuple[CalledFiles, bool]:
     """What the workflow calls, however many steps away, and whether all of it could be read."""
     called = CalledFiles((), repository)
-    waiting, asked = {workflow} - {""}, set[str]()
+    waiting, asked, found = {workflow} - {""}, set[str](), set[str]()
     while waiting:
         asked |= waiting
         if len(asked) > _MOST_CALLED:
@@ -130,9 +130,10 @@ def _called(forge: Forge, commit: str, workflow: str, repository: str) -> tuple[
             except ForgeRejected:
                 return called, False
             if text is not None:
+                found.add(path)
                 called.read(path, text.decode("utf-8", "replace"))
         waiting = set(called.sought) - asked
-    return called, True
+    return called, not called.lacks_a_step(found)
 
 
 def state_key(environ: Mapping[str, str]) -> bytes | None:

@@ -52,9 +52,7 @@ def prove(ledger: Path, environ: Mapping[str, str], warn: Callable[[str], None],
     If it is whole, the next proof begins where this one ended. ``warn`` is told if that cannot be kept.
     """
     kept = checkpoints_of(environ)
-    if full:
-        kept.forget(ledger)
-    proof = verify(ledger, kept.of(ledger), datetime.now(UTC))
+    proof = verify(ledger, None if full else kept.of(ledger), datetime.now(UTC))
     if proof.reached is not None:
         try:
             kept.keep(ledger, proof.reached)

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from review_advisor.app.configuration import base_config, files_of, mended_on
 from review_advisor.app.settings import Config, ConfigError, make_settings
-from review_advisor.core.facts.files.paths import OWN_IMPLEMENTATION_HERE, OWN_NAME, OWN_PIPELINE, PYPROJECT, PathRule
+from review_advisor.core.facts.files.paths import (
+    OWN_IMPLEMENTATION_HERE,
+    OWN_PIPELINE,
+    PYPROJECT,
+    PathRule,
+    may_configure,
+)
 from review_advisor.core.facts.files.workflows import WORKFLOWS, CiEdit, concern, own_names
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.own_facts import OwnFacts
@@ -37,7 +43,7 @@ def own_facts(forge: Forge, pull_request: PullRequest, commit: str, environ: Map
         implementation=implementation_globs(
             settings.rules.own_globs,
             here=any(map(here.matches, paths)) and any(_at(forge, OWN_PIPELINE, side) is not None for side in sides),
-            pyproject=PYPROJECT in paths and any(OWN_NAME.encode() in (_at(forge, PYPROJECT, s) or b"") for s in sides),
+            pyproject=PYPROJECT in paths and any(may_configure(_at(forge, PYPROJECT, each)) for each in sides),
         ),
         fail_as_veto=settings.switches.fail_as_veto,
         redact=redactor(environ).redact,

@@ -122,7 +122,8 @@ def run_review(
         settings = _settings(options, source, environ)
         source = source.within(settings.rules.tree)
         source.change()
-        command = _command(options, settings.rules, source, environ, warn)
+        request = _request(options, settings)
+        command = _command(options, request.rules, source, environ, warn)
         artifacts.make()
         if options.output is not None:
             check_writable(options.output)
@@ -135,7 +136,6 @@ def run_review(
         instructions = load_instructions()
         pictures, wiki = _pictures_and_wiki(options, settings.rules, source)
         stack.callback(pictures.close)
-        request = _request(options, settings)
         under = (request.rules, request.switches, request.repair, command, instructions.texts)
         keeping = open_keeping(
             _artifact_root(options),
@@ -213,9 +213,8 @@ def _command(
     command = agent_command(options.agent, options.repo, environ, warn)
     if options.agent.agent != "embedded":
         return command
-    waived = rules.allow_unchecked or options.allow_unchecked
     programs = installed() if options.agent.static else {}
-    others = checker_arguments(programs, source.base_file, allow_unchecked=waived)
+    others = checker_arguments(programs, source.base_file, allow_unchecked=rules.allow_unchecked)
     return (*command, *base_checks(source.change(), source.base_file), *others)
 
 

@@ -114,7 +114,7 @@ class BudgetConfig(_Table):
     """What one review may spend: money by blast radius, and time."""
 
     low_usd: Usd | None = Field(
-        default=None, description="US dollars for each part at low blast radius, not the measured cost."
+        default=None, description="US dollars for each part at low blast radius, instead of the computed amount."
     )
     medium_usd: Usd | None = Field(default=None, description="The same for medium.")
     high_usd: Usd | None = Field(default=None, description="The same for high.")
@@ -126,7 +126,9 @@ class BudgetConfig(_Table):
         default=REVIEW_SECONDS,
         description=f"Wall clock of a review; each further part adds {SECONDS_FOR_EACH_PART:g}. No call starts later.",
     )
-    max_seconds: Seconds = Field(default=MAX_SECONDS, description="The most that its parts raise that to.")
+    max_seconds: Seconds = Field(
+        default=MAX_SECONDS, description="The most wall clock of a review, however many parts."
+    )
 
 
 class Config(_Table):

@@ -43,7 +43,7 @@ def ledger() -> None:
 
 @ledger.command(short_help="Exit 0 if all is as it was recorded, else 3.")
 @LEDGER
-@click.option("--full", is_flag=True, help="Read again what you verified before, too.")
+@click.option("--full", is_flag=True, help="Read everything anew, without a look at what was there before.")
 @AS_JSON
 @click.pass_context
 def verify(context: click.Context, ledger_file: Path, full: bool, as_json: bool) -> None:

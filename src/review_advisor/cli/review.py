@@ -65,7 +65,7 @@ Examples:
     "--jobs",
     type=click.IntRange(1, 16),
     metavar="N",
-    help="Calls at a time, in a change of several parts.  [default: the configuration's, 4]",
+    help="Calls at a time, in a change of several parts.  [default: the configuration's]",
 )
 @click.option(
     "--repair",

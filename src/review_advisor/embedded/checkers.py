@@ -12,6 +12,7 @@ from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.files.languages import language_of
 from review_advisor.core.facts.patches.diff_text import ShownLine
 from review_advisor.core.facts.ruff_settings import RuffSettings, nearest
+from review_advisor.core.policy.static_review import PYTHON
 from review_advisor.core.safety.secret_shapes import holds_mark, is_mark, kind_marked, secrets_in
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
 from review_advisor.embedded import rule_table as rules
@@ -29,9 +30,8 @@ _LONGEST_LINE = 2_000
 _FEWEST_DRAWN = 12
 """So many different characters are in a token of any alphabet that was drawn at random."""
 _DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
-_PYTHON = "Python"
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
-_OTHER_LINES = frozenset({_PYTHON, "JavaScript", "TypeScript"})
+_OTHER_LINES = frozenset({PYTHON, "JavaScript", "TypeScript"})
 """Their checkers end a line at a lone carriage return. Git does not, so their line numbers differ from the diff's."""
 _OF_OTHERS = (Kind.GENERATED, Kind.VENDORED)
 
@@ -78,7 +78,7 @@ class StaticChecks:
 
         Known after ``everything``. A file of which nothing is left is none of them.
         """
-        read = {_PYTHON, *languages_of(self._programs)}
+        read = {PYTHON, *languages_of(self._programs)}
         there = (path for path in self._changed if path in self._added or path.startswith('"'))
         code = [path for path in there if language_of(path.strip('"')) in read]
         missing = {path: self._why_missing(path) for path in code if path not in self._files}
@@ -169,7 +169,7 @@ class StaticChecks:
             return None
 
     def _ruff(self, check: rules.Check, select: Sequence[str], paths: Iterable[str]) -> Iterator[CheckFinding]:
-        files = [path for path in paths if path in self._files and language_of(path) == _PYTHON]
+        files = [path for path in paths if path in self._files and language_of(path) == PYTHON]
         if self._tree is None:
             return
         found = dict.fromkeys(remarks(self._tree, select, files))

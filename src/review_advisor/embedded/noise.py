@@ -17,7 +17,6 @@ _DATA_FOLDERS = frozenset({"cases", "data", "fixtures", "samples", "snippets", "
 _STATEMENT = re.compile(r"[\"']\s*(?:select|insert|update|delete|replace|with|create|drop|alter)\s", re.IGNORECASE)
 """The beginning of a string that is SQL, and no sentence with such a word in it."""
 _OF_CONSTANTS = re.compile(r"^[^#]*%\s*\(?(?:[A-Z][A-Z0-9_]*[,\s]*)+\)?\s*[),]*$")
-_LONGEST_STATEMENT = 20
 _ASSIGNMENT = re.compile(r"[\w.\"'\[\]-]{1,60}\s*[:=]\s*\w?[\"']?(?:\[secret.*)?", re.DOTALL)
 _CHANGING = frozenset(
     {
@@ -55,7 +54,7 @@ def is_assignment(quote: str) -> bool:
 
 
 def is_noise(remark: RuffRemark, tree: Path) -> bool:
-    """Whether a reviewer would leave it unsaid. Nothing serious is, but for what ruff itself calls safe."""
+    """Whether a reviewer would leave it unsaid: ruff itself calls it safe, or a second look at its code does."""
     if rules.is_harmless(remark.message):
         return True
     if remark.rule == "PLE0302":  # a stub overloads special methods
@@ -65,7 +64,7 @@ def is_noise(remark: RuffRemark, tree: Path) -> bool:
     text = (tree / remark.path).read_text(encoding="utf-8", errors="replace")
     match remark.rule:
         case "S608":
-            lines = text.split("\n")[remark.first - 1 : min(remark.last, remark.first + _LONGEST_STATEMENT)]
+            lines = text.split("\n")[remark.first - 1 : remark.last]
             return _STATEMENT.search("\n".join(lines)) is None or _OF_CONSTANTS.search("".join(lines[:1])) is not None
         case "S102" | "S307":  # whoever names the namespace means to run code
             return _each_call(text, remark, ("exec", "eval"), lambda call: len(call.args) + len(call.keywords) > 1)

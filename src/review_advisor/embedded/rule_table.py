@@ -74,9 +74,10 @@ _PYTHON_2_NAMES = frozenset(_NAMES_OF_PYTHON_2.split())
 
 
 def may_be_silenced(rule: str, name: str) -> bool:
-    """Whether a comment in the code is heard: it is the author's, so it never takes back a rejection.
+    """Whether a comment in the code is heard. It is the author's word, so what is serious is told all the same.
 
-    ``name``: the unknown name that the remark is about. Code for two versions of Python names what only the older has.
+    ``name``: the unknown name that the remark is about. One that only Python 2 has is the exception, because code for
+    both versions has to use it.
     """
     return worth(rule).severity in ("medium", "low") or name in _PYTHON_2_NAMES
 

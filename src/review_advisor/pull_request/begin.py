@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
-from review_advisor.core.facts.files.paths import OWN_NAME, PYPROJECT
+from review_advisor.core.facts.files.paths import PYPROJECT, may_configure
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import (
     check_in_progress,
@@ -133,21 +133,18 @@ class BeginPhase:
         try:
             # By their commits: what is listed by the pull request's number may be that of another push by now.
             found = forge.compared(forge.tip(pull_request.base_ref), pull_request.head_sha)
-            may_configure = PYPROJECT in found.paths and self._names_bot(PYPROJECT, pull_request.head_sha)
+            configures = PYPROJECT in found.paths and may_configure(forge.file(PYPROJECT, pull_request.head_sha))
         except (ForgeDenied, ForgeMissing, ForgeRejected):
             return None
         if not found.whole or any(map(self._bot.never_left_out.covers, found.paths)):
             return None
-        if may_configure:
+        if configures:
             return None
         by_paths = left_out_by_paths(found.paths, rules)
         if by_paths is not None or not rules.skip_authors:
             return by_paths
         pushers = forge.pushers(pull_request, {each.sha for each in found.commits})
         return left_out_by_author(pull_request, found.commits, pushers, rules)
-
-    def _names_bot(self, path: str, commit: str) -> bool:
-        return OWN_NAME.encode() in (self._bot.forge.file(path, commit) or b"")
 
     def _passed_over(self, writer: PullRequestWriter, seen: PullRequest) -> Begun | None:
         """What came of leaving it unreviewed; None where it is to begin as any other does.

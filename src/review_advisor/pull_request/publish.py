@@ -28,7 +28,7 @@ from review_advisor.core.pull_request.dismissals import remembered_beside, with_
 from review_advisor.core.pull_request.markers import is_newer
 from review_advisor.core.pull_request.memory import come_back, failed, followed, overtaken, remembered, round_of
 from review_advisor.core.pull_request.repair_push import NotPushed, coming_note, not_pushed_note, pushed_note
-from review_advisor.core.pull_request.rounds import Posting, is_always_posted, postings
+from review_advisor.core.pull_request.rounds import Posting, is_grave_or_blocks, postings
 from review_advisor.core.pull_request.standing import StandingCheck, Thread
 from review_advisor.core.pull_request.state import Marks, State
 from review_advisor.core.pull_request.threads import (
@@ -90,10 +90,10 @@ class PublishPhase:
     ) -> Published:
         """Make the pull request say what the review came to. Raises ``ForgeError``.
 
-        A head that has moved since gets nothing but a superseded check on the old one, and so does one whose base
-        branch is another now. A check that another run has begun anew since is that run's, and so is one that a newer
-        run has concluded: this one says what it reviewed and leaves the check. It writes nothing at all where it has no
-        review, or where the summary is of a review that a newer run ended.
+        A head that has moved since gets a superseded check on the old one, and the summary counts what the review
+        cost. So does one whose base branch is another now. A check that another run has begun anew since is that run's,
+        and so is one that a newer run has concluded: this one says what it reviewed and leaves the check. It says
+        nothing else where it has no review, or where the summary is of a review that a newer run ended.
         ``asked``: a person wanted this review, so it is no round of its own. ``notes`` are said in the summary and on
         the check's page. A repair that cannot be pushed is a note.
         """
@@ -255,7 +255,7 @@ class PublishPhase:
 
         blocking = blocking_findings(document)
         narrowing = self._bot.rules.narrowing(round_of(before, document))
-        mild = {each.id for each in wanted if not is_always_posted(each, blocking)}
+        mild = {each.id for each in wanted if not is_grave_or_blocks(each, blocking)}
         moved = followed(before, state, document)
 
         def shown(threads: tuple[Thread, ...]) -> frozenset[str]:

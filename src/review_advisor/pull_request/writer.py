@@ -93,10 +93,9 @@ class PullRequestWriter:
     def marks(self, author: str, before: State | None) -> dict[str, Marks]:
         """What people marked of each finding; what is remembered where the token may not read it."""
         try:
-            remarks = self._remarks()
+            return PeoplesMarks(self._rules.login, self._may_write).marks(self._remarks(), author)
         except (ForgeDenied, ForgeMissing, ForgeRejected):
             return {} if before is None else {each.id: each.marks for each in before.findings}
-        return PeoplesMarks(self._rules.login, self._may_write).marks(remarks, author)
 
     @retried
     def _remarks(self) -> tuple[StandingRemark, ...]:

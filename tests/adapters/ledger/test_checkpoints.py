@@ -6,16 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from tests.adapters.command_line import Terminal
-from tests.adapters.ledgers import exported, five, meddle, record, told
+from tests.adapters.ledgers import exported, five, meddle, record, retold, told
 
 from review_advisor.adapters.ledger.checkpoints import Checkpoints, checkpoints_of
+from review_advisor.adapters.ledger.observations import keep
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.transfer import import_lines, merge
 from review_advisor.core.ledger.checkpoint import Checkpoint
+from review_advisor.core.observation.labels import Observed, ObservedLabel
 
+_FACTS: tuple[Literal["judged", "reverted"], ...] = ("judged", "reverted")
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 OTHER_TEXT = (
     "UPDATE events SET event = '{}' WHERE position = 3 AND chain IN (SELECT id FROM chains WHERE run_id = '%s')"
@@ -104,6 +108,30 @@ def test_an_upgrade_is_told_apart_from_a_ledger_that_has_changed(ledger: Path, n
     assert not verify(ledger, reached, spot_checks=0).other_version, "the ledger differs as well"
 
 
+def test_what_a_later_observation_says_of_earlier_runs_is_looked_at(ledger: Path) -> None:
+    reached = marked(ledger)
+    labels = tuple(ObservedLabel("", name, name, "git") for name in _FACTS)
+    about: dict[str, Any] = {"repository": "acme/shop", "pull_request": 7, "head_sha": told().head_sha}
+    keep(ledger, Observed(at=NOW, run_id="observed-1", labels=labels, **about))
+    assert verify(ledger, reached, spot_checks=0).stray == ()
+    meddle(ledger, "UPDATE fates SET reverted = 1 - reverted")
+    (stray,) = verify(ledger, reached, spot_checks=0).stray
+    assert stray.startswith("what fates says is not what observations and reviews come to: ")
+
+
+@pytest.mark.parametrize("begun_before", [0, 1, 2], ids=["both after it", "on either side", "both before it"])
+def test_runs_that_began_at_one_moment_are_whole_on_either_side_of_a_checkpoint(
+    tmp_path: Path, begun_before: int
+) -> None:
+    ledger, twins = tmp_path / "ledger.sqlite3", [told(number=2), retold(told(number=2), run_id="run-2-too")]
+    record(ledger, told(number=1), *twins[:begun_before])
+    reached = marked(ledger)
+    record(ledger, *twins[begun_before:], told(number=3))
+    for spot_checks in (0, 1, 2, 1_000):
+        proof = verify(ledger, reached, spot_checks=spot_checks)
+        assert (proof.whole, proof.runs) == (True, 4), proof.broken
+
+
 def test_earlier_runs_that_are_merged_in_or_imported_are_read_with_all_others(ledger: Path, tmp_path: Path) -> None:
     whole, lines = tmp_path / "whole.sqlite3", tmp_path / "runs.jsonl"
     record(whole, *five()[2:])
@@ -159,8 +187,6 @@ def test_a_checkpoint_is_of_one_ledger_and_one_user(tmp_path: Path, ledger: Path
     assert kept.of(tmp_path / "other.sqlite3") is None
     assert checkpoints_of({"HOME": str(tmp_path)}).of(ledger) is None
     assert not [path for path in tmp_path.iterdir() if path.name not in ("state", "ledger.sqlite3")]
-    kept.forget(ledger)
-    assert kept.of(ledger) is None
 
 
 @pytest.mark.parametrize("opened", ["folder", "file", "link", "nonsense", "number"])

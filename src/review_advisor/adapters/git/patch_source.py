@@ -9,7 +9,7 @@ from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.core.facts.change import Change, Spec, Status
-from review_advisor.core.facts.files.paths import OWN_NAME, OWN_PIPELINE
+from review_advisor.core.facts.files.paths import OWN_PIPELINE, PYPROJECT, may_configure
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.patches.patch import PatchError
 from review_advisor.core.facts.patches.patch_files import files_of_patch
@@ -53,8 +53,8 @@ class PatchSource:
             raise SourceError(f"The patch cannot be read: {error}.") from error
         if not files:
             raise SourceError("The patch holds no change: make it with `git diff` or `git format-patch`.")
-        lines = (line for file in files if "pyproject.toml" in file.paths for hunk in file.hunks for line in hunk.lines)
-        configured = OWN_NAME in (self.base_file("pyproject.toml") or b"").decode("utf-8", "replace")
+        lines = (line for file in files if PYPROJECT in file.paths for hunk in file.hunks for line in hunk.lines)
+        configured = may_configure(self.base_file(PYPROJECT))
         return Change(
             label=self.label,
             title=self._title,
@@ -62,7 +62,7 @@ class PatchSource:
             files=files,
             spec=self._spec,
             own_repository=self.base_file(OWN_PIPELINE) is not None,
-            config_in_pyproject=configured or any(OWN_NAME in line for line in lines),
+            config_in_pyproject=configured or any(may_configure(line.encode()) for line in lines),
         )
 
     def head_tree(self, tree: str | None = None) -> AbstractContextManager[None]:  # noqa: ARG002 (as GitSource)

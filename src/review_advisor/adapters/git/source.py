@@ -16,7 +16,7 @@ from review_advisor.adapters.git.workflow_files import read_workflows
 from review_advisor.core.facts.adr_record import may_be_record, same_decision
 from review_advisor.core.facts.change import Change, FileChange, Spec
 from review_advisor.core.facts.earlier_review import Earlier
-from review_advisor.core.facts.files.paths import OWN_NAME, OWN_PIPELINE
+from review_advisor.core.facts.files.paths import OWN_PIPELINE, PYPROJECT, may_configure
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.line_ages import Touched
 from review_advisor.core.facts.patches.touched_lines import touched_lines
@@ -263,10 +263,10 @@ class GitSource:
     def _may_configure(self, tree: str) -> bool:
         """Whether the pyproject.toml of a tree names the bot, as far as can be known."""
         try:
-            raw = self._store.blob(tree, "pyproject.toml", _LARGEST_TEXT + 1) or b""
+            raw = self._store.blob(tree, PYPROJECT, _LARGEST_TEXT + 1)
         except ContentMissingError:
             return True
-        return OWN_NAME.encode() in raw or len(raw) > _LARGEST_TEXT
+        return may_configure(raw) or len(raw or b"") > _LARGEST_TEXT
 
     def _changed(self, old: str, new: str) -> tuple[FileChange, ...]:
         return changed_files(self._store, old, new, self._rules_tree, self._bounds)

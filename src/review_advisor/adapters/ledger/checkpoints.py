@@ -40,11 +40,6 @@ class Checkpoints:
             raise PermissionError(0, "its folder is not private to you", str(self._folder))
         write_private(self._file(ledger), TypeAdapter(Checkpoint).dump_json(checkpoint), 0o600)
 
-    def forget(self, ledger: Path) -> None:
-        """Have the next verification read everything."""
-        with suppress(OSError):  # a folder that cannot be reached holds none
-            self._file(ledger).unlink()
-
     def _file(self, ledger: Path) -> Path:
         return self._folder / hashlib.sha256(os.fsencode(os.path.realpath(ledger))).hexdigest()
 

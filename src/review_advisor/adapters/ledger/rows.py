@@ -107,8 +107,7 @@ def add_readings(
     _insert_tables(connection, chain, tables)
     columns = {"casting": write_casting(connection, casting), **used}
     settings = ", ".join(f"{name} = ?" for name in columns)
-    statement = f"UPDATE runs SET {settings} WHERE chain = ?"  # noqa: S608 (our own names)
-    connection.execute(statement, (*columns.values(), chain))
+    connection.execute(statement("UPDATE runs SET", settings, "WHERE chain = ?"), (*columns.values(), chain))
 
 
 def write_observation(connection: sqlite3.Connection, chain: int, observed: Observed) -> None:

@@ -49,7 +49,7 @@ def is_record(path: str, folders: tuple[str, ...]) -> bool:
 def same_decision(before: str, after: str) -> bool:
     """Whether two versions of a record decide the same and have the same status; blanks and case are no difference.
 
-    Nobody can tell where a comment may hide a section from readers, or where a heading comes, goes or changes.
+    They count as different if either has an HTML comment, which may hide a section, or if their headings differ.
     """
     if "<!--" in before + after or _headings(before) != _headings(after):
         return False

@@ -178,6 +178,9 @@ def coverage(document: OutcomeDocument) -> Section:
         f"- {code(shown_path(each.path))} was read although `exclude` matches it: {phrase(each.why, 200)}"
         for each in anyway[:MOST_NAMED_FILES]
     ]
+    if len(anyway) > MOST_NAMED_FILES:
+        more = counted(len(anyway) - MOST_NAMED_FILES, "more file")
+        lines.append(f"- and {more} read although `exclude` matches; outcome.json names them all")
     lines += [f"- Shortened in the prompts: {phrase(words, 200)}" for words in document.cut[:MOST_NAMED_FILES]]
     if len(document.cut) > MOST_NAMED_FILES:
         lines.append(

@@ -29,6 +29,11 @@ class FileCoverage:
     earlier: bool = False
     picture: bool = False
 
+    @property
+    def read_or_excluded(self) -> bool:
+        """Whether nothing of it is left to read: a model read it, or the configuration excludes it."""
+        return self.read in ("read", "excluded")
+
 
 def coverage(first: PolicyFrozen, events: Sequence[Event]) -> tuple[FileCoverage, ...]:
     """Every file of the change, then what else could not be sent whole."""

@@ -59,6 +59,9 @@ def contradiction(first: PolicyFrozen, known: OwnFacts) -> str | None:
         if unsaid is not None:
             return f"its policy does not say that {unsaid!r} {what}"
     unread = {each.path for each in policy.excluded.files}
+    if known.cut:  # of what the forge does not list, the name alone can be checked
+        listed = {known.redact(path) for path in known.paths}
+        unread = {path for path in unread if path in listed or excluding_glob(known.rules.exclude, path) is None}
     may_be = {known.redact(path) for path in known.modified if excluding_glob(known.rules.exclude, path) is not None}
     if not unread <= may_be:
         return f"it leaves {min(unread - may_be)!r} unread, which the configuration does not exclude"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.patches.diff_text import shown_path
+from review_advisor.core.facts.shards import MAY_BE_APPROVED
 from review_advisor.core.roles.transcript import Attempt
 
 _MOST_NAMED = 10
@@ -34,7 +35,7 @@ def why_not_approved(report: CheckedReport, judged: Attempt | None) -> str | Non
     """
     if report.verdict != "approve":
         return None
-    unchecked = [each for each in report.unchecked if each.extent != "waived"]
+    unchecked = [each for each in report.unchecked if each.extent not in MAY_BE_APPROVED]
     if unchecked:
         named = "; ".join(f"{shown_path(each.path)}: {each.why}" for each in unchecked[:_MOST_NAMED])
         more = f"; and {len(unchecked) - _MOST_NAMED} more" if len(unchecked) > _MOST_NAMED else ""

@@ -218,8 +218,13 @@ def left_unread(change: Change, rules: Rules, head_text: HeadText, secrets: Secr
     """The files that ``exclude`` leaves unread. Critical paths and the guard have looked at every path before."""
     if all(excluding_glob(rules.exclude, file.path) is None for file in change.files):
         return Exclusion(rules.exclude)
-    always = {*guard(change, rules.own_globs, rules.check_name).paths, *rules.critical_paths.touched_by(change.files)}
-    return exclusion(change, rules.exclude, always, head_text, secrets)
+    return exclusion(change, rules.exclude, watched_paths(change, rules), head_text, secrets)
+
+
+def watched_paths(change: Change, rules: Rules) -> frozenset[str]:
+    """The changed paths that are critical, or that the guard watches."""
+    held = guard(change, rules.own_globs, rules.check_name)
+    return frozenset((*held.paths, *rules.critical_paths.touched_by(change.files)))
 
 
 def money_for(

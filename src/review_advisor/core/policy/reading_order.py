@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.files.kinds import Kind, kind_of
-from review_advisor.core.policy.guard import guard
-from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.policy import Rules, watched_paths
 
 _AFTER_CRITICAL = (
     (Kind.CODE,),
@@ -23,13 +22,10 @@ def most_dangerous_first(change: Change, rules: Rules) -> Change:
 
     Files of one rank keep their order, so the parts are the same each time.
     """
-    critical = {
-        *rules.critical_paths.touched_by(change.files),
-        *guard(change, rules.own_globs, rules.check_name).paths,
-    }
+    watched = watched_paths(change, rules)
 
     def rank(file: FileChange) -> int:
-        if not critical.isdisjoint(file.paths):
+        if not watched.isdisjoint(file.paths):
             return 0
         kind = kind_of(file)
         return next(place for place, kinds in enumerate(_AFTER_CRITICAL, 1) if kind in kinds)

@@ -242,7 +242,7 @@ def _settles(document: OutcomeDocument) -> Callable[[str], bool]:
     must_be_read = {gap.path for gap in _frozen(document).unsent}
     media = {file.path for file in facts if file.binary} - must_be_read
     read = {file.path for file in document.coverage if file.read == "read" and not file.earlier}
-    unread = {file.path for file in document.coverage if file.read not in ("read", "excluded")} - media
+    unread = {file.path for file in document.coverage if not file.read_or_excluded} - media
     there = {file.path for file in document.coverage}
 
     def settled(path: str) -> bool:
@@ -307,4 +307,4 @@ def _dismissed_under(before: KnownFinding | None) -> str:
 def _complete(document: OutcomeDocument) -> bool:
     """Whether a later review may rest on this one."""
     sound = not (document.flags.degraded or document.flags.lost or document.flags.advisor_disabled)
-    return sound and all(file.read in ("read", "excluded") for file in document.coverage)
+    return sound and all(file.read_or_excluded for file in document.coverage)

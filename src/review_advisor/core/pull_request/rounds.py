@@ -25,7 +25,8 @@ Volume = Literal["quiet", "normal", "thorough"]
 class Loudness:
     """What a volume means: ``inline_from`` is the lowest severity in the first, second and every later review.
 
-    ``most`` is how many comments stand on the diff at a time; what is grave or blocks counts, and gives way to none.
+    ``most`` is how many comments stand on the diff at a time; what is grave or blocks counts, and gives way to nothing
+    milder.
     """
 
     inline_from: tuple[Severity, Severity, Severity]
@@ -89,11 +90,11 @@ def postings(
     """
     every = ordered(findings)
     standing, loudest = sum(each.id in said for each in every), LOUDNESS[narrowing.volume].most
-    graves = sum(each.id in said and is_always_posted(each, blocking) for each in every)
+    graves = sum(each.id in said and is_grave_or_blocks(each, blocking) for each in every)
     decided: dict[str, Posting] = {}
     told = [each for each in every if each.id not in said]
-    for each in sorted(told, key=lambda each: not is_always_posted(each, blocking)):
-        because, grave = _held_back(each, blocking, narrowing), is_always_posted(each, blocking)
+    for each in sorted(told, key=lambda each: not is_grave_or_blocks(each, blocking)):
+        because, grave = _held_back(each, blocking, narrowing), is_grave_or_blocks(each, blocking)
         count, most = (graves, MOST_GRAVE) if grave else (standing, loudest)
         if not because and count >= most:
             because = f"at most {most} comments stand on the diff"
@@ -103,14 +104,14 @@ def postings(
     return tuple(decided[each.id] for each in told)
 
 
-def is_always_posted(finding: Finding, blocking: Collection[str]) -> bool:
+def is_grave_or_blocks(finding: Finding, blocking: Collection[str]) -> bool:
     """Whether no round, confidence or volume holds a finding back, and no number of milder comments."""
     return finding.severity in GRAVE or finding.id in blocking
 
 
 def _held_back(finding: Finding, blocking: Collection[str], narrowing: Narrowing) -> str:
     """Why a finding is not posted; empty if it is."""
-    if is_always_posted(finding, blocking):
+    if is_grave_or_blocks(finding, blocking):
         return ""
     least = narrowing.least_for.get(finding.category.casefold(), narrowing.least)
     if finding.confidence < least:

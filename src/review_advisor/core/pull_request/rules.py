@@ -87,7 +87,7 @@ class PublicationRules(BaseModel):
         gt=0,
         le=100_000,
         allow_inf_nan=False,
-        description="US dollars for all reviews of one pull request; at the cap each further one is requested.",
+        description="US dollars for all reviews of one pull request; at the cap a review starts only on request.",
     )
     settle_seconds: int = Field(
         default=60,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from review_advisor.core.facts.files.called_files import CalledFiles
 from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CriticalPaths
@@ -33,7 +33,7 @@ class NeverLeftOut:
 
     critical: CriticalPaths = CRITICAL_PATHS_ADR
     implementation: tuple[str, ...] = ()
-    called: CalledFiles = CalledFiles(())  # noqa: RUF009 (it names nothing, and nobody adds to it)
+    called: CalledFiles = field(default_factory=lambda: CalledFiles(()))
     followed: bool = True
 
     def covers(self, path: str) -> bool:

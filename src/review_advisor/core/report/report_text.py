@@ -80,10 +80,14 @@ def _unchecked(document: OutcomeDocument, static: StaticReview) -> tuple[str, ..
     return tuple(dict.fromkeys((*static.unchecked, *(language for language in gaps if language is not None))))
 
 
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
 def unread_words(document: OutcomeDocument) -> str:
     """The files that the configuration leaves unread although they are no lock files; empty without any."""
     runs = document.policy.excluded.runs
-    named = ", ".join(printable(path)[:_LONGEST_NAME] for path in runs[:_MOST_NAMED])
+    named = ", ".join(_short(printable(path)) for path in runs[:_MOST_NAMED])
     more = f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else ""
     return f"not read by configuration: {named}{more}" if runs else ""
 

@@ -6,10 +6,11 @@ A reading of text, not of YAML: what may name a file counts as naming it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from posixpath import dirname, join, normpath
 
 _LOCAL = re.compile(r"\./([\w.@+/-]*)")
+_STEP = re.compile(r"uses:\s*[\"']?\./([\w.@+/-]*)")
 _ROOT_ACTION = re.compile(r"uses:\s*[\"']?\./?[\"']?\s*$", re.MULTILINE)
 _WORD = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
 _PUBLISHED = re.compile(r"([\w.-]+/[\w.-]+)((?:/[\w.+-]+)*)@[\w./+-]+")
@@ -32,6 +33,7 @@ class CalledFiles:
         self._words: set[str] = set()
         self._folders: set[str] = set()
         self._sought: dict[str, None] = {}
+        self._steps: set[tuple[str, ...]] = set()
         for path, text in texts:
             self.read(path, text)
         for link, target in links:
@@ -45,6 +47,7 @@ class CalledFiles:
             self._words |= set(_ACTION_FILES)
         for name in dict.fromkeys((*_LOCAL.findall(text), *self._published(text))):
             self._uses(normpath(name.strip("/")))
+        self._steps |= {_may_be(normpath(name.strip("/"))) for name in _STEP.findall(code)}
         self._spread()
 
     def _published(self, text: str) -> Iterator[str]:
@@ -54,9 +57,8 @@ class CalledFiles:
                 yield rest
 
     def _uses(self, name: str) -> None:
-        named = [name]
-        if not name.casefold().endswith((".yml", ".yaml")):
-            named = [normpath(join(name, file)) for file in _ACTION_FILES]
+        named = _may_be(name)
+        if named != (name,):
             self._folders |= {name.casefold()} - {"."}
         self._words |= {each.casefold() for each in named}
         self._sought.update(dict.fromkeys(named))
@@ -65,6 +67,10 @@ class CalledFiles:
     def sought(self) -> tuple[str, ...]:
         """Where the actions and reusable workflows lie that are named, with links followed."""
         return tuple(dict.fromkeys(map(self._real, self._sought)))
+
+    def lacks_a_step(self, found: Collection[str]) -> bool:
+        """Whether a step uses an action or a workflow of which no file was found: a link may lead to it."""
+        return any(not set(files) & set(found) for files in self._steps)
 
     def _real(self, path: str) -> str:
         for _ in range(len(self._links)):
@@ -104,6 +110,13 @@ class CalledFiles:
         folders = ["/".join(parts[:at]) for at in range(1, len(parts))]
         named = any(name in self._words for name in (*tails, *folders[1:]))
         return named or any(name in self._folders for name in (*folders, "/".join(parts)))
+
+
+def _may_be(name: str) -> tuple[str, ...]:
+    """The files that may be meant where a workflow uses ``name``: itself, or the action in that folder."""
+    if name.casefold().endswith((".yml", ".yaml")):
+        return (name,)
+    return tuple(normpath(join(name, file)) for file in _ACTION_FILES)
 
 
 def link_target(link: str, text: str) -> str | None:

@@ -36,8 +36,14 @@ OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
 OWN_PIPELINE = "src/review_advisor/review/phase.py"
 """A repository that holds this file, on either side, is the bot's own."""
 OWN_NAME = "review-advisor"
-"""A ``pyproject.toml`` that holds this word, on either side, may configure the bot."""
 PYPROJECT = "pyproject.toml"
+
+
+def may_configure(pyproject: bytes | None) -> bool:
+    """Whether a ``pyproject.toml`` of this content may configure the bot; None where there is none."""
+    return OWN_NAME.encode() in (pyproject or b"")
+
+
 LOOKED_UP_TOGETHER: tuple[str, ...] = (".review-advisor.toml", PYPROJECT, OWN_PIPELINE)
 """Every review looks for these in the trees that it compares."""
 
