@@ -383,8 +383,8 @@ class Actions:
             for each in self.github.repository(NAME).checks.values()
         ]
         assert len(set(checks)) == len(checks)
-        assert [path for ran in self.runs for path in (ran.place / "temporary").rglob("*")] == []
         wait_for(lambda: processes_that_know(self.folder) == [])
+        assert [path for ran in self.runs for path in (ran.place / "temporary").rglob("*")] == []
         for written in self.folder.rglob("*.sarif"):
             assert offences(written.read_text(encoding="utf-8")) == []
         self.assert_untold(*SECRETS)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import FrozenInstanceError
 
+import click
 import pytest
+from annotated_types import Le
 from pydantic import ValidationError
 
 from review_advisor.app.settings import (
@@ -17,12 +19,15 @@ from review_advisor.app.settings import (
     parse_config,
 )
 from review_advisor.cli.effective import settings_json, settings_text
+from review_advisor.cli.review import review
 from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
 from review_advisor.core.facts.guidelines import ConfiguredGuideline, GuidelineRules
 from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.budgets import MOST_JOBS
 from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.switches import SwitchError, read_switches
+from review_advisor.core.pull_request.rules import PublicationRules
 
 EVERYTHING = """\
 profile = "hydraflow"
@@ -295,3 +300,11 @@ def test_calls_at_a_time_are_configured_or_set_in_the_environment(
 def test_a_number_of_calls_that_nobody_can_mean_is_refused_by_name(value: str) -> None:
     with pytest.raises(SwitchError, match=r"REVIEW_ADVISOR_JOBS is .* use a whole number from 1 to 16"):
         settings(REVIEW_ADVISOR_JOBS=value)
+
+
+def test_the_command_line_bounds_calls_and_waits_as_the_configuration_does() -> None:
+    """It says the numbers itself, because whoever asks for help waits for no import."""
+    bounds = {each.name: each.type.max for each in review.params if isinstance(each.type, click.IntRange)}
+    waits = PublicationRules.model_fields["settle_seconds"].metadata
+    (longest,) = [each.le for each in waits if isinstance(each, Le)]
+    assert (bounds["jobs"], bounds["settle"]) == (MOST_JOBS, longest)

@@ -335,3 +335,22 @@ def test_what_the_running_workflow_calls_is_never_left_unreviewed(actions: Actio
     actions.main_becomes({CONFIG: SKIPS, WORKFLOW: workflow, "steps/a/action.yml": action, called: "make\n"})
     pull = actions.opens({called: "make evil\n"})
     assert actions.starts("opened", pull).begin().told["review"] == "true"
+
+
+@pytest.mark.parametrize(
+    "uses, files, reviewed",
+    [
+        ("./steps/a", {"steps/a/action.yaml": "runs: {steps: []}\n"}, "false"),
+        ("./steps/a", {}, "true"),
+        ("./steps/a", {"steps/a/action.yml": "#" * 1_100_000}, "true"),
+        ("./steps/0", {f"steps/{n}/action.yml": f"- uses: ./steps/{n + 1}\n" for n in range(60)}, "true"),
+    ],
+    ids=["one that can be read", "one behind a link", "one that is too large", "too many"],
+)
+def test_where_not_all_that_the_workflow_calls_can_be_read_nothing_is_left_out(
+    actions: Actions, uses: str, files: dict[str, str], reviewed: str
+) -> None:
+    """The API shows nothing behind a link: an action that a step uses, and that is not there, may be anywhere."""
+    actions.main_becomes({CONFIG: SKIPS, WORKFLOW: f"- uses: {uses}\n", **files})
+    pull = actions.opens({APP: DEEP})
+    assert actions.starts("opened", pull).begin().told["review"] == reviewed

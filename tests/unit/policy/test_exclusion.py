@@ -17,15 +17,18 @@ from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
 from review_advisor.core.facts.files.critical import CriticalPaths
 from review_advisor.core.facts.lockfiles.toml_locks import _LINE
 from review_advisor.core.forge_text.conclusion import title_of
+from review_advisor.core.forge_text.sections import MOST_NAMED_FILES, coverage
 from review_advisor.core.metrics.prices import Unpriced, cost, price_on
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
 from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.blast import blast_radius
 from review_advisor.core.policy.exclusion import MOST_TOLD_TOGETHER, Exclusion, excluding_glob
 from review_advisor.core.policy.policy import Rules, left_unread
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.pull_request.memory import remembered
 from review_advisor.core.report.report_text import report_text
 from review_advisor.core.safety.shown_change import hunks_with_secrets
 from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld, edited
@@ -239,6 +242,8 @@ def test_an_outcome_that_excludes_what_it_may_not_is_refused(world: MockWorld) -
     assert unsound(document.events) is None
     added = replace(first, files=tuple(replace(each, status=Status.ADDED) for each in first.files))
     assert "not the same regular file" in str(unsound([added, *rest]))
+    media = replace(first, files=tuple(replace(each, binary=True) for each in first.files))
+    assert "not the same regular file" in str(unsound([media, *rest]))
     other = replace(first, policy=replace(first.policy, excluded=Exclusion(first.policy.excluded.globs)))
     assert "excludes other files" in str(unsound([other, *rest]))
     known = OwnFacts((PATH,), Rules(), (), fail_as_veto=False, redact=str, modified=(PATH,))
@@ -247,6 +252,34 @@ def test_an_outcome_that_excludes_what_it_may_not_is_refused(world: MockWorld) -
         assert "which the configuration does not exclude" in str(contradiction(first, milder))
 
 
+def test_an_outcome_that_leaves_a_critical_path_unread_is_refused(world: MockWorld) -> None:
+    document = review(world, FILE, edited("src/auth/login.py"))
+    first = frozen(document)
+    assert unsound(document.events) is None
+    touched = (*first.policy.critical_touched, PATH)
+    blast = replace(first.policy.blast, because=blast_radius(touched, (), first.policy.code_lines).because)
+    forged = replace(first, policy=replace(first.policy, critical_touched=touched, blast=blast))
+    assert "a critical path, or one that the guard watches, is excluded" in str(unsound([forged, *document.events[1:]]))
+
+
+def test_behind_the_files_that_the_forge_lists_an_excluded_one_is_told_by_its_name(world: MockWorld) -> None:
+    first = frozen(review(world, FILE))
+    known = OwnFacts((), Rules(), (), fail_as_veto=False, redact=str, cut=True)
+    assert contradiction(first, known) is None
+    for stricter in (replace(known, rules=Rules(exclude=())), replace(known, paths=(PATH,)), replace(known, cut=False)):
+        assert "which the configuration does not exclude" in str(contradiction(first, stricter))
+
+
+@pytest.mark.parametrize("more", [0, 5])
+def test_each_file_that_is_read_in_spite_of_exclude_is_told_or_counted(world: MockWorld, more: int) -> None:
+    files = [replace(FILE, path=f"{number}/package-lock.json") for number in range(MOST_NAMED_FILES + more)]
+    document = review(world, *files, edited("a.py"), **{file.path: "not what it was" for file in files})
+    words = "\n".join(coverage(document).blocks)
+    assert words.count("was read although `exclude` matches it") == MOST_NAMED_FILES
+    assert ("and 5 more files read although `exclude` matches" in words) == bool(more)
+
+
 def test_a_lock_file_alone_is_no_reason_to_call_a_review_incomplete(world: MockWorld) -> None:
     document = review(world, FILE, FileChange(Status.MODIFIED, "a.py", added=1, hunks=(Hunk(1, 0, 1, 1, "", ("+x",)),)))
     assert [each.read for each in document.coverage] == ["excluded", "read"]
+    assert remembered(None, document, asked=False).complete
