@@ -1433,10 +1433,17 @@ MUTANTS = (
         (f"{UNIT}answers/test_evidence.py::test_a_quote_that_does_not_stand_in_the_change_is_refused",),
     ),
     Mutant(
+        "a quote of the diff as it is rendered is thrown away",
+        "core/answers/evidence.py",
+        "in dict.fromkeys((evidence, as_in_file(evidence))):",
+        "in (evidence,):",
+        (f"{UNIT}answers/test_evidence.py::test_a_quote_of_the_diff_as_it_is_rendered_stands_where_its_lines_do",),
+    ),
+    Mutant(
         "words settle a disagreement",
         "core/answers/evidence.py",
-        "if not _is_proof(quote):",
-        "if quote == 0:",
+        'return _is_proof(quote) and " ".join(quote) in',
+        'return " ".join(quote) in',
         (f"{UNIT}answers/test_evidence.py::test_a_disagreement_is_settled_by_a_quote_and_not_by_words",),
     ),
     Mutant(

@@ -2,11 +2,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from review_advisor.core.answers.answers import DisagreementAnswer, KnowledgeEntry, ReportedFinding, ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport, DroppedKnowledge, Knowledge, ShownChange
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.change import FileChange, Hunk, Status
+from review_advisor.core.facts.patches.diff_text import render_files
 
 LINES = (
     " def pay(amount):",
@@ -202,3 +205,30 @@ def test_of_equal_lines_the_first_proves_what_is_to_be_remembered() -> None:
     learned = ShownChange(CHANGE).learned(KnowledgeEntry(title="t", body="b", path="twice.py", evidence="same()"))
     assert isinstance(learned, Knowledge)
     assert learned.line == 1
+
+
+LONG = tuple(f"{'+' if n % 3 else ' '}price_{n} = rate * {n} if rate else {n}" for n in range(1, 81))
+SHOP = FileChange(
+    Status.MODIFIED, "shop.py", added=54, hunks=(Hunk(1, 26, 1, 80, "", (*LONG, "\\ No newline at end of file")),)
+)
+
+
+@given(st.integers(0, 79), st.integers(1, 40), st.booleans())
+def test_a_quote_of_the_diff_as_it_is_rendered_stands_where_its_lines_do(at: int, length: int, signs: bool) -> None:
+    shown = render_files((SHOP,)).split("\n")
+    first = shown.index(LONG[at])
+    quote = [line for line in shown[first : first + length] if line]
+    assume(any(line[0] == "+" for line in quote))
+    text = "\n".join(quote if signs else [line if line[0] in "@\\" else line[1:] for line in quote])
+    report = ReviewReport(
+        verdict="reject", summary="s", confidence=0.5, findings=(remark(text, line=1, path="shop.py"),)
+    )
+    (found,) = ShownChange((SHOP,)).check(report).findings
+    told = sum(line[0] in "+ " for line in quote)
+    assert (found.line, found.end_line) == (at + 1, at + told)
+    assert "@@" not in found.evidence
+
+
+@pytest.mark.parametrize("quote", ["@@ -1 +1 @@", "+total = amount * 3", "+total = amount * 2\n+refund(total)", "+\n+"])
+def test_a_sign_or_a_number_proves_nothing(quote: str) -> None:
+    assert checked(remark(quote)).findings == ()

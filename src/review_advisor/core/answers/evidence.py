@@ -22,7 +22,7 @@ from review_advisor.core.answers.findings import Finding, RefusedFinding, findin
 from review_advisor.core.answers.quotes import Place, Places, Side, sides
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.line_ages import Touched, age_of
-from review_advisor.core.facts.patches.diff_text import shown_path
+from review_advisor.core.facts.patches.diff_text import as_in_file, shown_path
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.safety.fence import clean
 from review_advisor.core.safety.redaction import Redactor
@@ -157,12 +157,10 @@ class ShownChange:
 
     def proves(self, answer: DisagreementAnswer) -> bool:
         """Whether an answer carries evidence."""
+        if answer.path in self._files:
+            return self._standing(answer.path, answer.evidence)[1] is not None
         quote = self._quote(answer.evidence)
-        if not _is_proof(quote):
-            return False
-        if answer.path not in self._files:
-            return " ".join(quote) in self._outside(answer.path)
-        return self._find(answer.path, quote) is not None
+        return _is_proof(quote) and " ".join(quote) in self._outside(answer.path)
 
     def learned(self, entry: KnowledgeEntry) -> Knowledge | DroppedKnowledge:
         """The entry with the line that proves it; a removed line proves nothing about what is there now."""
@@ -182,12 +180,10 @@ class ShownChange:
             alike[reported.path, reported.evidence].append(number)
         checked: dict[int, Finding | RefusedFinding] = {}
         for (path, evidence), numbers in alike.items():
-            quote = self._quote(evidence)
-            found = self._find(path, quote) if _is_proof(quote) else None
+            stands, found = self._standing(path, evidence)
             for number in numbers:
-                checked[number] = (
-                    self._refused(findings[number]) if found is None else self._kept(findings[number], found)
-                )
+                reported = findings[number].model_copy(update={"evidence": stands})
+                checked[number] = self._refused(reported) if found is None else self._kept(reported, found)
         return tuple(checked[number] for number in range(len(findings)))
 
     def _kept(self, reported: ReportedFinding, found: _Found) -> Finding:
@@ -206,6 +202,15 @@ class ShownChange:
         else:
             why = "its file is not part of the change"
         return RefusedFinding(reported.path, reported.title, reported.severity, why)
+
+    def _standing(self, path: str, evidence: str) -> tuple[str, _Found | None]:
+        """A quote as it stands in the file, and where: as it is stated, or else as the rendered diff shows it."""
+        for text in dict.fromkeys((evidence, as_in_file(evidence))):
+            quote = self._quote(text)
+            found = self._find(path, quote) if _is_proof(quote) else None
+            if found is not None:
+                return text, found
+        return evidence, None
 
     def _find(self, path: str, quote: Sequence[str]) -> _Found | None:
         """The first of the files shown as ``path`` that holds the quote: as it is now, or else as it was."""

@@ -86,6 +86,16 @@ def _hunk_lines(hunk: Hunk) -> Iterator[str]:
         lines, text = lines + 1, text + len(line)
 
 
+def as_in_file(quote: str) -> str:
+    """A quote of a rendered hunk as the file has it.
+
+    Lines that tell numbers are left out, and signs are if every line has one.
+    """
+    lines = [line for line in quote.split("\n") if _HEADER.fullmatch(line) is None and not line.startswith("\\ ")]
+    signed = all(line[:1] in _SIGNS for line in lines if line)
+    return "\n".join(line[1:] for line in lines) if signed else "\n".join(lines)
+
+
 @dataclass(frozen=True, slots=True)
 class ShownLine:
     """One changed line as an agent was shown it. ``number`` is the new line's, or the old one's if removed."""
