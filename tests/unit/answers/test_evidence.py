@@ -221,7 +221,7 @@ def test_a_quote_of_the_diff_as_it_is_rendered_stands_where_its_lines_do(at: int
     assume(any(line[0] == "+" for line in quote))
     text = "\n".join(quote if signs else [line if line[0] in "@\\" else line[1:] for line in quote])
     report = ReviewReport(
-        verdict="reject", summary="s", confidence=0.5, findings=(remark(text, line=1, path="shop.py"),)
+        verdict="reject", summary="s", confidence=0.5, findings=(remark(text, line=999, path="shop.py"),)
     )
     (found,) = ShownChange((SHOP,)).check(report).findings
     told = sum(line[0] in "+ " for line in quote)

@@ -89,11 +89,13 @@ def _hunk_lines(hunk: Hunk) -> Iterator[str]:
 def as_in_file(quote: str) -> str:
     """A quote of a rendered hunk as the file has it.
 
-    Lines that tell numbers are left out, and signs are if every line has one.
+    Lines that tell numbers are left out, and signs are if every line has one. An answer's first line may have lost its
+    blank, which is a sign, too.
     """
     lines = [line for line in quote.split("\n") if _HEADER.fullmatch(line) is None and not line.startswith("\\ ")]
-    signed = all(line[:1] in _SIGNS for line in lines if line)
-    return "\n".join(line[1:] for line in lines) if signed else "\n".join(lines)
+    if any(line[:1] not in _SIGNS for line in lines[1:] if line):
+        return "\n".join(lines)
+    return "\n".join(line[1:] if line[:1] in _SIGNS else line for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
